@@ -1,0 +1,39 @@
+# `make demo` and `make test` need only Python 3.11+, git and make: they set up the rest in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow bench lint docs clean
+
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml requirements-dev.txt
+	$(PYTHON) -c 'import sys; sys.exit("farrier needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -e .
+	@touch $@
+
+demo: $(STAMP)  ## fit the diabetes data: table, convergence, picture
+	$(BIN)/python examples/diabetes.py
+
+test: $(STAMP) lint  ## lint, types and every fast test
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(STAMP)  ## the statistical tests that take minutes
+	$(BIN)/python -m pytest -n 2 -m slow
+
+bench: $(STAMP)  ## us beside the peers; writes benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/run.py
+
+lint: $(STAMP)  ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(STAMP)  ## run every example in the documentation
+	$(BIN)/python -m pytest -q -p no:xdist --doctest-glob='*.md' docs README.md
+
+clean:  ## remove everything that make made
+	rm -rf .venv benchmarks/.venvs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
