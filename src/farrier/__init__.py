@@ -1,0 +1,16 @@
+"""Sparse horseshoe regression: which few columns matter, by how much, and how sure that is."""
+
+from farrier._types import FitResult, Iteration, Status
+from farrier._version import __version__
+from farrier.estep import choose_e_step
+from farrier.estimators import HorseshoeRegressor, normal_means
+
+__all__ = [
+    "FitResult",
+    "HorseshoeRegressor",
+    "Iteration",
+    "Status",
+    "__version__",
+    "choose_e_step",
+    "normal_means",
+]

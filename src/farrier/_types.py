@@ -1,0 +1,161 @@
+"""The values that pass between the parts: named tuples of constant shape, and the status of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Moments(NamedTuple):
+    """What an E-step says of the coefficients, given the scales.
+
+    ``expected_rss`` is E||z - X b||^2 and ``fit_trace`` its part tr(X'X Cov[b]) / sigma2. ``log_det`` is
+    log det(I + X D X'), or None where the engine approximates.
+    """
+
+    mean: Vector
+    variance: Vector
+    expected_rss: float
+    fit_trace: float
+    log_det: float | None
+
+    @property
+    def second_moment(self) -> Vector:
+        """E[b_j^2] = Var[b_j] + E[b_j]^2, Eq. (8)."""
+        return self.variance + self.mean * self.mean
+
+    def take(self, keep: Mask) -> Moments:
+        """Return the moments of the columns in ``keep``."""
+        return self._replace(mean=self.mean[keep], variance=self.variance[keep])
+
+
+class Scales(NamedTuple):
+    """The hyperparameters: local scales, global scale, noise variance."""
+
+    lambda2: Vector
+    tau2: float
+    sigma2: float
+
+    @property
+    def prior_variance(self) -> Vector:
+        """tau2 * lambda2_j: the prior variance of b_j in units of sigma2."""
+        return self.tau2 * self.lambda2
+
+    def take(self, keep: Mask) -> Scales:
+        """Return the scales of the columns in ``keep``."""
+        return self._replace(lambda2=self.lambda2[keep])
+
+
+class Iteration(NamedTuple):
+    """One line of the trace.
+
+    ``objective`` is the negative log marginal posterior of the scales of the active columns, up to a
+    constant; it is None where the E-step was not exact in double precision.
+    """
+
+    change: float
+    objective: float | None
+    tau2: float
+    sigma2: float
+    n_active: int
+
+
+class Status(Enum):
+    """How a fit ended, and what to try next."""
+
+    CONVERGED = "converged: the coefficients changed by less than tol"
+    MAX_ITER = "not converged: max_iter reached; raise max_iter or tol, or look at trace_"
+    STOPPED = "stopped by the callback before convergence"
+    NOTHING_SELECTED = "converged to no variable at all: the data do not support any column"
+    CONSTANT_RESPONSE = "nothing to explain: y is constant, so every coefficient is zero"
+    NO_COLUMNS = "nothing to fit: every column of X is constant, so every coefficient is zero"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def converged(self) -> bool:
+        """Whether the answer can be used as it stands."""
+        return self not in (Status.MAX_ITER, Status.STOPPED)
+
+
+Callback = Callable[[Iteration], Any]
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """A fit, on the scale on which the prior acts.
+
+    Attributes
+    ----------
+    coef : array of shape (p,)
+        The posterior mode, exact zeros included.
+    intercept : float
+        Zero unless a caller that knows the original units sets it.
+    scales : Scales
+        ``lambda2`` has one entry for each column, zero where it was pruned.
+    moments : Moments
+        Of all columns; zero where they were pruned.
+    active : bool array of shape (p,)
+        The columns that were still in the E-step at the end.
+    status : Status
+        How the fit ended.
+    tau_at_bound : bool
+        Whether tau2 stands at an end of its range: then the data did not estimate it.
+    n_iter : int
+        Number of E-steps.
+    trace : tuple of Iteration
+        One entry for each of them.
+    covariance : Covariance or None
+        Cov[b] of the non-zero coefficients; None where there is none.
+    """
+
+    coef: Vector
+    intercept: float
+    scales: Scales
+    moments: Moments
+    active: Mask
+    status: Status
+    tau_at_bound: bool
+    n_iter: int
+    trace: tuple[Iteration, ...]
+    covariance: Covariance | None = None
+
+    @property
+    def support(self) -> Mask:
+        """Which coefficients are not zero."""
+        return self.coef != 0.0
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Cov = diag(diagonal) + sign * factor' factor: dense enough to use, never p x p when p > n.
+
+    ``factor`` is square for the primal form and has one row for each observation in the dual form.
+    """
+
+    diagonal: Vector
+    factor: Matrix
+    sign: float
+
+    def take(self, keep: Mask) -> Covariance:
+        """Return the covariance of the columns in ``keep``."""
+        return Covariance(self.diagonal[keep], self.factor[:, keep], self.sign)
+
+    def rescale(self, factor: Vector) -> Covariance:
+        """Return the covariance of the coefficients times ``factor``."""
+        return Covariance(self.diagonal * factor**2, self.factor * factor, self.sign)
+
+    def quadratic(self, rows: Matrix) -> Vector:
+        """Return x' Cov x for each row x."""
+        spread = rows @ self.factor.T
+        return (rows * rows) @ self.diagonal + self.sign * np.einsum("ij,ij->i", spread, spread)

@@ -1,0 +1,410 @@
+"""The driver: Algorithm 1 of the paper, for any prior, any engine, any shape.
+
+`solve` repeats
+
+1. `m_step`: the scales, from E[b^2] and E[RSS];
+2. `choose_e_step`: the engine, for what is still active;
+3. the engine: mean and variance of the coefficients;
+4. `_record`: change, objective, callback;
+5. `prune`: leave out what is vanishing (sparse priors only);
+6. `find_fixed_point`: Newton's method in the tail, once the active set has settled;
+
+until the coefficients change by less than ``tol``, then sets what is negligible to exactly zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from farrier._design import Identity, System
+from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Status, Vector
+from farrier.accelerate import EMMap, find_fixed_point
+from farrier.estep import Background, Context, EStep, Orthogonal, choose_e_step, posterior_covariance
+from farrier.mstep import exact_noise_variance, m_step, noise_variance
+from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
+
+PRUNE_LEVERAGE = 0.01
+"""A column whose leverage d_j x_j'M^-1 x_j is below this and ..."""
+PRUNE_GAIN = 0.05
+"""... whose mean^2 / (sigma2 d_j) is below this loses 1/(2A) of its E[b^2] at each iteration, within 6 %."""
+MATRIX_LEVEL = 0.03
+"""Below this share of the noise a background is as good as isotropic."""
+SINGLE_CHANGE = 1e-3
+"""Single precision is good enough while the coefficients change by more than this."""
+SINGLE_SPREAD = 1e5
+"""... and while sum_j d_j ||x_j||^2, which bounds the condition number, is below this."""
+SETTLED_CHANGE = 0.05
+"""The tail begins when no E[b_j^2] moves by more than this share of itself in one step ..."""
+FADED_LEVEL = 1e-3
+"""... and the background has faded to this."""
+NEGLIGIBLE_SPREAD = 1e-3
+"""Below this sum_j d_j ||x_j||^2 the columns do not see each other."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run the loop; what each does to the answer is said in `HorseshoeRegressor`.
+
+    ``prune`` and ``accelerate`` only make the same answer cheaper; without them this is plain EM.
+    """
+
+    coordinate: float = 2.0
+    sigma2: float | str = "estimate"
+    expectation: str = "exact"
+    tol: float = 1e-5
+    max_iter: int = 10_000
+    zero_threshold: float | None = None
+    prune: bool = True
+    accelerate: bool = True
+    callback: Callback | None = None
+    random_state: int | np.random.Generator | None = None
+
+
+class Start(NamedTuple):
+    """Where the loop starts."""
+
+    mean: Vector
+    second_moment: Vector
+    expected_rss: float
+
+
+def paper_start(system: System, expected_rss: float = 1e10) -> Start:
+    """Return the start of Algorithm 1: marginal least squares, and a noise variance beyond all bounds.
+
+    Examples
+    --------
+    >>> paper_start(System(np.eye(2, order="F"), np.array([3.0, 0.0]), size=2.0)).mean
+    array([3., 0.])
+    """
+    mean = np.divide(
+        system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0
+    )
+    return Start(mean, mean * mean, expected_rss)
+
+
+def variance_start(system: System) -> Start:
+    """Return marginal least squares with the noise variance at that of the targets.
+
+    Examples
+    --------
+    >>> variance_start(System(np.eye(2, order="F"), np.array([3.0, 0.0]), size=2.0)).expected_rss
+    9.0
+    """
+    return paper_start(system, expected_rss=system.zz)
+
+
+def earlier_start(system: System, coef: Vector, variance: Vector, sigma2: float) -> Start:
+    """Return a start at an earlier fit; what was zero there starts from its fit to the residual.
+
+    Zero is absorbing, so a coefficient that starts at zero could never enter: give it marginal least
+    squares on what the earlier fit leaves.
+
+    Examples
+    --------
+    >>> system = System(np.eye(2, order="F"), np.array([3.0, 1.0]), size=2.0)
+    >>> earlier_start(system, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5).second_moment
+    array([6.35, 1.  ])
+    """
+    left = paper_start(System(system.x, system.residual(coef), system.size))
+    second = np.where(coef != 0.0, coef * coef + variance, left.second_moment)
+    return Start(coef, second, sigma2 * system.size)
+
+
+def solve(
+    system: System, prior: LocalPrior, tau: GlobalPrior, options: Options, start: Start | None = None
+) -> FitResult:
+    """Find the posterior mode by EM with the coefficients as the missing data.
+
+    Examples
+    --------
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.asfortranarray(rng.standard_normal((50, 4)))
+    >>> z = 2.0 * x[:, 1] + 0.1 * rng.standard_normal(50)
+    >>> solve(System(x, z, size=50.0), Horseshoe(), HalfCauchy(), Options()).support
+    array([False,  True, False, False])
+    """
+    loop = _Loop(system, prior, tau, options, paper_start(system) if start is None else start)
+    status = loop.run()
+    return loop.result(status)
+
+
+@dataclass
+class _Loop:
+    """The state of one fit: what is active, and the last word on it."""
+
+    full: System
+    prior: LocalPrior
+    tau: GlobalPrior
+    options: Options
+    start: Start
+
+    trace: list[Iteration] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.system = self.full
+        self.active = np.ones(self.full.n_columns, dtype=np.bool_)
+        self.second_moment = self.start.second_moment
+        self.expected_rss = self.start.expected_rss
+        self.mean = self.start.mean
+        self.background = Background()
+        self.moments: Moments | None = None
+        self.scales = Scales(np.zeros_like(self.mean), self.tau.bounds[1], self._first_sigma2())
+        self.sparse = is_sparse(self.prior, self.options.coordinate)
+        self.rng = np.random.default_rng(self.options.random_state)
+        self.patience, self.next_polish = 2, (0 if self._can_polish() else self.options.max_iter)
+
+    def run(self) -> Status:
+        options = self.options
+        for iteration in range(options.max_iter):
+            if self.system.n_columns == 0:
+                return self._nothing_selected()
+            self.scales = self._m_step(iteration)  # 1. Eqs. (16)-(18)
+            engine = self._engine(iteration)  # 2.
+            context = Context(self.background, self.moments, iteration)
+            d, sigma2 = self.scales.prior_variance, self.scales.sigma2
+            before = self.second_moment
+            change = self._advance(engine(self.system, d, sigma2, context))  # 3. Eqs. (7)-(12)
+            if self._record(change, engine.exact):  # 4.
+                return Status.STOPPED
+            done = change < self._tolerance() and self.background.level <= options.tol
+            if not done and self.sparse and options.prune and iteration > 0 and self._prune():  # 5.
+                continue
+            if (self._settled(before) and self._polish()) or done:  # 6.
+                return Status.CONVERGED
+        return Status.MAX_ITER
+
+    def _m_step(self, iteration: int) -> Scales:
+        before = self.scales.sigma2
+        sigma2 = self._sigma2(iteration)
+        scales = m_step(self.prior, self.options.coordinate, self.tau, self.second_moment, sigma2)
+        if self.background.level > 0.0:
+            fading = 1.0 / (2.0 * self.prior.null_rate(self.options.coordinate))
+            self.background = self.background.faded(fading * before / sigma2)
+            if self.background.level < MATRIX_LEVEL and self.system.n_columns <= self.system.n_rows:
+                self.background = Background(self.background.level)
+        return scales
+
+    def _sigma2(self, iteration: int) -> float:
+        if isinstance(self.options.sigma2, float):
+            return self.options.sigma2
+        if self.options.sigma2 == "exact" and iteration > 0:
+            d = self.scales.prior_variance
+            return exact_noise_variance(self.expected_rss, self.full.size, self.second_moment, d)
+        return noise_variance(self.expected_rss, self.full.size)
+
+    def _first_sigma2(self) -> float:
+        known = self.options.sigma2
+        return known if isinstance(known, float) else noise_variance(self.expected_rss, self.full.size)
+
+    def _engine(self, iteration: int) -> EStep:
+        options, system = self.options, self.system
+        if isinstance(system, Identity):
+            return Orthogonal()
+        wide = system.n_columns > system.n_rows or self.background.matrix is not None
+        single = False
+        if wide and self.sparse and options.accelerate and options.expectation != "stochastic":
+            spread = float(self.scales.prior_variance @ system.column_ss)
+            if spread < NEGLIGIBLE_SPREAD:
+                return Orthogonal()
+            restless = not self.trace or self.trace[-1].change > SINGLE_CHANGE
+            single = restless and spread < SINGLE_SPREAD
+        return choose_e_step(
+            system.n_rows,
+            system.n_columns,
+            options.expectation,
+            iteration,
+            background=self.background,
+            single=single,
+            rng=self.rng,
+        )
+
+    def _advance(self, moments: Moments) -> float:
+        """Take over the moments; return the paper's measure of change."""
+        change = float(np.abs(moments.mean - self.mean).sum() / (1.0 + np.abs(moments.mean).sum()))
+        self.moments, self.mean = moments, moments.mean
+        self.second_moment, self.expected_rss = moments.second_moment, moments.expected_rss
+        return change
+
+    def _record(self, change: float, exact: bool) -> bool:
+        """Add a line to the trace; return whether the callback asks to stop."""
+        clean = exact and self.background.level == 0.0
+        tau2, sigma2 = self.scales.tau2, self.scales.sigma2
+        line = Iteration(change, self.objective() if clean else None, tau2, sigma2, self.system.n_columns)
+        self.trace.append(line)
+        return self.options.callback is not None and self.options.callback(line) is False
+
+    def objective(self) -> float | None:
+        """Return -log p(lambda, tau, sigma2 | z) of the active columns, the coefficients integrated out."""
+        moments, scales, n = self.moments, self.scales, self.full.size
+        if moments is None or moments.log_det is None:
+            return None
+        alive = scales.lambda2 > 0.0
+        d = scales.prior_variance[alive]
+        rss = moments.expected_rss - scales.sigma2 * moments.fit_trace
+        quadratic = rss + float((moments.mean[alive] ** 2 / d).sum())  # z' (I + X D X')^-1 z
+        local = self.prior.neg_log_density(scales.lambda2[alive], self.options.coordinate)
+        return (
+            0.5 * n * float(np.log(scales.sigma2))
+            + 0.5 * moments.log_det
+            + 0.5 * quadratic / scales.sigma2
+            + float(local.sum())
+            + self.tau.neg_log_density(scales.tau2)
+        )
+
+    def _tolerance(self) -> float:
+        """Return tol, or for averages of draws a tolerance that they can reach."""
+        return max(self.options.tol, 1e-4) if self.options.expectation == "stochastic" else self.options.tol
+
+    def _prune(self) -> bool:
+        """Leave out the columns that only fade; return whether there were any."""
+        assert self.moments is not None
+        if isinstance(self.system, Identity) or self.options.expectation == "stochastic":
+            return False
+        keep = worth_keeping(self.moments, self.scales)
+        k, kept = keep.size, int(keep.sum())
+        if kept == k or (kept > 0.9 * k and k > 64):  # a copy of the columns must pay
+            return False
+        self.background = self._absorb(~keep)
+        self.active[self.active] = keep
+        self.system = self.system.take(keep)
+        self.moments, self.scales = self.moments.take(keep), self.scales.take(keep)
+        self.mean, self.second_moment = self.mean[keep], self.second_moment[keep]
+        return True
+
+    def _absorb(self, leaving: Mask) -> Background:
+        """Return the background with the columns that leave added to it."""
+        share = self.second_moment[leaving] / self.scales.sigma2
+        added = float(share @ self.system.column_ss[leaving]) / self.system.n_rows
+        level, matrix = self.background.level + added, self.background.matrix
+        if matrix is None and self.system.n_columns <= self.system.n_rows:
+            return Background(level)
+        return Background(level, _add_columns(matrix, self.system, leaving, np.sqrt(share)))
+
+    def _settled(self, before: Vector) -> bool:
+        """Tell whether only the tail is left: what is active stays, and hardly moves."""
+        if len(self.trace) < self.next_polish or self.system.n_columns > self.system.n_rows:
+            return False
+        if self.background.level > FADED_LEVEL or self.scales.tau2 not in self.tau.bounds:
+            return False
+        return bool(np.all(np.abs(self.second_moment - before) < SETTLED_CHANGE * before))
+
+    def _polish(self) -> bool:
+        """Jump to the fixed point if that is safe; return whether this ends the fit."""
+        assert self.moments is not None
+        known = self.options.sigma2 if isinstance(self.options.sigma2, float) else None
+        em = EMMap(self.system, self.prior, self.options.coordinate, self.tau, known)
+        path = find_fixed_point(em, self.moments)
+        if not path:
+            self.patience *= 2
+            self.next_polish = len(self.trace) + self.patience
+            return False
+        self.background = Background()
+        for scales, moments in path:
+            self.scales = scales
+            change = self._advance(moments)
+            self._record(change, exact=True)
+        return change < self.options.tol
+
+    def _can_polish(self) -> bool:
+        options = self.options
+        return (
+            options.accelerate
+            and options.prune
+            and self.sparse
+            and options.expectation == "exact"
+            and options.sigma2 != "exact"
+            and not isinstance(self.full, Identity)
+        )
+
+    def _nothing_selected(self) -> Status:
+        none = np.zeros(0)
+        known = self.options.sigma2
+        sigma2 = known if isinstance(known, float) else noise_variance(self.full.zz, self.full.size)
+        self.scales = Scales(none, self.scales.tau2, sigma2)
+        self.moments = Moments(none, none, self.full.zz, 0.0, 0.0)
+        return Status.NOTHING_SELECTED
+
+    def result(self, status: Status) -> FitResult:
+        """Set what is negligible to zero and put the active columns back in their places."""
+        if self.options.expectation == "stochastic" and self.system.n_columns:
+            self._settle_stochastic()
+        assert self.moments is not None
+        coef = _spread(self.active, self.moments.mean)
+        coef[np.abs(coef) < self._thresholds()] = 0.0
+        support = coef != 0.0
+        covariance = None
+        if support.any():
+            d, sigma2 = self.scales.prior_variance, self.scales.sigma2
+            covariance = posterior_covariance(self.system, d, sigma2).take(support[self.active])
+        elif status is Status.CONVERGED:
+            status = Status.NOTHING_SELECTED
+        low, high = self.tau.bounds
+        return FitResult(
+            coef=coef,
+            intercept=0.0,
+            scales=self.scales._replace(lambda2=_spread(self.active, self.scales.lambda2)),
+            moments=self.moments._replace(
+                mean=_spread(self.active, self.moments.mean),
+                variance=_spread(self.active, self.moments.variance),
+            ),
+            active=self.active,
+            status=status,
+            tau_at_bound=low < high and self.scales.tau2 in (low, high),
+            n_iter=len(self.trace),
+            trace=tuple(self.trace),
+            covariance=covariance,
+        )
+
+    def _settle_stochastic(self) -> None:
+        """Replace the running averages by the exact moments at the scales they led to."""
+        exact = choose_e_step(self.system.n_rows, self.system.n_columns)
+        if isinstance(self.system, Identity):
+            exact = Orthogonal()
+        self.moments = exact(self.system, self.scales.prior_variance, self.scales.sigma2)
+
+    def _thresholds(self) -> Vector:
+        """Return the size below which each coefficient is zero: 1/(5 sqrt n) on unit columns."""
+        n = self.full.size
+        limit = self.options.zero_threshold
+        if limit is None:
+            limit = 0.0 if is_dense(self.prior) else 1.0 / (5.0 * np.sqrt(n))
+        return limit * np.sqrt(self.full.zz / n) / np.sqrt(self.full.column_ss / n)
+
+
+def worth_keeping(moments: Moments, scales: Scales) -> Mask:
+    """Tell which columns do more than fade.
+
+    E[b_j^2] changes by the factor (1 - leverage_j + gain_j) / (2A): where both are small, whatever the
+    other columns do, the column is on its way to zero at the rate of a null coefficient.
+
+    Examples
+    --------
+    >>> moments = Moments(np.array([1.0, 1e-9]), np.array([1e-4, 1e-8]), 1.0, 0.0, None)
+    >>> worth_keeping(moments, Scales(np.array([1.0, 1e-8]), 1.0, 1.0))
+    array([ True, False])
+    """
+    prior = scales.sigma2 * scales.prior_variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        leverage = 1.0 - moments.variance / prior
+        gain = moments.mean**2 / prior
+    return (prior > 0.0) & ((leverage >= PRUNE_LEVERAGE) | (gain >= PRUNE_GAIN))
+
+
+def _add_columns(matrix: np.ndarray | None, system: System, leaving: Mask, root: Vector) -> np.ndarray:
+    """Return ``matrix`` + sum_j root_j^2 x_j x_j' over the columns that leave, in single precision."""
+    from scipy.linalg import blas
+
+    block = np.asfortranarray(system.x[:, leaving] * root, dtype=np.float32)
+    if matrix is None:
+        return np.asarray(blas.ssyrk(1.0, block, lower=1))
+    return np.asarray(blas.ssyrk(1.0, block, beta=1.0, c=matrix.astype(np.float32), lower=1))
+
+
+def _spread(active: Mask, values: Vector) -> Vector:
+    out = np.zeros(active.size)
+    out[active] = values
+    return out

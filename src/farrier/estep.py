@@ -1,0 +1,410 @@
+"""The E-step: mean and variance of the coefficients given the scales, Eqs. (7)-(12) and appendices A, C.
+
+With D = diag(tau2 lambda2) the conditional posterior of b is N(m, sigma2 (X'X + D^-1)^-1). No engine forms
+D^-1, which overflows as null coefficients vanish, and none forms a p x p matrix when p > n.
+
+Every engine is called as ``engine(system, prior_variance, sigma2, context)`` and returns `Moments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from farrier._design import Identity, System
+from farrier._types import Covariance, Matrix, Moments, Vector
+
+EXACT_WARMUP = 9
+"""Exact iterations before the approximate variances: without them the approximation ends elsewhere."""
+BLOCK_BYTES = 64 << 20
+"""Size of the scaled copy of the columns that the dual engine works through at a time."""
+
+
+class Background(NamedTuple):
+    """What columns that were pruned while they still mattered a little give to the covariance of z.
+
+    In units of sigma2: ``matrix`` (n x n, lower triangle) while it is large, then ``level`` times the
+    identity. It fades at the rate at which null coefficients do.
+    """
+
+    level: float = 0.0
+    matrix: Any = None
+
+    def faded(self, factor: float) -> Background:
+        """Return the background times ``factor``."""
+        if self.level == 0.0:
+            return self
+        matrix = None if self.matrix is None else self.matrix * self.matrix.dtype.type(factor)
+        return Background(self.level * factor, matrix)
+
+
+class Context(NamedTuple):
+    """What an engine may want to know beside the problem itself."""
+
+    background: Background = Background()
+    previous: Moments | None = None
+    iteration: int = 0
+
+
+class EStep(Protocol):
+    """An engine: anything that is called like this."""
+
+    exact: bool
+
+    def __call__(
+        self, system: System, prior_variance: Vector, sigma2: float, context: Context = ..., /
+    ) -> Moments:
+        """Return the moments of the coefficients."""
+        ...
+
+
+class Primal:
+    """Rue's algorithm (appendix C) for k <= n, on B = I + D^1/2 X'X D^1/2.
+
+    mean = D^1/2 B^-1 D^1/2 X'z, var_j = sigma2 d_j (B^-1)_jj, tr(X'X Cov)/sigma2 = k - tr(B^-1).
+    """
+
+    exact = True
+
+    def __call__(
+        self, system: System, prior_variance: Vector, sigma2: float, context: Context = Context()
+    ) -> Moments:
+        """Return the exact moments; a background counts as noise, (1 + level) sigma2."""
+        noise = 1.0 + context.background.level
+        root = np.sqrt(prior_variance / noise)
+        factor = _cholesky(_scaled_gram(system, root))
+        mean = root * lapack.dpotrs(factor, root * system.xz, lower=1)[0]
+        inverse = lapack.dtrtri(factor, lower=1)[0]
+        diagonal = np.einsum("ij,ij->j", inverse, inverse)  # diag(B^-1)
+        residual = system.residual(mean) / noise
+        free = system.n_rows - system.n_columns + float(diagonal.sum())  # n - (k - tr B^-1)
+        trace = system.n_rows - free / noise
+        return Moments(
+            mean=mean,
+            variance=sigma2 * prior_variance * diagonal,
+            expected_rss=float(residual @ residual) + sigma2 * trace,  # Eq. (10)
+            fit_trace=trace,
+            log_det=2.0 * float(np.log(factor.diagonal()).sum()),
+        )
+
+
+class Dual:
+    """Bhattacharya's algorithm for k > n, on the n x n matrix M = I + X D X'.
+
+    mean = D X' M^-1 z, var_j = sigma2 d_j (1 - d_j x_j' M^-1 x_j), and the residual is M^-1 z itself.
+
+    Parameters
+    ----------
+    single : bool
+        Do the two cubic operations in single precision, and refine the mean to double. Good for the
+        first iterations, which only have to stay on the path.
+    """
+
+    def __init__(self, single: bool = False) -> None:
+        self.exact = not single
+        self._dtype = np.float32 if single else np.float64
+        prefix = "s" if single else "d"
+        self._syrk = getattr(blas, prefix + "syrk")
+        self._trsm = getattr(blas, prefix + "trsm")
+        self._symv = getattr(blas, prefix + "symv")
+        self._potrf = getattr(lapack, prefix + "potrf")
+        self._potrs = getattr(lapack, prefix + "potrs")
+        self._trtri = getattr(lapack, prefix + "trtri")
+
+    def __call__(
+        self, system: System, prior_variance: Vector, sigma2: float, context: Context = Context()
+    ) -> Moments:
+        """Return the moments, exact unless in single precision."""
+        background = context.background.matrix
+        factor, blocks = self._factorise(system, prior_variance, background)
+        residual = self._solve(system, prior_variance, factor, background)
+        mean = prior_variance * (system.x.T @ residual)
+        leverage = self._leverage(factor, blocks)
+        trace = float(leverage.sum()) if background is None else self._trace(factor)
+        return Moments(
+            mean=mean,
+            variance=sigma2 * prior_variance * np.maximum(1.0 - leverage, 0.0),
+            expected_rss=float(residual @ residual) + sigma2 * trace,
+            fit_trace=trace,
+            log_det=2.0 * float(np.log(factor.diagonal()).sum()) if self.exact else None,
+        )
+
+    def _factorise(self, system: System, d: Vector, background: Any) -> tuple[Any, Blocks]:
+        blocks = Blocks(system.x, np.sqrt(d), self._dtype)
+        if background is None:
+            gram = np.zeros((system.n_rows, system.n_rows), dtype=self._dtype, order="F")
+        else:
+            gram = background.astype(self._dtype, order="F")
+        for _, block in blocks:
+            gram = self._syrk(1.0, block, beta=1.0, c=gram, lower=1, overwrite_c=1)
+        gram.flat[:: system.n_rows + 1] += 1.0
+        factor, info = self._potrf(gram, lower=1, overwrite_a=1)
+        if info != 0:
+            raise np.linalg.LinAlgError("I + X D X' is not positive definite")
+        return factor, blocks
+
+    def _solve(self, system: System, d: Vector, factor: Any, background: Any) -> Vector:
+        def solve(target: Vector) -> Vector:
+            return np.asarray(self._potrs(factor, target, lower=1)[0], dtype=np.float64)
+
+        residual = solve(system.z)
+        if not self.exact:  # one step of iterative refinement, in double precision
+            error = system.z - residual - system.x @ (d * (system.x.T @ residual))
+            if background is not None:
+                error -= self._symv(1.0, background, residual, lower=1)
+            residual += solve(error)
+        return residual
+
+    def _leverage(self, factor: Any, blocks: Blocks) -> Vector:
+        """Return d_j x_j' M^-1 x_j."""
+        leverage = np.empty(blocks.n_columns)
+        for columns, block in blocks:
+            half = self._trsm(1.0, factor, block, lower=1, overwrite_b=1)
+            leverage[columns] = np.einsum("ij,ij->j", half, half)
+        return leverage
+
+    def _trace(self, factor: Any) -> float:
+        """Return tr(I - M^-1)."""
+        inverse = self._trtri(factor, lower=1)[0].ravel(order="K")
+        return float(factor.shape[0] - np.dot(inverse, inverse))
+
+
+class Blocks:
+    """The columns times ``root``, in blocks of bounded size; a single block is scaled only once.
+
+    It can be walked through twice: the second walk may overwrite what it is given.
+    """
+
+    def __init__(self, x: Matrix, root: Vector, dtype: type) -> None:
+        self._x, self._root, self._dtype = x, root, dtype
+        self.n_columns = x.shape[1]
+        self._step = max(1, BLOCK_BYTES // (np.dtype(dtype).itemsize * max(1, x.shape[0])))
+        self._only: Any = None
+
+    def __iter__(self) -> Iterator[tuple[slice, Any]]:
+        for start in range(0, self.n_columns, self._step):
+            columns = slice(start, start + self._step)
+            yield columns, self._scaled(columns)
+
+    def _scaled(self, columns: slice) -> Any:
+        if self._only is not None:
+            return self._only
+        part = self._x[:, columns]
+        out = np.empty(part.shape, dtype=self._dtype, order="F")
+        np.multiply(part, self._root[columns], out=out, casting="same_kind")
+        if self.n_columns <= self._step:
+            self._only = out
+        return out
+
+
+class Orthogonal:
+    """Columns with X'X = diag(c): the normal means model of appendix A, O(k) in all.
+
+    Also right for any columns while sum_j d_j c_j is far below 1: then X'X counts for nothing beside the
+    identity, as at the paper's start.
+    """
+
+    exact = True
+
+    def __call__(
+        self, system: System, prior_variance: Vector, sigma2: float, context: Context = Context()
+    ) -> Moments:
+        """Return mean = d X'z / (1 + d c) and variance = sigma2 d / (1 + d c), Eqs. (20)-(21)."""
+        spread = prior_variance * system.column_ss
+        shrunk = prior_variance / (1.0 + spread)
+        mean = shrunk * system.xz
+        residual = system.residual(mean)
+        trace = float((spread / (1.0 + spread)).sum())
+        rss = float(residual @ residual) + sigma2 * trace
+        return Moments(mean, sigma2 * shrunk, rss, trace, float(np.log1p(spread).sum()))
+
+
+class DiagonalVariance:
+    """Approximate expectations, Eqs. (11)-(12): the exact mean, and variances sigma2 / A_jj.
+
+    One solve and O(k) beside it; nothing is inverted.
+    """
+
+    exact = False
+
+    def __call__(
+        self, system: System, prior_variance: Vector, sigma2: float, context: Context = Context()
+    ) -> Moments:
+        """Return the moments."""
+        mean, residual = _posterior_mean(system, prior_variance, context.background)
+        spread = prior_variance * system.column_ss
+        trace = float((spread / (1.0 + spread)).sum()) + system.n_rows * context.background.level
+        return Moments(
+            mean=mean,
+            variance=sigma2 * prior_variance / (1.0 + spread),
+            expected_rss=float(residual @ residual) + sigma2 * trace,
+            fit_trace=trace,
+            log_det=None,
+        )
+
+
+class Stochastic:
+    """Stochastic EM: draw from the conditional posterior and average with a decreasing step.
+
+    Iteration t (from 0) averages ``n_draws`` draws into the moments of before with step
+    min(1, (t / 10)^-0.7).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        The source of the draws.
+    n_draws : int
+        Draws an iteration; they share one factorisation.
+    """
+
+    exact = False
+
+    def __init__(self, rng: np.random.Generator, n_draws: int = 10) -> None:
+        self._rng, self._n_draws = rng, n_draws
+
+    def __call__(
+        self, system: System, prior_variance: Vector, sigma2: float, context: Context = Context()
+    ) -> Moments:
+        """Return the running averages of b, b^2 - mean^2 and ||z - X b||^2."""
+        draws = draw_coefficients(system, prior_variance, sigma2, self._rng, self._n_draws)
+        residuals = system.z[:, None] - system.x @ draws
+        mean = draws.mean(axis=1)
+        second = np.einsum("ij,ij->i", draws, draws) / self._n_draws
+        rss = float(np.einsum("ij,ij->", residuals, residuals)) / self._n_draws
+        before, step = context.previous, min(1.0, (max(context.iteration, 1) / 10.0) ** -0.7)
+        if before is not None:
+            mean = before.mean + step * (mean - before.mean)
+            second = before.second_moment + step * (second - before.second_moment)
+            rss = before.expected_rss + step * (rss - before.expected_rss)
+        variance = np.maximum(second - mean * mean, 0.0)
+        return Moments(mean, variance, rss, float("nan"), None)
+
+
+def draw_coefficients(
+    system: System, prior_variance: Vector, sigma2: float, rng: np.random.Generator, n_draws: int
+) -> Matrix:
+    """Draw b from its conditional posterior: Rue's sampler for k <= n, Bhattacharya's for k > n.
+
+    Examples
+    --------
+    >>> system = System(np.eye(2, order="F"), np.array([4.0, 0.0]), size=2.0)
+    >>> draws = draw_coefficients(system, np.ones(2), 1e-6, np.random.default_rng(0), n_draws=3)
+    >>> draws.round(2)
+    array([[ 2.,  2.,  2.],
+           [-0., -0.,  0.]])
+    """
+    n, k = system.n_rows, system.n_columns
+    root = np.sqrt(prior_variance)
+    if k <= n:
+        factor = _cholesky(_scaled_gram(system, root))
+        mean = lapack.dpotrs(factor, root * system.xz, lower=1)[0]
+        noise = np.sqrt(sigma2) * rng.standard_normal((k, n_draws))
+        spread = lapack.dtrtrs(factor, noise, lower=1, trans=1)[0]
+        return np.asarray(root[:, None] * (mean[:, None] + spread))
+    prior_draw = np.sqrt(sigma2) * root[:, None] * rng.standard_normal((k, n_draws))
+    noise = np.sqrt(sigma2) * rng.standard_normal((n, n_draws))
+    factor, _ = Dual()._factorise(system, prior_variance, None)
+    gap = lapack.dpotrs(factor, system.z[:, None] - system.x @ prior_draw - noise, lower=1)[0]
+    return np.asarray(prior_draw + prior_variance[:, None] * (system.x.T @ gap))
+
+
+def choose_e_step(
+    n_rows: int,
+    n_active: int,
+    expectation: str = "exact",
+    iteration: int = EXACT_WARMUP,
+    *,
+    background: Background = Background(),
+    single: bool = False,
+    rng: np.random.Generator | None = None,
+) -> EStep:
+    """Return the cheapest engine that keeps the promise of ``expectation``.
+
+    It is asked again at every iteration, so the choice follows the active set as it shrinks.
+
+    Parameters
+    ----------
+    n_rows, n_active : int
+        Rows and active columns.
+    expectation : {"exact", "approximate", "stochastic"}
+        "approximate" is exact for the first nine iterations.
+    iteration : int
+        From 0.
+    background : Background
+        What pruned columns still contribute; while it is a matrix only the dual form can carry it.
+    single : bool
+        Whether single precision is good enough for a full-width iteration.
+    rng : numpy.random.Generator, optional
+        For "stochastic".
+
+    Examples
+    --------
+    >>> type(choose_e_step(n_rows=100, n_active=20)).__name__
+    'Primal'
+    >>> type(choose_e_step(n_rows=100, n_active=2000)).__name__
+    'Dual'
+    >>> type(choose_e_step(n_rows=100, n_active=20, expectation="approximate")).__name__
+    'DiagonalVariance'
+    """
+    if expectation == "stochastic":
+        return Stochastic(np.random.default_rng() if rng is None else rng)
+    if expectation == "approximate" and iteration >= EXACT_WARMUP:
+        return DiagonalVariance()
+    if n_active <= n_rows and background.matrix is None:
+        return Primal()
+    return Dual(single=single)
+
+
+def posterior_covariance(system: System, prior_variance: Vector, sigma2: float) -> Covariance:
+    """Return Cov[b] in the form that fits the shape.
+
+    Examples
+    --------
+    >>> system = System(np.eye(2, order="F"), np.zeros(2), size=2.0)
+    >>> posterior_covariance(system, np.array([1.0, 3.0]), 1.0).quadratic(np.eye(2))
+    array([0.5 , 0.75])
+    """
+    n, k = system.n_rows, system.n_columns
+    if isinstance(system, Identity):
+        variance = sigma2 * prior_variance / (1.0 + prior_variance)
+        return Covariance(variance, np.zeros((0, k)), 1.0)
+    root = np.sqrt(prior_variance)
+    if k <= n:
+        inverse = lapack.dtrtri(_cholesky(_scaled_gram(system, root)), lower=1)[0]
+        return Covariance(np.zeros(k), np.sqrt(sigma2) * inverse * root, 1.0)
+    factor, _ = Dual()._factorise(system, prior_variance, None)
+    half = blas.dtrsm(np.sqrt(sigma2), factor, np.asfortranarray(system.x * prior_variance), lower=1)
+    return Covariance(sigma2 * prior_variance, half, -1.0)
+
+
+def _scaled_gram(system: System, root: Vector) -> Matrix:
+    """Return I + D^1/2 X'X D^1/2."""
+    scaled = system.gram * root
+    scaled *= root[:, None]
+    scaled.flat[:: root.size + 1] += 1.0
+    return scaled
+
+
+def _cholesky(matrix: Matrix) -> Matrix:
+    """Return the lower Cholesky factor of a symmetric ``matrix``, which it may overwrite."""
+    symmetric = matrix if matrix.flags.f_contiguous else matrix.T
+    factor, info = lapack.dpotrf(symmetric, lower=1, overwrite_a=1)
+    if info != 0:
+        raise np.linalg.LinAlgError("I + D^1/2 X'X D^1/2 is not positive definite")
+    return np.asarray(factor)
+
+
+def _posterior_mean(system: System, d: Vector, background: Background) -> tuple[Vector, Vector]:
+    """Return the mean of b and the residual, by the smaller of the two systems."""
+    if system.n_columns <= system.n_rows and background.matrix is None:
+        noise = 1.0 + background.level
+        root = np.sqrt(d / noise)
+        factor = _cholesky(_scaled_gram(system, root))
+        mean = root * lapack.dpotrs(factor, root * system.xz, lower=1)[0]
+        return mean, system.residual(mean) / noise
+    factor, _ = Dual()._factorise(system, d, background.matrix)
+    residual = np.asarray(lapack.dpotrs(factor, system.z, lower=1)[0])
+    return d * (system.x.T @ residual), residual

@@ -1,0 +1,444 @@
+"""Priors of the local and the global scales: small classes that know two formulas each.
+
+With v = lambda_j^2 and W_j = E[b_j^2] / (2 sigma2 tau2), the M-step for every local prior minimises
+
+    A log v + W / v + rest(v),        A = (1 + c)/2 - (power of v in the density of v),
+
+where ``c`` is the coordinate: the mode is that of the density of lambda**c (2 is the paper, 1 is lambda
+itself, c -> 0 is log lambda). A null coefficient then follows v <- v / (2 A): the prior is sparse when
+A > 1/2.
+
+Any object with the methods of `LocalPrior` can be used in place of these.
+
+Examples
+--------
+>>> import numpy as np
+>>> from farrier.priors import Horseshoe
+>>> Horseshoe().mode(np.array([1.0]), coordinate=2.0)  # (sqrt(1 + 6 + 1) + 1 - 1) / 4, Eq. (16)
+array([0.70710678])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from farrier._types import Vector
+
+__all__ = [
+    "FixedScale",
+    "GammaScale",
+    "GlobalPrior",
+    "HalfCauchy",
+    "Horseshoe",
+    "InverseGammaGlobal",
+    "InverseGammaScale",
+    "InvertedBeta",
+    "Lasso",
+    "LocalPrior",
+    "NormalGamma",
+    "Ridge",
+    "StrawdermanBerger",
+    "StudentT",
+    "resolve_global",
+    "resolve_local",
+]
+
+
+@runtime_checkable
+class LocalPrior(Protocol):
+    """The prior of one local scale."""
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return A: lambda2 of a null coefficient shrinks by 1/(2A) an iteration, if A > 1/2.
+
+        Return 0 for a prior under which it does not go to zero.
+        """
+        ...
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Return the lambda2 that minimises the expected negative log posterior, Eq. (16)."""
+        ...
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return -log of the density of lambda**coordinate, as a function of lambda2, up to a constant."""
+        ...
+
+
+@runtime_checkable
+class GlobalPrior(Protocol):
+    """The prior of the global scale, as a function of tau2."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of tau2."""
+        ...
+
+    def neg_log_density(self, tau2: float) -> float:
+        """Return -log density, up to a constant."""
+        ...
+
+    def slope(self, tau2: float) -> float:
+        """Return the derivative of `neg_log_density` in log tau2; must not fall as tau2 grows."""
+        ...
+
+
+def _positive_root(quadratic: float, linear: Vector, w: Vector) -> Vector:
+    """Solve quadratic v^2 + linear v - w = 0 for v > 0 without cancellation on either side."""
+    root = np.sqrt(linear * linear + (4.0 * quadratic) * w)
+    far = root - linear  # safe where linear <= 0
+    near = root + linear  # safe where linear > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(linear > 0.0, 2.0 * w / near, far / (2.0 * quadratic))
+
+
+@dataclass(frozen=True)
+class InvertedBeta:
+    """lambda2 ~ inverted beta(a, b), Eq. (15): the generalised horseshoe.
+
+    Parameters
+    ----------
+    a : float
+        How strong the pole at zero is.
+    b : float
+        How heavy the tail is: smaller is heavier.
+
+    Examples
+    --------
+    >>> InvertedBeta(a=0.5, b=0.5) == InvertedBeta()
+    True
+    """
+
+    a: float = 0.5
+    b: float = 0.5
+
+    def __post_init__(self) -> None:
+        _require_positive(self, a=self.a, b=self.b)
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return A = (1 + c)/2 - a."""
+        return (1.0 + coordinate) / 2.0 - self.a
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Solve (A + m) v^2 + (A - W) v - W = 0, m = a + b; Eq. (16) is a = b = 1/2, c = 2."""
+        rate = self.null_rate(coordinate)
+        return _positive_root(rate + self.a + self.b, rate - w, w)
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return (c/2 - a) log v + (a + b) log(1 + v)."""
+        return (coordinate / 2.0 - self.a) * np.log(lambda2) + (self.a + self.b) * np.log1p(lambda2)
+
+
+@dataclass(frozen=True)
+class Horseshoe(InvertedBeta):
+    """The horseshoe: lambda is half-Cauchy.
+
+    Examples
+    --------
+    >>> Horseshoe().null_rate(2.0)  # a null coefficient's lambda2 halves at every iteration
+    1.0
+    """
+
+
+@dataclass(frozen=True)
+class StrawdermanBerger(InvertedBeta):
+    """The Strawderman-Berger prior: inverted beta (1/2, 1), a lighter tail than the horseshoe's.
+
+    Examples
+    --------
+    >>> StrawdermanBerger().b
+    1.0
+    """
+
+    b: float = 1.0
+
+
+@dataclass(frozen=True)
+class GammaScale:
+    """lambda2 ~ gamma(shape, rate): normal-gamma coefficients; shape 1 is the lasso.
+
+    Examples
+    --------
+    >>> GammaScale(shape=1.0, rate=0.5).null_rate(1.0)
+    0.0
+    """
+
+    shape: float = 1.0
+    rate: float = 0.5
+
+    def __post_init__(self) -> None:
+        _require_positive(self, shape=self.shape, rate=self.rate)
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return A = (1 + c)/2 - shape."""
+        return (1.0 + coordinate) / 2.0 - self.shape
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Solve rate v^2 + A v - W = 0."""
+        return _positive_root(self.rate, np.full_like(w, self.null_rate(coordinate)), w)
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return (c/2 - shape) log v + rate v."""
+        return (coordinate / 2.0 - self.shape) * np.log(lambda2) + self.rate * lambda2
+
+
+@dataclass(frozen=True)
+class Lasso(GammaScale):
+    """The Bayesian lasso: exponential lambda2, so double exponential coefficients.
+
+    Examples
+    --------
+    >>> Lasso() == Lasso(shape=1.0, rate=0.5)
+    True
+    """
+
+
+@dataclass(frozen=True)
+class NormalGamma(GammaScale):
+    """The normal-gamma prior: a shape below 1 shrinks null coefficients harder than the lasso does.
+
+    Examples
+    --------
+    >>> NormalGamma(shape=0.25).null_rate(2.0)
+    1.25
+    """
+
+    shape: float = 0.5
+
+
+@dataclass(frozen=True)
+class InverseGammaScale:
+    """lambda2 ~ inverse gamma(shape, scale): Student-t coefficients.
+
+    Examples
+    --------
+    >>> InverseGammaScale(shape=0.5, scale=0.5).mode(np.array([1.5]), coordinate=2.0)
+    array([1.])
+    """
+
+    shape: float = 0.5
+    scale: float = 0.5
+    dense: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _require_positive(self, shape=self.shape, scale=self.scale)
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return 0: lambda2 never falls below scale / A, so nothing is sparse here."""
+        return 0.0
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Return v = (W + scale) / A, A = (1 + c)/2 + shape."""
+        return (w + self.scale) / ((1.0 + coordinate) / 2.0 + self.shape)
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return (c/2 + shape) log v + scale / v."""
+        return (coordinate / 2.0 + self.shape) * np.log(lambda2) + self.scale / lambda2
+
+
+class StudentT(InverseGammaScale):
+    """Student-t coefficients with ``df`` degrees of freedom.
+
+    Parameters
+    ----------
+    df : float
+        Degrees of freedom; 1 is the Cauchy prior.
+
+    Examples
+    --------
+    >>> StudentT(df=4).shape
+    2.0
+    """
+
+    def __init__(self, df: float = 1.0) -> None:
+        _require_positive(self, df=df)
+        super().__init__(shape=df / 2.0, scale=df / 2.0)
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """lambda2 = 1 for every coefficient: the global scale alone shrinks.
+
+    Examples
+    --------
+    >>> Ridge().mode(np.array([0.1, 7.0]), coordinate=2.0)
+    array([1., 1.])
+    """
+
+    dense: ClassVar[bool] = True
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return 0: nothing is sparse here."""
+        return 0.0
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Return ones."""
+        return np.ones_like(w)
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return zeros."""
+        return np.zeros_like(lambda2)
+
+
+def is_sparse(prior: LocalPrior, coordinate: float) -> bool:
+    """Tell whether null coefficients go to exactly zero under this prior in this coordinate."""
+    return prior.null_rate(coordinate) > 0.5
+
+
+def is_dense(prior: LocalPrior) -> bool:
+    """Tell whether small coefficients are meant to stay: then none is set to zero by default."""
+    return getattr(prior, "dense", False)
+
+
+@dataclass(frozen=True)
+class HalfCauchy:
+    """tau ~ half-Cauchy(0, 1) on (0, tau_max), as a density of tau (Eqs. 13-14).
+
+    Examples
+    --------
+    >>> HalfCauchy(tau_max=1.0).bounds
+    (1e-20, 1.0)
+    """
+
+    tau_max: float = 1.0
+
+    def __post_init__(self) -> None:
+        _require_positive(self, tau_max=self.tau_max)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of tau2."""
+        top = self.tau_max**2
+        return (1e-20 * top, top)
+
+    def neg_log_density(self, tau2: float) -> float:
+        """Return log(1 + tau2)."""
+        return float(np.log1p(tau2))
+
+    def slope(self, tau2: float) -> float:
+        """Return tau2 / (1 + tau2)."""
+        return tau2 / (1.0 + tau2)
+
+
+@dataclass(frozen=True)
+class InverseGammaGlobal:
+    """tau2 ~ inverse gamma(shape, scale) on (0, tau_max^2).
+
+    Examples
+    --------
+    >>> InverseGammaGlobal().slope(1.0)
+    1.0
+    """
+
+    shape: float = 1.0
+    scale: float = 1.0
+    tau_max: float = 1.0
+
+    def __post_init__(self) -> None:
+        _require_positive(self, shape=self.shape, scale=self.scale, tau_max=self.tau_max)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of tau2."""
+        top = self.tau_max**2
+        return (1e-20 * top, top)
+
+    def neg_log_density(self, tau2: float) -> float:
+        """Return (shape + 1) log tau2 + scale / tau2."""
+        return float((self.shape + 1.0) * np.log(tau2) + self.scale / tau2)
+
+    def slope(self, tau2: float) -> float:
+        """Return shape + 1 - scale / tau2."""
+        return self.shape + 1.0 - self.scale / tau2
+
+
+@dataclass(frozen=True)
+class FixedScale:
+    """tau2 is known.
+
+    Examples
+    --------
+    >>> FixedScale(tau2=0.01).bounds
+    (0.01, 0.01)
+    """
+
+    tau2: float
+
+    def __post_init__(self) -> None:
+        _require_positive(self, tau2=self.tau2)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The one value of tau2."""
+        return (self.tau2, self.tau2)
+
+    def neg_log_density(self, tau2: float) -> float:
+        """Return 0."""
+        return 0.0
+
+    def slope(self, tau2: float) -> float:
+        """Return 0."""
+        return 0.0
+
+
+LOCAL_PRIORS: dict[str, type[LocalPrior]] = {
+    "horseshoe": Horseshoe,
+    "strawderman_berger": StrawdermanBerger,
+    "lasso": Lasso,
+    "normal_gamma": NormalGamma,
+    "student_t": StudentT,
+    "ridge": Ridge,
+}
+
+
+def resolve_local(prior: object) -> LocalPrior:
+    """Return the local prior that a user's argument names.
+
+    Examples
+    --------
+    >>> resolve_local("lasso")
+    Lasso(shape=1.0, rate=0.5)
+    """
+    if isinstance(prior, str):
+        if prior not in LOCAL_PRIORS:
+            raise ValueError(f"prior={prior!r} is not known: use one of {', '.join(map(repr, LOCAL_PRIORS))}")
+        return LOCAL_PRIORS[prior]()
+    candidate = prior() if isinstance(prior, type) else prior
+    if not isinstance(candidate, LocalPrior):
+        raise TypeError(
+            f"prior={prior!r} must be a name ({', '.join(map(repr, LOCAL_PRIORS))}) or an object with the "
+            "methods null_rate, mode and neg_log_density (see farrier.priors.LocalPrior)"
+        )
+    return candidate
+
+
+def resolve_global(tau: object, tau_max: float) -> GlobalPrior:
+    """Return the global prior that a user's arguments name.
+
+    Examples
+    --------
+    >>> resolve_global(0.5, tau_max=1.0)
+    FixedScale(tau2=0.25)
+    """
+    if isinstance(tau, str):
+        if tau != "estimate":
+            raise ValueError(f"tau={tau!r} is not known: use 'estimate' or a positive number")
+        return HalfCauchy(_positive_number("tau_max", tau_max))
+    if isinstance(tau, GlobalPrior):
+        return tau
+    return FixedScale(_positive_number("tau", tau) ** 2)
+
+
+def _positive_number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name}={value!r} must be a positive number")
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name}={value!r} must be a positive finite number")
+    return float(value)
+
+
+def _require_positive(prior: object, **values: object) -> None:
+    for name, value in values.items():
+        _positive_number(f"{type(prior).__name__}: {name}", value)

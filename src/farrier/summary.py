@@ -1,0 +1,50 @@
+"""Tables of a fit, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farrier._extras import require
+
+if TYPE_CHECKING:
+    from farrier.estimators import HorseshoeRegressor
+
+
+def feature_names(model: HorseshoeRegressor) -> list[str]:
+    """Return the column names of the training data, or x0, x1, ...
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> feature_names(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]))
+    ['x0']
+    """
+    names = getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(model.coef_.size)] if names is None else [str(name) for name in names]
+
+
+def coefficient_table(model: HorseshoeRegressor, level: float) -> Any:
+    """Return one row for each column of X, in the user's units and order.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> list(coefficient_table(model, level=0.95).columns)
+    ['feature', 'coef', 'std', 'lower', 'upper', 'shrinkage', 'selected']
+    """
+    interval = model.coef_interval(level)
+    pandas = require("pandas", extra="pandas")
+    return pandas.DataFrame(
+        {
+            "feature": np.array(feature_names(model), dtype=object),
+            "coef": model.coef_,
+            "std": model.coef_std_,
+            "lower": interval[:, 0],
+            "upper": interval[:, 1],
+            "shrinkage": model.shrinkage_,
+            "selected": model.support_,
+        }
+    )
