@@ -22,7 +22,15 @@ import numpy as np
 from farrier._design import Identity, System
 from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Status, Vector
 from farrier.accelerate import EMMap, find_fixed_point
-from farrier.estep import Background, Context, EStep, Orthogonal, choose_e_step, posterior_covariance
+from farrier.estep import (
+    ISOTROPIC_LEVEL,
+    Background,
+    Context,
+    EStep,
+    Orthogonal,
+    choose_e_step,
+    posterior_covariance,
+)
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
 
@@ -30,8 +38,6 @@ PRUNE_LEVERAGE = 0.01
 """A column whose leverage d_j x_j'M^-1 x_j is below this and ..."""
 PRUNE_GAIN = 0.05
 """... whose mean^2 / (sigma2 d_j) is below this loses 1/(2A) of its E[b^2] at each iteration, within 6 %."""
-MATRIX_LEVEL = 0.03
-"""Below this share of the noise a background is as good as isotropic."""
 SINGLE_CHANGE = 1e-3
 """Single precision is good enough while the coefficients change by more than this."""
 SINGLE_SPREAD = 1e5
@@ -184,7 +190,7 @@ class _Loop:
         if self.background.level > 0.0:
             fading = 1.0 / (2.0 * self.prior.null_rate(self.options.coordinate))
             self.background = self.background.faded(fading * before / sigma2)
-            if self.background.level < MATRIX_LEVEL and self.system.n_columns <= self.system.n_rows:
+            if self.background.level < ISOTROPIC_LEVEL and self.system.n_columns <= self.system.n_rows:
                 self.background = Background(self.background.level)
         return scales
 
@@ -388,10 +394,9 @@ def worth_keeping(moments: Moments, scales: Scales) -> Mask:
     array([ True, False])
     """
     prior = scales.sigma2 * scales.prior_variance
-    with np.errstate(divide="ignore", invalid="ignore"):
-        leverage = 1.0 - moments.variance / prior
-        gain = moments.mean**2 / prior
-    return (prior > 0.0) & ((leverage >= PRUNE_LEVERAGE) | (gain >= PRUNE_GAIN))
+    alive = moments.variance <= (1.0 - PRUNE_LEVERAGE) * prior
+    alive |= moments.mean**2 >= PRUNE_GAIN * prior
+    return alive & (prior > 0.0)
 
 
 def _add_columns(matrix: np.ndarray | None, system: System, leaving: Mask, root: Vector) -> np.ndarray:

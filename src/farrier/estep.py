@@ -19,6 +19,8 @@ from farrier._types import Covariance, Matrix, Moments, Vector
 
 EXACT_WARMUP = 9
 """Exact iterations before the approximate variances: without them the approximation ends elsewhere."""
+ISOTROPIC_LEVEL = 0.03
+"""Below this share of the noise a background is as good as isotropic."""
 BLOCK_BYTES = 64 << 20
 """Size of the scaled copy of the columns that the dual engine works through at a time."""
 
@@ -112,7 +114,6 @@ class Dual:
         self._symv = getattr(blas, prefix + "symv")
         self._potrf = getattr(lapack, prefix + "potrf")
         self._potrs = getattr(lapack, prefix + "potrs")
-        self._trtri = getattr(lapack, prefix + "trtri")
 
     def __call__(
         self, system: System, prior_variance: Vector, sigma2: float, context: Context = Context()
@@ -123,7 +124,7 @@ class Dual:
         residual = self._solve(system, prior_variance, factor, background)
         mean = prior_variance * (system.x.T @ residual)
         leverage = self._leverage(factor, blocks)
-        trace = float(leverage.sum()) if background is None else self._trace(factor)
+        trace = self._trace(factor, float(leverage.sum()), context.background)
         return Moments(
             mean=mean,
             variance=sigma2 * prior_variance * np.maximum(1.0 - leverage, 0.0),
@@ -166,10 +167,14 @@ class Dual:
             leverage[columns] = np.einsum("ij,ij->j", half, half)
         return leverage
 
-    def _trace(self, factor: Any) -> float:
-        """Return tr(I - M^-1)."""
-        inverse = self._trtri(factor, lower=1)[0].ravel(order="K")
-        return float(factor.shape[0] - np.dot(inverse, inverse))
+    def _trace(self, factor: Any, explained: float, background: Background) -> float:
+        """Return tr(I - M^-1): what the columns explain, and what the background does."""
+        n = factor.shape[0]
+        if background.level < 0.003:
+            return n - (n - explained) / (1.0 + background.level)
+        identity = np.eye(n, dtype=self._dtype, order="F")
+        inverse = self._trsm(1.0, factor, identity, lower=1, overwrite_b=1).ravel(order="K")
+        return float(n - np.dot(inverse, inverse))
 
 
 class Blocks:
@@ -262,7 +267,7 @@ class Stochastic:
 
     exact = False
 
-    def __init__(self, rng: np.random.Generator, n_draws: int = 10) -> None:
+    def __init__(self, rng: np.random.Generator, n_draws: int = 50) -> None:
         self._rng, self._n_draws = rng, n_draws
 
     def __call__(

@@ -463,4 +463,3 @@ def _standardise_response(
     return float(column.mean[0]), float(column.scale[0]), column.x[:, 0]
 
 
-__all__ = ["HorseshoeRegressor", "check_finite", "normal_means"]

@@ -87,11 +87,10 @@ class GlobalPrior(Protocol):
 
 def _positive_root(quadratic: float, linear: Vector, w: Vector) -> Vector:
     """Solve quadratic v^2 + linear v - w = 0 for v > 0 without cancellation on either side."""
-    root = np.sqrt(linear * linear + (4.0 * quadratic) * w)
-    far = root - linear  # safe where linear <= 0
-    near = root + linear  # safe where linear > 0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(linear > 0.0, 2.0 * w / near, far / (2.0 * quadratic))
+    total = np.sqrt(linear * linear + (4.0 * quadratic) * w) + np.abs(linear)
+    root = total / (2.0 * quadratic)  # where linear <= 0
+    np.divide(2.0 * w, total, out=root, where=linear > 0.0)
+    return root
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,88 @@
+"""Every prior, engine and estimator: the sweeps test what is listed here, with no new test code."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import oracles
+
+from farrier import HorseshoeRegressor
+from farrier.estep import DiagonalVariance, Dual, Orthogonal, Primal, Stochastic
+from farrier.priors import (
+    FixedScale,
+    GammaScale,
+    HalfCauchy,
+    Horseshoe,
+    InverseGammaGlobal,
+    InverseGammaScale,
+    InvertedBeta,
+    Lasso,
+    NormalGamma,
+    Ridge,
+    StrawdermanBerger,
+    StudentT,
+)
+
+
+def _inverted_beta(prior):
+    return lambda v: oracles.neg_log_inverted_beta(v, prior.a, prior.b)
+
+
+def _gamma(prior):
+    return lambda v: oracles.neg_log_gamma(v, prior.shape, prior.rate)
+
+
+def _inverse_gamma(prior):
+    return lambda v: oracles.neg_log_inverse_gamma(v, prior.shape, prior.scale)
+
+
+# each prior with the oracle for -log of its density of lambda2; ridge has none, for lambda2 is not free
+LOCAL_PRIORS = [
+    (Horseshoe(), _inverted_beta),
+    (StrawdermanBerger(), _inverted_beta),
+    (InvertedBeta(a=0.3, b=0.8), _inverted_beta),
+    (InvertedBeta(a=1.2, b=0.25), _inverted_beta),
+    (Lasso(), _gamma),
+    (NormalGamma(shape=0.25, rate=2.0), _gamma),
+    (GammaScale(shape=2.0, rate=1.0), _gamma),
+    (StudentT(df=3.0), _inverse_gamma),
+    (InverseGammaScale(shape=0.7, scale=0.1), _inverse_gamma),
+    (Ridge(), None),
+]
+GLOBAL_PRIORS = [HalfCauchy(), HalfCauchy(tau_max=0.3), InverseGammaGlobal(), FixedScale(tau2=0.05)]
+COORDINATES = [2.0, 1.75, 1.5, 1.0, 0.5]
+
+
+@dataclass(frozen=True)
+class EngineCase:
+    """An engine, and what it promises: exact moments to ``rtol``, or only an exact mean."""
+
+    engine: object
+    moments: bool = True
+    rtol: float = 1e-10
+    orthogonal_only: bool = False
+
+    @property
+    def name(self):
+        return type(self.engine).__name__ + ("" if self.engine.exact else "-inexact")
+
+
+ENGINES = [
+    EngineCase(Primal()),
+    EngineCase(Dual()),
+    EngineCase(Dual(single=True), rtol=2e-4),
+    EngineCase(Orthogonal(), orthogonal_only=True),
+    EngineCase(DiagonalVariance(), moments=False),
+]
+STOCHASTIC = Stochastic(np.random.default_rng(0), n_draws=40_000)
+
+ESTIMATORS = [
+    HorseshoeRegressor(),
+    HorseshoeRegressor(prior="lasso"),
+    HorseshoeRegressor(prior="ridge", fit_intercept=False, standardize=False),
+    HorseshoeRegressor(prior="student_t", coordinate=1.0),
+    HorseshoeRegressor(prior="strawderman_berger", expectation="approximate"),
+    HorseshoeRegressor(prior="normal_gamma", coordinate=1.5, start="variance"),
+    HorseshoeRegressor(expectation="stochastic", random_state=0, max_iter=50),
+    HorseshoeRegressor(tau=0.1, sigma2=1.0),
+    HorseshoeRegressor(warm_start=True),
+]

@@ -1,0 +1,285 @@
+"""The loop: Algorithm 1 as written, its objective, its ends, and what makes it faster."""
+
+import numpy as np
+import oracles
+import pytest
+from registry import COORDINATES, LOCAL_PRIORS
+from simulate import SETTINGS, linear
+
+from farrier import HorseshoeRegressor, Status
+from farrier._design import Identity, System
+from farrier.accelerate import EMMap, find_fixed_point
+from farrier.em import Options, paper_start, solve
+from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
+
+PLAIN = {"prune": False, "accelerate": False}
+SHAPES = {"long": (60, 12), "square": (25, 25), "wide": (25, 60)}
+
+
+def standard_system(n, p, **kwargs):
+    X, y, _ = linear(n, p, **kwargs)
+    x, z, *_ = oracles.standardise(X, y)
+    return System(np.asfortranarray(x), z, float(n))
+
+
+def run(system, prior=None, tau=None, **options):
+    return solve(system, prior or Horseshoe(), tau or HalfCauchy(), Options(**options))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("coordinate", [2.0, 1.5])
+def test_plain_em_is_algorithm_1(shape, coordinate):
+    system = standard_system(*SHAPES[shape], n_signals=4)
+    ours = run(system, coordinate=coordinate, tol=1e-8, **PLAIN)
+    theirs = oracles.plain_em(system.x, system.z, 1e-8, 10_000, coordinate=coordinate)
+    assert ours.n_iter == theirs["n_iter"]
+    np.testing.assert_allclose(ours.coef, theirs["coef"], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.scales.sigma2, theirs["sigma2"], rtol=1e-10)
+    np.testing.assert_allclose(ours.moments.variance, theirs["variance"], rtol=1e-7, atol=1e-15)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("coordinate", COORDINATES)
+@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=lambda value: repr(value)[:30])
+def test_objective_never_rises_when_the_noise_is_known(prior, oracle, coordinate, shape):
+    system = standard_system(*SHAPES[shape], n_signals=4)
+    fit = run(system, prior, coordinate=coordinate, sigma2=0.3, tol=1e-9, max_iter=60, **PLAIN)
+    objective = np.array([line.objective for line in fit.trace])
+    rounding = 1e-11 * np.abs(objective).max()
+    assert (np.diff(objective) <= rounding).all()
+    assert objective[0] - objective[-1] > 1e-3  # it did fall
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_objective_does_not_rise_after_the_fifth_iteration(shape, seed):
+    system = standard_system(*SHAPES[shape], n_signals=4, seed=seed)
+    objective = np.array([line.objective for line in run(system, max_iter=80, tol=1e-9, **PLAIN).trace])
+    assert (np.diff(objective[5:]) <= 1e-11 * np.abs(objective).max()).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_objective_is_the_marginal_posterior(shape):
+    """Differences between iterations, against the oracle at the scales of each."""
+    system = standard_system(*SHAPES[shape], n_signals=4)
+    prior, tau = Horseshoe(), HalfCauchy()
+
+    def oracle(scales):
+        return oracles.marginal_objective(
+            system.x,
+            system.z,
+            scales.sigma2,
+            scales.tau2,
+            scales.lambda2,
+            lambda v: prior.neg_log_density(v, 2.0),
+            tau.neg_log_density,
+        )
+
+    short, long = (run(system, max_iter=k, **PLAIN) for k in (3, 12))
+    expected = oracle(long.scales) - oracle(short.scales)
+    assert long.trace[-1].objective - short.trace[-1].objective == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("rho", "sigma2"), SETTINGS)
+def test_the_mode_is_that_of_plain_em(rho, sigma2):
+    """Pruning, single precision and Newton's method end where plain EM run to 1e-10 does.
+
+    25 data sets in each setting of Table 3; all of the 100 do.
+    """
+    elsewhere = []
+    for seed in range(25):
+        system = standard_system(70, 350, rho=rho, sigma2=sigma2, seed=1000 + seed)
+        fast, plain = run(system), run(system, tol=1e-10, **PLAIN)
+        if not np.abs(fast.coef - plain.coef).max() <= 1e-4:
+            elsewhere.append(seed)
+    assert elsewhere == [], f"other modes for seeds {elsewhere}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rho", "sigma2"), SETTINGS)
+def test_the_mode_is_that_of_plain_em_on_many_more(rho, sigma2):
+    elsewhere = 0
+    for seed in range(300):
+        system = standard_system(70, 350, rho=rho, sigma2=sigma2, seed=seed)
+        gap = np.abs(run(system).coef - run(system, tol=1e-10, **PLAIN).coef).max()
+        elsewhere += not gap <= 1e-4
+    assert elsewhere <= 0.02 * 300
+
+
+@pytest.mark.parametrize("shape", [(200, 30), (60, 200)])
+def test_answer_does_not_depend_on_tol(shape):
+    """Newton's method in the tail: at the default tolerance the mode is there to nine digits."""
+    system = standard_system(*shape, n_signals=6)
+    loose, tight = run(system), run(system, tol=1e-12)
+    np.testing.assert_allclose(loose.coef, tight.coef, rtol=1e-9)
+
+
+@pytest.mark.parametrize("known", [None, 0.02])
+def test_jacobian_is_the_derivative_of_an_em_step(known):
+    system = standard_system(60, 6, n_signals=4)
+    em = EMMap(system, Horseshoe(), 2.0, HalfCauchy(), known)
+    point = np.append(np.log(np.random.default_rng(0).gamma(1.0, 0.1, 6)), np.log(20.0))
+
+    def after(p):
+        _, moments = em.step(p[:-1], p[-1])
+        return np.append(np.log(moments.second_moment), np.log(moments.expected_rss))
+
+    steps = 1e-5 * np.eye(7)
+    numerical = np.column_stack([(after(point + s) - after(point - s)) / 2e-5 for s in steps])
+    size = 7 if known is None else 6
+    scales, moments = em.step(point[:-1], point[-1])
+    analytic = em.jacobian(point[:-1], scales, moments)
+    np.testing.assert_allclose(analytic, numerical[:size, :size], rtol=1e-5, atol=1e-8)
+
+
+def test_newton_refuses_what_em_would_leave():
+    """Far from any fixed point, or near one from which EM is driven away, there is no jump."""
+    rng = np.random.default_rng(0)
+    x = np.asfortranarray(rng.standard_normal((50, 1)))
+    z = 0.7 * x[:, 0] + rng.standard_normal(50)
+    em = EMMap(System(x, z, 50.0), Horseshoe(), 2.0, HalfCauchy(), 1.0)
+    logs = np.linspace(-8, 2, 400)
+    gaps = np.array([np.log(em.step(np.array([t]), 0.0)[1].second_moment[0]) - t for t in logs])
+    rising = np.flatnonzero((gaps[:-1] < 0) & (gaps[1:] >= 0))  # unstable: EM moves away on both sides
+    falling = np.flatnonzero((gaps[:-1] > 0) & (gaps[1:] <= 0))  # stable
+    assert rising.size == 1
+    assert falling.size == 1
+
+    def start(t):
+        moments = em.step(np.array([t]), 0.0)[1]
+        return moments._replace(mean=np.array([np.exp(t / 2)]), variance=np.zeros(1))
+
+    assert find_fixed_point(em, start(logs[rising[0]])) == []
+    assert find_fixed_point(em, start(logs[falling[0]])) != []
+
+
+@pytest.mark.parametrize("shape", ["long", "wide"])
+def test_stochastic_em_reaches_the_support_of_the_mode(shape):
+    n, p = {"long": (300, 60), "wide": (150, 200)}[shape]
+    system = standard_system(n, p, rho=0.5, sigma2=0.25, n_signals=6, seed=1)
+    exact = run(system)
+    assert exact.support.sum() == 6
+    for seed in range(3):
+        fit = run(system, expectation="stochastic", random_state=seed)
+        assert np.array_equal(fit.support, exact.support)
+        np.testing.assert_allclose(fit.coef, exact.coef, atol=5e-3)
+        again = run(system, expectation="stochastic", random_state=seed)
+        assert np.array_equal(again.coef, fit.coef)
+
+
+def test_approximate_expectations_are_exact_for_nine_iterations():
+    system = standard_system(60, 12, n_signals=4)
+    exact, approximate = (run(system, expectation=e, **PLAIN) for e in ("exact", "approximate"))
+    assert exact.trace[:9] == approximate.trace[:9]
+    assert exact.trace[9].sigma2 == approximate.trace[9].sigma2
+    assert exact.trace[10].sigma2 != approximate.trace[10].sigma2
+    assert approximate.trace[9].objective is None
+
+
+def test_orthogonal_columns_make_the_approximation_exact():
+    rng = np.random.default_rng(0)
+    x = np.sqrt(40) * np.linalg.qr(rng.standard_normal((40, 10)))[0]
+    z = 0.8 * x[:, 0] - 0.5 * x[:, 1] + 0.3 * rng.standard_normal(40)
+    system = System(np.asfortranarray(x), z, 40.0)
+    exact, approximate = (run(system, expectation=e, tol=1e-12) for e in ("exact", "approximate"))
+    np.testing.assert_allclose(approximate.coef, exact.coef, rtol=1e-9)
+
+
+def test_no_p_by_p_matrix_when_p_exceeds_n(monkeypatch):
+    """Nothing of the size of p x p is ever allocated; counted through the memory that the fit peaks at."""
+    import tracemalloc
+
+    n, p = 30, 3000
+    system = standard_system(n, p, n_signals=4)
+    for expectation in ("exact", "approximate", "stochastic"):
+        tracemalloc.start()
+        run(system, expectation=expectation, max_iter=15)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < p * p * 8 / 4
+
+
+def test_ends_and_their_advice():
+    system = standard_system(60, 12, n_signals=4)
+    assert run(system).status is Status.CONVERGED
+    stopped = run(system, max_iter=2)
+    assert stopped.status is Status.MAX_ITER
+    assert "max_iter" in str(stopped.status)
+    assert not stopped.status.converged
+    seen = []
+    halted = run(system, callback=lambda line: seen.append(line) or len(seen) < 4)
+    assert halted.status is Status.STOPPED
+    assert halted.n_iter == len(seen) == len(halted.trace) == 4
+
+
+def test_pure_noise_selects_nothing():
+    rng = np.random.default_rng(3)
+    x, z, *_ = oracles.standardise(rng.standard_normal((50, 20)), rng.standard_normal(50))
+    fit = run(System(np.asfortranarray(x), z, 50.0))
+    assert not fit.support.any()
+    assert fit.status is Status.NOTHING_SELECTED
+    assert fit.scales.sigma2 == pytest.approx(1.0)
+    assert fit.covariance is None
+
+
+def test_response_without_noise_is_fitted_to_rounding():
+    X, _, beta = linear(80, 10, n_signals=4)
+    model = HorseshoeRegressor(tol=1e-12).fit(X, X @ beta)
+    np.testing.assert_allclose(model.coef_, beta, atol=1e-9)
+    assert model.status_.converged
+
+
+def test_exact_noise_update_inflates_the_noise_and_warns():
+    X, y, _ = linear(300, 100, rho=0.0, sigma2=1.0)
+    assert HorseshoeRegressor().fit(X, y).support_.sum() == 20
+    with pytest.warns(UserWarning, match="sigma2='exact'"):
+        exact = HorseshoeRegressor(sigma2="exact").fit(X, y)
+    assert exact.support_.sum() == 0
+
+
+def test_tau_is_a_dial_when_fixed():
+    y = np.append(np.random.default_rng(0).standard_normal(500), np.full(10, 5.0))
+    kept = [
+        np.count_nonzero(solve(Identity(y), Horseshoe(), FixedScale(t), Options(sigma2=1.0)).coef)
+        for t in (1.0, 0.1, 0.001)
+    ]
+    assert kept[0] >= kept[1] >= kept[2]
+    assert kept[0] > kept[2]
+
+
+def test_ridge_is_ridge():
+    system = standard_system(60, 12, n_signals=4)
+    fit = run(system, Ridge(), FixedScale(0.01), sigma2=0.5, tol=1e-12)
+    expected = np.linalg.solve(system.gram + 100 * np.eye(12), system.xz)
+    np.testing.assert_allclose(fit.coef, expected, rtol=1e-10)
+
+
+def test_start_is_marginal_least_squares():
+    system = standard_system(60, 12)
+    start = paper_start(system)
+    np.testing.assert_allclose(start.mean, system.x.T @ system.z / 60, rtol=1e-12)
+    assert start.expected_rss == 1e10
+
+
+class HalfNormalScale:
+    """lambda ~ half-normal(0, 1), density of lambda2 proportional to v^(-1/2) exp(-v/2): a user's own prior."""
+
+    def null_rate(self, coordinate):
+        return coordinate / 2
+
+    def mode(self, w, coordinate):
+        rate = self.null_rate(coordinate)
+        return np.sqrt(rate * rate + 2 * w) - rate
+
+    def neg_log_density(self, lambda2, coordinate):
+        return (coordinate - 1) / 2 * np.log(lambda2) + lambda2 / 2
+
+
+def test_a_users_own_prior_fits_like_the_same_prior_of_ours():
+    from farrier.priors import GammaScale
+
+    X, y, _ = linear(100, 20, n_signals=4)
+    own = HorseshoeRegressor(prior=HalfNormalScale()).fit(X, y)
+    ours = HorseshoeRegressor(prior=GammaScale(shape=0.5, rate=0.5)).fit(X, y)
+    assert own.support_.sum() >= 4
+    np.testing.assert_allclose(own.coef_, ours.coef_, rtol=1e-9)
