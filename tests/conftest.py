@@ -7,7 +7,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn then checks array 
 for library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # the test processes share the cores
 
-from hypothesis import settings
+from hypothesis import settings  # noqa: E402
 
 settings.register_profile("farrier", deadline=None, derandomize=True)
 settings.load_profile("farrier")

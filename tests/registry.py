@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import oracles
 
+import oracles
 from farrier import HorseshoeRegressor
 from farrier.estep import DiagonalVariance, Dual, Orthogonal, Primal, Stochastic
 from farrier.priors import (
@@ -75,6 +75,7 @@ ENGINES = [
 ]
 STOCHASTIC = Stochastic(np.random.default_rng(0), n_draws=40_000)
 
+# all but expectation="stochastic", whose draws cannot be the same for a repeated row and for a weight of 2
 ESTIMATORS = [
     HorseshoeRegressor(),
     HorseshoeRegressor(prior="lasso"),
@@ -82,7 +83,6 @@ ESTIMATORS = [
     HorseshoeRegressor(prior="student_t", coordinate=1.0),
     HorseshoeRegressor(prior="strawderman_berger", expectation="approximate"),
     HorseshoeRegressor(prior="normal_gamma", coordinate=1.5, start="variance"),
-    HorseshoeRegressor(expectation="stochastic", random_state=0, max_iter=50),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
 ]

@@ -1,16 +1,16 @@
 """The loop: Algorithm 1 as written, its objective, its ends, and what makes it faster."""
 
 import numpy as np
-import oracles
 import pytest
-from registry import COORDINATES, LOCAL_PRIORS
-from simulate import SETTINGS, linear
 
+import oracles
 from farrier import HorseshoeRegressor, Status
 from farrier._design import Identity, System
 from farrier.accelerate import EMMap, find_fixed_point
 from farrier.em import Options, paper_start, solve
 from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
+from registry import COORDINATES, LOCAL_PRIORS
+from simulate import SETTINGS, linear
 
 PLAIN = {"prune": False, "accelerate": False}
 SHAPES = {"long": (60, 12), "square": (25, 25), "wide": (25, 60)}
@@ -262,7 +262,7 @@ def test_start_is_marginal_least_squares():
 
 
 class HalfNormalScale:
-    """lambda ~ half-normal(0, 1), density of lambda2 proportional to v^(-1/2) exp(-v/2): a user's own prior."""
+    """A user's own prior: lambda ~ half-normal, so lambda2 has density v^(-1/2) exp(-v/2)."""
 
     def null_rate(self, coordinate):
         return coordinate / 2

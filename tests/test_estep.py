@@ -1,19 +1,27 @@
 """Every engine against plain inversion, on long, square, wide, collinear and ill-conditioned problems."""
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from registry import ENGINES, STOCHASTIC, EngineCase
 
+import oracles
 from farrier import choose_e_step
 from farrier._design import Identity, System
+from farrier.background import MatrixBackground, absorb
 from farrier.em import worth_keeping
-from farrier.estep import Background, Context, Dual, Orthogonal, Primal, draw_coefficients, posterior_covariance
+from farrier.estep import (
+    Context,
+    Dual,
+    Orthogonal,
+    Primal,
+    draw_coefficients,
+    posterior_covariance,
+)
+from registry import ENGINES, STOCHASTIC, EngineCase
 
 SHAPES = {"long": (30, 8), "square": (12, 12), "wide": (10, 30)}
-EXACT = [case for case in ENGINES if case.engine.exact and not case.orthogonal_only]
+WITH_MOMENTS = [case for case in ENGINES if case.moments and not case.orthogonal_only]
 
 
 def problem(shape, kind="random", seed=0, size=1.0):
@@ -43,14 +51,12 @@ def assert_moments(moments, expected, sigma2, rtol):
     np.testing.assert_allclose(moments.mean, expected.mean, rtol=rtol, atol=rtol * scale)
     np.testing.assert_allclose(moments.variance, np.diag(expected.covariance), rtol=rtol, atol=rtol * 1e-3)
     np.testing.assert_allclose(moments.fit_trace, expected.fit_trace, rtol=rtol)
-    np.testing.assert_allclose(
-        moments.expected_rss, expected.rss + sigma2 * expected.fit_trace, rtol=rtol
-    )
+    np.testing.assert_allclose(moments.expected_rss, expected.rss + sigma2 * expected.fit_trace, rtol=rtol)
 
 
 @pytest.mark.parametrize("kind", ["random", "collinear", "ill"])
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("case", [c for c in ENGINES if c.moments and not c.orthogonal_only], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", WITH_MOMENTS, ids=lambda case: case.name)
 def test_engine_is_the_inverse(case: EngineCase, shape, kind):
     system, d, sigma2 = problem(shape, kind)
     moments = case.engine(system, d, sigma2, Context())
@@ -131,14 +137,20 @@ def test_stochastic_engine_averages_with_its_step():
     np.testing.assert_allclose(later.mean, stale.mean + step * (first.mean - stale.mean), atol=0.03)
 
 
-@pytest.mark.parametrize("shape", ["long", "wide"])
-def test_background_matrix_is_columns_put_aside(shape):
-    """Columns in the background give the others what they would give as columns."""
+def columns_aside(shape, size):
+    """Return a problem, three of its columns put aside, and their matrix K."""
     system, d, sigma2 = problem(shape)
     aside = np.zeros(d.size, dtype=bool)
     aside[3:6] = True
-    part = (system.x[:, aside] * d[aside]) @ system.x[:, aside].T
-    background = Background(level=np.trace(part) / system.n_rows, matrix=np.asfortranarray(np.tril(part)))
+    d[aside] *= size
+    return system, d, sigma2, aside, (system.x[:, aside] * d[aside]) @ system.x[:, aside].T
+
+
+@pytest.mark.parametrize("shape", ["long", "wide"])
+def test_background_matrix_is_columns_put_aside(shape):
+    """Columns in the background give the others what they would give as columns."""
+    system, d, sigma2, aside, k = columns_aside(shape, size=1.0)
+    background = MatrixBackground(level=np.trace(k) / system.n_rows, matrix=np.asfortranarray(np.tril(k)))
     moments = Dual()(system.take(~aside), d[~aside], sigma2, Context(background))
     whole = Dual()(system, d, sigma2, Context())
     np.testing.assert_allclose(moments.mean, whole.mean[~aside], rtol=1e-9, atol=1e-12)
@@ -146,15 +158,38 @@ def test_background_matrix_is_columns_put_aside(shape):
     np.testing.assert_allclose(moments.expected_rss, whole.expected_rss, rtol=1e-9)
 
 
-def test_isotropic_background_is_noise():
-    system, d, sigma2 = problem("long")
-    level = 0.25
-    matrix = np.asfortranarray(level * np.eye(system.n_rows))
-    primal = Primal()(system, d, sigma2, Context(Background(level)))
-    dual = Dual()(system, d, sigma2, Context(Background(level, matrix)))
-    np.testing.assert_allclose(primal.mean, dual.mean, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(primal.variance, dual.variance, rtol=1e-10)
-    np.testing.assert_allclose(primal.expected_rss, dual.expected_rss, rtol=1e-10)
+@pytest.mark.parametrize("absorbed", [True, False], ids=["absorbed", "expanded"])
+def test_expanded_background_is_right_to_the_second_order(absorbed):
+    """Halving K divides the error by eight."""
+    errors = []
+    for size in (2e-3, 1e-3):
+        system, d, sigma2, aside, k = columns_aside("long", size)
+        matrix = MatrixBackground(np.trace(k) / system.n_rows, np.asfortranarray(np.tril(k)))
+        rest = system.take(~aside)
+        background = absorb(None, system, aside, d[aside]) if absorbed else matrix.expanded(rest)
+        whole = Dual()(system, d, sigma2, Context())
+        part = Primal()(rest, d[~aside], sigma2, Context(background))
+        assert background.level == pytest.approx(np.trace(k) / system.n_rows)
+        errors.append(
+            [
+                np.abs(part.mean - whole.mean[~aside]).max(),
+                abs(part.expected_rss - whole.expected_rss),
+                abs(part.fit_trace - whole.fit_trace),
+            ]
+        )
+    assert (np.array(errors[1]) < np.array(errors[0]) / 6).all()
+    assert np.max(errors[1]) < 1e-3
+
+
+def test_background_fades_and_shrinks_with_the_columns():
+    system, d, _, aside, k = columns_aside("long", 1e-2)
+    background = absorb(None, system, aside, d[aside])
+    half, part = background.faded(0.5), background.take(np.arange(5) < 2)
+    direct = absorb(None, system, aside, 0.5 * d[aside])
+    for ours, expected in zip(half.first + half.second, direct.first + direct.second, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-12)
+    np.testing.assert_array_equal(part.first.gram, background.first.gram[:2, :2])
+    assert MatrixBackground(0.2, k).faded(0.5).level == 0.1
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -201,7 +236,7 @@ def test_choice_of_engine(n, k, expectation, iteration, expected):
 
 
 def test_only_the_dual_form_carries_a_background_matrix():
-    background = Background(0.1, np.eye(100, dtype=np.float32))
+    background = MatrixBackground(0.1, np.eye(100, dtype=np.float32))
     assert isinstance(choose_e_step(100, 20, background=background), Dual)
 
 

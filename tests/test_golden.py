@@ -49,8 +49,9 @@ def plain(X, y, fit, **changes):
 def estimator(fit, **changes):
     prior, coordinate, tau = PRIORS[fit["prior"]]
     expectation = "approximate" if fit["approx"] else "exact"
-    model = HorseshoeRegressor(prior=prior, coordinate=coordinate, tau=tau, expectation=expectation, tol=1e-12)
-    return model.set_params(**changes)
+    return HorseshoeRegressor(
+        prior=prior, coordinate=coordinate, tau=tau, expectation=expectation, tol=1e-12, **changes
+    )
 
 
 def assert_close(ours, golden):

@@ -1,18 +1,16 @@
 """Every prior against numerical minimisation of its definition."""
 
 import numpy as np
-import oracles
 import pytest
-from registry import COORDINATES, GLOBAL_PRIORS, LOCAL_PRIORS
 from scipy.optimize import minimize_scalar
 
+import oracles
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import Horseshoe, LocalPrior, is_sparse, resolve_global, resolve_local
+from registry import COORDINATES, GLOBAL_PRIORS, LOCAL_PRIORS
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]
 W = np.array([1e-200, 1e-30, 1e-16, 1e-8, 1e-3, 0.1, 0.5, 0.99, 1.0, 1.01, 3.0, 100.0, 1e8, 1e30])
-
-
 
 
 @pytest.mark.parametrize("coordinate", COORDINATES)

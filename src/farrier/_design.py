@@ -38,12 +38,12 @@ class System:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.x.shape[0]
+        return int(self.x.shape[0])
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return self.x.shape[1]
+        return int(self.x.shape[1])
 
     @cached_property
     def gram(self) -> Matrix:
@@ -59,13 +59,13 @@ class System:
 
     @cached_property
     def zz(self) -> float:
-        """z'z."""
+        """Z'z."""
         return float(self.z @ self.z)
 
     @cached_property
     def column_ss(self) -> Vector:
         """||x_j||^2."""
-        return np.einsum("ij,ij->j", self.x, self.x)
+        return np.asarray(np.einsum("ij,ij->j", self.x, self.x))
 
     def residual(self, coef: Vector) -> Vector:
         """Return z - X coef."""
@@ -112,13 +112,15 @@ class Identity(System):
 class Standardised:
     """The columns that vary, on the scale on which the prior acts, and the way back.
 
-    ``x`` has column means 0 (if centred) and column mean squares 1 (if scaled), both by the weights.
+    ``x`` has column means 0 (if centred) and column mean squares 1 (if scaled), both by the weights;
+    ``spread`` are the root mean squares of the centred columns, ``scale`` what they were divided by.
     """
 
     x: Matrix
     columns: Mask
     mean: Vector
     scale: Vector
+    spread: Vector
     weights: Vector | None
 
     @property
@@ -158,7 +160,7 @@ def standardise(x: Matrix, weights: Vector | None, *, center: bool, scale: bool)
         x, mean, spread = np.asfortranarray(x[:, varies]), mean[varies], spread[varies]
     if scale:
         x /= spread
-    return Standardised(x, varies, mean, spread if scale else np.ones_like(spread), weights)
+    return Standardised(x, varies, mean, spread if scale else np.ones_like(spread), spread, weights)
 
 
 def weighted_mean(x: Matrix | Vector, weights: Vector | None) -> Vector:

@@ -133,7 +133,7 @@ class FitResult:
     @property
     def support(self) -> Mask:
         """Which coefficients are not zero."""
-        return self.coef != 0.0
+        return np.not_equal(self.coef, 0.0)
 
 
 @dataclass(frozen=True)
@@ -158,4 +158,5 @@ class Covariance:
     def quadratic(self, rows: Matrix) -> Vector:
         """Return x' Cov x for each row x."""
         spread = rows @ self.factor.T
-        return (rows * rows) @ self.diagonal + self.sign * np.einsum("ij,ij->i", spread, spread)
+        joint: Vector = np.einsum("ij,ij->i", spread, spread)
+        return np.asarray((rows * rows) @ self.diagonal + self.sign * joint)

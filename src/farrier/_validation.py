@@ -19,6 +19,7 @@ def check_x(x: Any) -> Matrix:
     array([[1., 2.],
            [3., 4.]])
     """
+    _refuse_words(x)
     try:
         array = check_array(x, dtype=np.float64, ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
@@ -44,7 +45,11 @@ def check_y(y: Any, n_rows: int) -> Vector:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if np.iscomplexobj(y if hasattr(y, "dtype") else np.asarray(y)):
+        raise ValueError("Complex data not supported: y must be real")
     array = check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
+    if array.dtype.kind in "US":
+        raise ValueError(f"y holds the text {array.flat[0]!r}: convert it to numbers, or encode the labels")
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
             f"y has {array.shape[1]} columns, but this estimator explains one response: "
@@ -108,22 +113,32 @@ def check_finite(name: str, vector: Vector) -> Vector:
 
 
 def check_number(
-    name: str, value: Any, *, low: float = 0.0, high: float = np.inf, low_allowed: bool = False
+    name: str,
+    value: Any,
+    *,
+    low: float = 0.0,
+    high: float = np.inf,
+    low_allowed: bool = False,
+    instead: str = "",
 ) -> float:
-    """Return ``value`` as a float within its range.
+    """Return ``value`` as a float above ``low`` and at most ``high``.
+
+    ``instead`` names what else the argument may be, for the error message.
 
     Examples
     --------
-    >>> check_number("level", 1.5, high=1.0)
+    >>> check_number("coordinate", 2.5, high=2.0)
     Traceback (most recent call last):
-    ValueError: level=1.5 must be a finite number above 0 and below 1
+    ValueError: coordinate=2.5 must be a finite number above 0 and at most 2
     """
+    lower = f"of at least {low:g} (not negative)" if low_allowed else f"above {low:g}"
+    upper = " (positive)" if np.isinf(high) and not low_allowed else ""
+    upper = upper if np.isinf(high) else f" and at most {high:g}"
+    allowed = f"{name}={value!r} must be a finite number {lower}{upper}{instead}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name}={value!r} must be a number")
+        raise TypeError(allowed)
     if not np.isfinite(value) or value > high or value < low or (value == low and not low_allowed):
-        lower = f"of at least {low:g}" if low_allowed else f"above {low:g}"
-        upper = "" if np.isinf(high) else f" and at most {high:g}"
-        raise ValueError(f"{name}={value!r} must be a finite number {lower}{upper}")
+        raise ValueError(allowed)
     return float(value)
 
 
@@ -135,14 +150,27 @@ def check_level(level: Any) -> float:
     >>> check_level(0.95)
     0.95
     """
-    value = check_number("level", level, high=1.0)
-    if value == 1.0:
-        raise ValueError("level=1.0 must be below 1: an interval that covers everything is infinite")
-    return value
+    return check_number("level", level, high=np.nextafter(1.0, 0.0))
 
 
-def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """Return ``value`` if it is one of the names allowed.
+def check_offset(offset: Any, n_rows: int) -> Vector | float:
+    """Return the offset as finite floats, one for each row, or 0.
+
+    Examples
+    --------
+    >>> check_offset(None, n_rows=2)
+    0.0
+    """
+    if offset is None:
+        return 0.0
+    vector = _as_float("offset", np.asarray(offset))
+    if vector.shape != (n_rows,):
+        raise ValueError(f"offset has shape {vector.shape}, but X has {n_rows} rows: give one for each row")
+    return check_finite("offset", vector)
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str, ...], instead: str = "") -> str:
+    """Return ``value`` if it is one of the names allowed; ``instead`` says what else would do.
 
     Examples
     --------
@@ -150,7 +178,8 @@ def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     'paper'
     """
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}={value!r} is not known: use one of {', '.join(map(repr, allowed))}")
+        names = ", ".join(map(repr, allowed))
+        raise ValueError(f"{name}={value!r} is not known: use one of {names}{instead}")
     return value
 
 
@@ -165,6 +194,19 @@ def _as_float(name: str, vector: Any) -> Vector:
             f"{name} holds {np.ravel(vector)[row]!r} in row {row}, which is not a number: "
             "this is a regression; encode labels as numbers or use a classifier"
         ) from None
+
+
+def _refuse_words(x: Any) -> None:
+    """Refuse text, even where it reads like a number: it is the sign of a column read wrongly."""
+    values = x if isinstance(x, np.ndarray) or hasattr(x, "nnz") else np.asarray(x)
+    if values.ndim != 2 or values.dtype.kind not in "OUS":
+        return
+    for row, column in np.ndindex(values.shape):
+        if isinstance(values[row, column], str | bytes):
+            raise ValueError(
+                f"X holds the text {values[row, column]!r} in {_column_name(x, column)}, row {row}, and "
+                "could not convert string to float: convert the column to numbers or encode it"
+            )
 
 
 def _where_not_a_number(x: Any) -> str:

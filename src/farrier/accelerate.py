@@ -92,9 +92,7 @@ def find_fixed_point(em: EMMap, moments: Moments) -> list[tuple[Scales, Moments]
     for _ in range(MAX_STEPS):
         scales, moments = em.step(log_second, log_rss)
         path.append((scales, moments))
-        gap = np.append(
-            np.log(moments.second_moment) - log_second, np.log(moments.expected_rss) - log_rss
-        )
+        gap = np.append(np.log(moments.second_moment) - log_second, np.log(moments.expected_rss) - log_rss)
         size = float(np.abs(gap).max())
         jacobian = em.jacobian(log_second, scales, moments)
         if size < SOLVED or (size < SOLVED_ENOUGH and size > 0.1 * last):

@@ -22,15 +22,8 @@ import numpy as np
 from farrier._design import Identity, System
 from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Status, Vector
 from farrier.accelerate import EMMap, find_fixed_point
-from farrier.estep import (
-    ISOTROPIC_LEVEL,
-    Background,
-    Context,
-    EStep,
-    Orthogonal,
-    choose_e_step,
-    posterior_covariance,
-)
+from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
+from farrier.estep import Context, EStep, Orthogonal, choose_e_step, posterior_covariance
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
 
@@ -46,6 +39,8 @@ SETTLED_CHANGE = 0.05
 """The tail begins when no E[b_j^2] moves by more than this share of itself in one step ..."""
 FADED_LEVEL = 1e-3
 """... and the background has faded to this."""
+GONE_LEVEL = 1e-14
+"""A background below this is forgotten."""
 NEGLIGIBLE_SPREAD = 1e-3
 """Below this sum_j d_j ||x_j||^2 the columns do not see each other."""
 
@@ -85,9 +80,7 @@ def paper_start(system: System, expected_rss: float = 1e10) -> Start:
     >>> paper_start(System(np.eye(2, order="F"), np.array([3.0, 0.0]), size=2.0)).mean
     array([3., 0.])
     """
-    mean = np.divide(
-        system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0
-    )
+    mean = np.divide(system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0)
     return Start(mean, mean * mean, expected_rss)
 
 
@@ -156,9 +149,10 @@ class _Loop:
         self.second_moment = self.start.second_moment
         self.expected_rss = self.start.expected_rss
         self.mean = self.start.mean
-        self.background = Background()
+        self.background: Background | None = None
         self.moments: Moments | None = None
         self.scales = Scales(np.zeros_like(self.mean), self.tau.bounds[1], self._first_sigma2())
+        self.fading = 1.0
         self.sparse = is_sparse(self.prior, self.options.coordinate)
         self.rng = np.random.default_rng(self.options.random_state)
         self.patience, self.next_polish = 2, (0 if self._can_polish() else self.options.max_iter)
@@ -176,7 +170,7 @@ class _Loop:
             change = self._advance(engine(self.system, d, sigma2, context))  # 3. Eqs. (7)-(12)
             if self._record(change, engine.exact):  # 4.
                 return Status.STOPPED
-            done = change < self._tolerance() and self.background.level <= options.tol
+            done = change < self._tolerance() and self._background_level() <= options.tol
             if not done and self.sparse and options.prune and iteration > 0 and self._prune():  # 5.
                 continue
             if (self._settled(before) and self._polish()) or done:  # 6.
@@ -187,12 +181,22 @@ class _Loop:
         before = self.scales.sigma2
         sigma2 = self._sigma2(iteration)
         scales = m_step(self.prior, self.options.coordinate, self.tau, self.second_moment, sigma2)
-        if self.background.level > 0.0:
-            fading = 1.0 / (2.0 * self.prior.null_rate(self.options.coordinate))
-            self.background = self.background.faded(fading * before / sigma2)
-            if self.background.level < ISOTROPIC_LEVEL and self.system.n_columns <= self.system.n_rows:
-                self.background = Background(self.background.level)
+        if self.sparse:  # d_j of a null coefficient, which is E[b_j^2] / (2 A sigma2), is multiplied by this
+            self.fading = before / (2.0 * self.prior.null_rate(self.options.coordinate) * sigma2)
+        if self.background is not None:
+            self.background = self._fade(self.background, self.fading)
         return scales
+
+    def _fade(self, background: Background, factor: float) -> Background | None:
+        background = background.faded(factor)
+        if isinstance(background, MatrixBackground):
+            narrow = self.system.n_columns <= self.system.n_rows
+            if narrow and factor < 1.0 and background.level < EXPANDABLE_LEVEL:
+                return background.expanded(self.system)
+        return background if background.level > GONE_LEVEL else None
+
+    def _background_level(self) -> float:
+        return 0.0 if self.background is None else self.background.level
 
     def _sigma2(self, iteration: int) -> float:
         if isinstance(self.options.sigma2, float):
@@ -210,7 +214,7 @@ class _Loop:
         options, system = self.options, self.system
         if isinstance(system, Identity):
             return Orthogonal()
-        wide = system.n_columns > system.n_rows or self.background.matrix is not None
+        wide = system.n_columns > system.n_rows or isinstance(self.background, MatrixBackground)
         single = False
         if wide and self.sparse and options.accelerate and options.expectation != "stochastic":
             spread = float(self.scales.prior_variance @ system.column_ss)
@@ -237,7 +241,7 @@ class _Loop:
 
     def _record(self, change: float, exact: bool) -> bool:
         """Add a line to the trace; return whether the callback asks to stop."""
-        clean = exact and self.background.level == 0.0
+        clean = exact and self.background is None
         tau2, sigma2 = self.scales.tau2, self.scales.sigma2
         line = Iteration(change, self.objective() if clean else None, tau2, sigma2, self.system.n_columns)
         self.trace.append(line)
@@ -270,31 +274,25 @@ class _Loop:
         assert self.moments is not None
         if isinstance(self.system, Identity) or self.options.expectation == "stochastic":
             return False
+        if self.fading > 1.0:
+            return False  # the noise still falls so fast that nothing fades beside it
         keep = worth_keeping(self.moments, self.scales)
         k, kept = keep.size, int(keep.sum())
         if kept == k or (kept > 0.9 * k and k > 64):  # a copy of the columns must pay
             return False
-        self.background = self._absorb(~keep)
+        share = self.second_moment[~keep] / self.scales.sigma2
+        self.background = absorb(self.background, self.system, ~keep, share)
         self.active[self.active] = keep
         self.system = self.system.take(keep)
         self.moments, self.scales = self.moments.take(keep), self.scales.take(keep)
         self.mean, self.second_moment = self.mean[keep], self.second_moment[keep]
         return True
 
-    def _absorb(self, leaving: Mask) -> Background:
-        """Return the background with the columns that leave added to it."""
-        share = self.second_moment[leaving] / self.scales.sigma2
-        added = float(share @ self.system.column_ss[leaving]) / self.system.n_rows
-        level, matrix = self.background.level + added, self.background.matrix
-        if matrix is None and self.system.n_columns <= self.system.n_rows:
-            return Background(level)
-        return Background(level, _add_columns(matrix, self.system, leaving, np.sqrt(share)))
-
     def _settled(self, before: Vector) -> bool:
         """Tell whether only the tail is left: what is active stays, and hardly moves."""
         if len(self.trace) < self.next_polish or self.system.n_columns > self.system.n_rows:
             return False
-        if self.background.level > FADED_LEVEL or self.scales.tau2 not in self.tau.bounds:
+        if self._background_level() > FADED_LEVEL or self.scales.tau2 not in self.tau.bounds:
             return False
         return bool(np.all(np.abs(self.second_moment - before) < SETTLED_CHANGE * before))
 
@@ -308,7 +306,7 @@ class _Loop:
             self.patience *= 2
             self.next_polish = len(self.trace) + self.patience
             return False
-        self.background = Background()
+        self.background = None
         for scales, moments in path:
             self.scales = scales
             change = self._advance(moments)
@@ -378,7 +376,7 @@ class _Loop:
         limit = self.options.zero_threshold
         if limit is None:
             limit = 0.0 if is_dense(self.prior) else 1.0 / (5.0 * np.sqrt(n))
-        return limit * np.sqrt(self.full.zz / n) / np.sqrt(self.full.column_ss / n)
+        return np.asarray(limit * np.sqrt(self.full.zz / n) / np.sqrt(self.full.column_ss / n))
 
 
 def worth_keeping(moments: Moments, scales: Scales) -> Mask:
@@ -396,17 +394,7 @@ def worth_keeping(moments: Moments, scales: Scales) -> Mask:
     prior = scales.sigma2 * scales.prior_variance
     alive = moments.variance <= (1.0 - PRUNE_LEVERAGE) * prior
     alive |= moments.mean**2 >= PRUNE_GAIN * prior
-    return alive & (prior > 0.0)
-
-
-def _add_columns(matrix: np.ndarray | None, system: System, leaving: Mask, root: Vector) -> np.ndarray:
-    """Return ``matrix`` + sum_j root_j^2 x_j x_j' over the columns that leave, in single precision."""
-    from scipy.linalg import blas
-
-    block = np.asfortranarray(system.x[:, leaving] * root, dtype=np.float32)
-    if matrix is None:
-        return np.asarray(blas.ssyrk(1.0, block, lower=1))
-    return np.asarray(blas.ssyrk(1.0, block, beta=1.0, c=matrix.astype(np.float32), lower=1))
+    return np.asarray(alive & (prior > 0.0))
 
 
 def _spread(active: Mask, values: Vector) -> Vector:

@@ -12,17 +12,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier import em
 from farrier._design import Identity, Standardised, System, mean_square, standardise, weighted_mean
-from farrier._types import Callback, Covariance, FitResult, Iteration, Mask, Matrix, Moments, Scales
-from farrier._types import Status, Vector
+from farrier._types import (
+    Callback,
+    Covariance,
+    FitResult,
+    Iteration,
+    Mask,
+    Matrix,
+    Moments,
+    Scales,
+    Status,
+    Vector,
+)
 from farrier._validation import (
     check_choice,
-    check_finite,
     check_level,
     check_number,
+    check_offset,
     check_weights,
     check_x,
     check_y,
 )
+from farrier.mstep import SIGMA2_FLOOR
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
 EXPECTATIONS = ("exact", "approximate", "stochastic")
@@ -30,7 +41,7 @@ STARTS = ("paper", "variance")
 FAMILIES = ("gaussian",)
 
 
-class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     """Sparse linear regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -90,6 +101,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The scales, on the standardised scale on which the prior acts.
     support_ : bool array of shape (n_features,)
         Which coefficients are not zero.
+    scale_ : array of shape (n_features,)
+        The standard deviations of the columns; zero where a column is constant.
     shrinkage_ : array of shape (n_features,)
         kappa = 1 / (1 + n tau2 lambda2): near 0 where the data speak, 1 where the prior does.
     n_iter_ : int
@@ -118,6 +131,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     lambda2_: Vector
     tau2_: float
     support_: Mask
+    scale_: Vector
     shrinkage_: Vector
     n_iter_: int
     status_: Status
@@ -161,7 +175,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HorseshoeRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeRegressor:
         """Fit the model.
 
         Parameters
@@ -172,6 +186,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The response.
         sample_weight : array-like of shape (n,), optional
             Weight 2 counts a row twice; weight 0 leaves it out.
+        offset : array-like of shape (n,), optional
+            A known part of the linear predictor, with coefficient 1.
 
         Returns
         -------
@@ -181,7 +197,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("family", self.family, FAMILIES)
         prior, tau = resolve_local(self.prior), resolve_global(self.tau, self.tau_max)
         matrix = check_x(X)
-        response, weights = check_y(y, len(matrix)), check_weights(sample_weight, len(matrix))
+        response = check_y(y, len(matrix)) - check_offset(offset, len(matrix))
+        weights = check_weights(sample_weight, len(matrix))
         matrix, response, weights = _drop_weightless(matrix, response, weights)
         design = standardise(matrix, weights, center=self.fit_intercept, scale=self.standardize)
         y_mean, y_scale, targets = _standardise_response(response, weights, self.fit_intercept)
@@ -197,7 +214,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._store(result, design, y_mean, y_scale)
         return self
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
         """Predict the response.
 
         Parameters
@@ -207,6 +224,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return_std : bool, default=False
             Whether to return the standard deviation of the predictive distribution too: the noise and
             the uncertainty of the coefficients and of the intercept.
+        offset : array-like of shape (m,), optional
+            Added to the prediction.
 
         Returns
         -------
@@ -215,6 +234,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         matrix = self._check_new(X)
         support = self.support_
         mean = matrix[:, support] @ self.coef_[support] + self.intercept_
+        mean += check_offset(offset, len(matrix))
         if not return_std:
             return mean
         variance = np.full(len(matrix), self.sigma2_ * (1.0 + self._intercept_variance))
@@ -283,9 +303,10 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _options(self, y_scale: float) -> em.Options:
         sigma2: str | float = self.sigma2
         if isinstance(sigma2, str):
-            check_choice("sigma2", sigma2, ("estimate", "exact"))
+            check_choice("sigma2", sigma2, ("estimate", "exact"), " or a positive number")
         else:
-            sigma2 = check_number("sigma2", sigma2) / (y_scale**2 or 1.0)
+            known = check_number("sigma2", sigma2, instead=", 'estimate' or 'exact'")
+            sigma2 = max(known / (y_scale**2 or 1.0), SIGMA2_FLOOR)
         if sigma2 == "exact":
             warnings.warn(
                 "sigma2='exact' inflates the noise variance in coordinate 2 and may select nothing: "
@@ -294,7 +315,11 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         threshold = None
         if self.zero_threshold != "auto":
-            threshold = check_number("zero_threshold", self.zero_threshold, low_allowed=True)
+            threshold = check_number(
+                "zero_threshold", self.zero_threshold, low_allowed=True, instead=" or 'auto'"
+            )
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback={self.callback!r} must be callable: it is given each Iteration")
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1")
         return em.Options(
@@ -339,6 +364,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.tau2_ = result.scales.tau2
         self.sigma2_ = result.scales.sigma2 * y_scale**2
         self.shrinkage_ = 1.0 / (1.0 + design.size * self.tau2_ * self.lambda2_)
+        self.scale_ = spread(design.spread)
         self._x_mean = spread(design.mean)
         self.intercept_ = float(y_mean - self._x_mean @ self.coef_) if self.fit_intercept else 0.0
         self._intercept_variance = 1.0 / design.size if self.fit_intercept else 0.0
@@ -383,15 +409,17 @@ def normal_means(
     >>> import numpy as np
     >>> from farrier import normal_means
     >>> normal_means([0.3, -0.2, 8.0, 0.5, -0.1, 0.2], sigma2=1.0).coef.round(2)
-    array([ 0.  , -0.  ,  7.75,  0.  , -0.  ,  0.  ])
+    array([0.  , 0.  , 7.49, 0.  , 0.  , 0.  ])
     """
     options = HorseshoeRegressor(
         coordinate=coordinate, sigma2=sigma2, tol=tol, max_iter=max_iter, zero_threshold=zero_threshold
     )
     local, global_ = resolve_local(prior), resolve_global(tau, tau_max)
-    vector = np.asarray(y)
+    vector = np.asarray(None if hasattr(y, "nnz") else y)
     if vector.ndim != 1 or vector.size == 0:
-        raise ValueError(f"y must have one dimension and at least one value, got shape {vector.shape}")
+        raise ValueError(
+            f"y must be a dense array of one dimension, at least one value long; got shape {vector.shape}"
+        )
     vector = check_y(vector, vector.size)
     scale = float(np.sqrt(mean_square(vector[:, None], None)[0]))
     if scale == 0.0:
@@ -461,5 +489,3 @@ def _standardise_response(
     if not column.columns[0]:
         return float(weighted_mean(response, weights)) if center else 0.0, 0.0, np.zeros_like(response)
     return float(column.mean[0]), float(column.scale[0]), column.x[:, 0]
-
-

@@ -9,8 +9,8 @@ import numpy as np
 from farrier._types import Scales, Vector
 from farrier.priors import GlobalPrior, LocalPrior
 
-SIGMA2_FLOOR = 1e-28
-"""The noise variance never falls below this share of the variance of y: there, y is fitted to rounding."""
+SIGMA2_FLOOR = 1e-12
+"""Below this share of the variance of y the noise variance changes no coefficient by more than rounding."""
 
 
 def m_step(
