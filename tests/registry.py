@@ -23,6 +23,11 @@ from farrier.priors import (
 )
 
 
+def name(value):
+    """Return a test id that is the same in every process."""
+    return getattr(value, "__name__", repr(value))
+
+
 def _inverted_beta(prior):
     return lambda v: oracles.neg_log_inverted_beta(v, prior.a, prior.b)
 

@@ -9,7 +9,7 @@ from farrier._design import Identity, System
 from farrier.accelerate import EMMap, find_fixed_point
 from farrier.em import Options, paper_start, solve
 from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
-from registry import COORDINATES, LOCAL_PRIORS
+from registry import COORDINATES, LOCAL_PRIORS, name
 from simulate import SETTINGS, linear
 
 PLAIN = {"prune": False, "accelerate": False}
@@ -40,7 +40,7 @@ def test_plain_em_is_algorithm_1(shape, coordinate):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("coordinate", COORDINATES)
-@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=name)
 def test_objective_never_rises_when_the_noise_is_known(prior, oracle, coordinate, shape):
     system = standard_system(*SHAPES[shape], n_signals=4)
     fit = run(system, prior, coordinate=coordinate, sigma2=0.3, tol=1e-9, max_iter=60, **PLAIN)

@@ -7,14 +7,14 @@ from scipy.optimize import minimize_scalar
 import oracles
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import Horseshoe, LocalPrior, is_sparse, resolve_global, resolve_local
-from registry import COORDINATES, GLOBAL_PRIORS, LOCAL_PRIORS
+from registry import COORDINATES, GLOBAL_PRIORS, LOCAL_PRIORS, name
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]
 W = np.array([1e-200, 1e-30, 1e-16, 1e-8, 1e-3, 0.1, 0.5, 0.99, 1.0, 1.01, 3.0, 100.0, 1e8, 1e30])
 
 
 @pytest.mark.parametrize("coordinate", COORDINATES)
-@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=repr)
+@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
 def test_mode_is_the_minimum(prior, oracle, coordinate):
     flat = prior.null_rate(coordinate) == 0.0  # A = 0: below 1e-8 the oracle's objective is flat to rounding
     w = W[W >= (1e-8 if flat else 1e-30)]
@@ -23,7 +23,7 @@ def test_mode_is_the_minimum(prior, oracle, coordinate):
 
 
 @pytest.mark.parametrize("coordinate", COORDINATES)
-@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=repr)
+@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
 def test_neg_log_density_is_that_of_the_coordinate(prior, oracle, coordinate):
     v = np.geomspace(1e-6, 1e6, 9)
     expected = oracle(prior)(v) + oracles.jacobian(v, coordinate)
@@ -31,7 +31,7 @@ def test_neg_log_density_is_that_of_the_coordinate(prior, oracle, coordinate):
     np.testing.assert_allclose(difference, difference[0], rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=repr)
+@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=name)
 def test_mode_is_finite_and_increasing_without_warnings(prior, oracle):
     with np.errstate(all="raise", under="ignore"):
         v = prior.mode(np.append(0.0, W), 2.0)
@@ -45,7 +45,7 @@ def test_small_w_keeps_every_digit():
     np.testing.assert_allclose(Horseshoe().mode(w, 2.0), w, rtol=2e-14)
 
 
-@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=repr)
+@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=name)
 @pytest.mark.parametrize("coordinate", COORDINATES)
 def test_null_rate_is_the_rate_at_which_nulls_fade(prior, oracle, coordinate):
     if is_sparse(prior, coordinate):
@@ -55,9 +55,9 @@ def test_null_rate_is_the_rate_at_which_nulls_fade(prior, oracle, coordinate):
         assert prior.mode(np.array([1e-12]), coordinate)[0] > 1e-12 / 0.5 * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("tau", GLOBAL_PRIORS, ids=repr)
+@pytest.mark.parametrize("tau", GLOBAL_PRIORS, ids=name)
 @pytest.mark.parametrize("coordinate", [2.0, 1.0])
-@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=repr)
+@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=name)
 def test_m_step_minimises_jointly(prior, oracle, coordinate, tau):
     """tau2 against a bounded search over Q with every lambda2 at its best for that tau2."""
     second, sigma2 = np.random.default_rng(1).gamma(0.3, 1.0, 25), 0.7
@@ -83,7 +83,7 @@ def test_m_step_minimises_jointly(prior, oracle, coordinate, tau):
     np.testing.assert_allclose(scales.lambda2, prior.mode(w, coordinate), rtol=1e-13)
 
 
-@pytest.mark.parametrize("tau", GLOBAL_PRIORS, ids=repr)
+@pytest.mark.parametrize("tau", GLOBAL_PRIORS, ids=name)
 def test_slope_is_the_derivative_in_log_tau2(tau):
     for tau2 in (1e-3, 0.2, 1.0):
         up, down = (tau.neg_log_density(tau2 * np.exp(s)) for s in (1e-6, -1e-6))
