@@ -33,7 +33,7 @@ lint: $(STAMP)  ## ruff and mypy --strict
 	$(BIN)/mypy
 
 docs: $(STAMP)  ## run every example in the documentation
-	$(BIN)/python -m pytest -q -p no:xdist --doctest-glob='*.md' docs README.md
+	$(BIN)/python -m pytest -q docs README.md
 
 clean:  ## remove everything that make made
 	rm -rf .venv benchmarks/.venvs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -156,7 +156,7 @@ def test_starts(diabetes):
 
 
 def test_warm_start_lets_new_columns_in():
-    X, y, beta = linear(100, 20, n_signals=4, rho=0.0, sigma2=1.0)
+    X, y, _ = linear(100, 20, n_signals=4, rho=0.0, sigma2=1.0)
     model = HorseshoeRegressor(warm_start=True).fit(X, y)
     moved = y + 4.0 * X[:, 15]
     assert model.coef_[15] == 0.0

@@ -10,6 +10,9 @@ from P = (X'X + D^-1)^-1:
 
     d m_j / d log d_l = P_jl m_l / d_l,        d P_jj / d log d_l = P_jl^2 / d_l,
     d log d_l = rho_l (d log E[b_l^2] - d log sigma2),        rho = d log lambda2 / d log W.
+
+With approximate expectations P_jj is replaced by q_j = d_j / (1 + d_j ||x_j||^2), and d q_j / d log d_j =
+d_j / (1 + d_j ||x_j||^2)^2.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import numpy as np
 
 from farrier._design import System
 from farrier._types import Matrix, Moments, Scales, Vector
-from farrier.estep import Primal, posterior_covariance
+from farrier.estep import DiagonalVariance, Primal, posterior_covariance
 from farrier.mstep import m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior
 
@@ -32,20 +35,22 @@ MAX_STEPS = 12
 
 
 class EMMap(NamedTuple):
-    """One exact EM step as a function of E[b^2] and E[RSS], the global scale fixed."""
+    """One EM step as a function of E[b^2] and E[RSS], the global scale fixed."""
 
     system: System
     prior: LocalPrior
     coordinate: float
     tau: GlobalPrior
     known_sigma2: float | None
+    approximate: bool = False
 
     def step(self, log_second: Vector, log_rss: float) -> tuple[Scales, Moments]:
         """Return the scales and the moments that follow."""
         second = np.exp(log_second)
         sigma2 = self.known_sigma2 or noise_variance(float(np.exp(log_rss)), self.system.size)
         scales = m_step(self.prior, self.coordinate, self.tau, second, sigma2)
-        return scales, Primal()(self.system, scales.prior_variance, sigma2)
+        engine = DiagonalVariance() if self.approximate else Primal()
+        return scales, engine(self.system, scales.prior_variance, sigma2)
 
     def jacobian(self, log_second: Vector, scales: Scales, moments: Moments) -> Matrix:
         """Return d (log E[b^2], log E[RSS]) after the step / d the same before it."""
@@ -53,16 +58,24 @@ class EMMap(NamedTuple):
         half = posterior_covariance(self.system, d, 1.0).factor
         p = half.T @ half
         pull = mean / d  # = X'r
-        d_second = p * (2.0 * np.outer(mean, pull) + sigma2 * p / d)
-        d_rss = -2.0 * (p @ pull) * pull + sigma2 * (p.diagonal() - (p * p) @ (1.0 / d)) / d
+        d_variance, d_trace = self._spread_derivatives(p, d)
+        d_second = 2.0 * p * np.outer(mean, pull) + sigma2 * d_variance
+        d_rss = -2.0 * (p @ pull) * pull + sigma2 * d_trace
         jac = np.empty((k + 1, k + 1))
         rho = self._elasticity(log_second, scales)
         jac[:k, :k] = d_second * rho / moments.second_moment[:, None]
         jac[k, :k] = d_rss * rho / moments.expected_rss
-        direct = np.append(sigma2 * p.diagonal() / moments.second_moment, 0.0)
+        direct = np.append(moments.variance / moments.second_moment, 0.0)
         direct[k] = sigma2 * moments.fit_trace / moments.expected_rss
         jac[:, k] = direct - jac[:, :k].sum(axis=1)
         return jac if self.known_sigma2 is None else jac[:k, :k]
+
+    def _spread_derivatives(self, p: Matrix, d: Vector) -> tuple[Matrix, Vector]:
+        """Return the derivatives of Var[b] / sigma2 and of its trace with X'X in log d."""
+        if self.approximate:
+            slope = d / (1.0 + d * self.system.column_ss) ** 2
+            return np.diag(slope), slope * self.system.column_ss
+        return p * p / d, (p.diagonal() - (p * p) @ (1.0 / d)) / d
 
     def _elasticity(self, log_second: Vector, scales: Scales) -> Vector:
         w = np.exp(log_second) / (2.0 * scales.sigma2 * scales.tau2)

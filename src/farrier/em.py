@@ -23,7 +23,7 @@ from farrier._design import Identity, System
 from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Status, Vector
 from farrier.accelerate import EMMap, find_fixed_point
 from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
-from farrier.estep import Context, EStep, Orthogonal, choose_e_step, posterior_covariance
+from farrier.estep import EXACT_WARMUP, Context, EStep, Orthogonal, choose_e_step, posterior_covariance
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
 
@@ -290,7 +290,8 @@ class _Loop:
 
     def _settled(self, before: Vector) -> bool:
         """Tell whether only the tail is left: what is active stays, and hardly moves."""
-        if len(self.trace) < self.next_polish or self.system.n_columns > self.system.n_rows:
+        warming_up = self.options.expectation == "approximate" and len(self.trace) <= EXACT_WARMUP
+        if warming_up or len(self.trace) < self.next_polish or self.system.n_columns > self.system.n_rows:
             return False
         if self._background_level() > FADED_LEVEL or self.scales.tau2 not in self.tau.bounds:
             return False
@@ -300,7 +301,8 @@ class _Loop:
         """Jump to the fixed point if that is safe; return whether this ends the fit."""
         assert self.moments is not None
         known = self.options.sigma2 if isinstance(self.options.sigma2, float) else None
-        em = EMMap(self.system, self.prior, self.options.coordinate, self.tau, known)
+        approximate = self.options.expectation == "approximate"
+        em = EMMap(self.system, self.prior, self.options.coordinate, self.tau, known, approximate)
         path = find_fixed_point(em, self.moments)
         if not path:
             self.patience *= 2
@@ -310,7 +312,7 @@ class _Loop:
         for scales, moments in path:
             self.scales = scales
             change = self._advance(moments)
-            self._record(change, exact=True)
+            self._record(change, exact=not approximate)
         return change < self.options.tol
 
     def _can_polish(self) -> bool:
@@ -319,7 +321,7 @@ class _Loop:
             options.accelerate
             and options.prune
             and self.sparse
-            and options.expectation == "exact"
+            and options.expectation != "stochastic"
             and options.sigma2 != "exact"
             and not isinstance(self.full, Identity)
         )
