@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import oracles
 from farrier import choose_e_step
 from farrier._design import Identity, System
-from farrier.background import MatrixBackground, absorb
+from farrier.background import MatrixBackground, Size, absorb
 from farrier.em import worth_keeping
 from farrier.estep import (
     Context,
@@ -18,6 +18,7 @@ from farrier.estep import (
     draw_coefficients,
     posterior_covariance,
 )
+from farrier.lazy import WAKE_LIMIT, LazyDual
 from registry import ENGINES, STOCHASTIC, EngineCase
 
 SHAPES = {"long": (30, 8), "square": (12, 12), "wide": (10, 30)}
@@ -137,6 +138,10 @@ def test_stochastic_engine_averages_with_its_step():
     np.testing.assert_allclose(later.mean, stale.mean + step * (first.mean - stale.mean), atol=0.03)
 
 
+def matrix_background(k):
+    return MatrixBackground(Size(np.trace(k), np.trace(k) ** 2 / 3), np.asfortranarray(np.tril(k)))
+
+
 def columns_aside(shape, size):
     """Return a problem, three of its columns put aside, and their matrix K."""
     system, d, sigma2 = problem(shape)
@@ -150,7 +155,7 @@ def columns_aside(shape, size):
 def test_background_matrix_is_columns_put_aside(shape):
     """Columns in the background give the others what they would give as columns."""
     system, d, sigma2, aside, k = columns_aside(shape, size=1.0)
-    background = MatrixBackground(level=np.trace(k) / system.n_rows, matrix=np.asfortranarray(np.tril(k)))
+    background = matrix_background(k)
     moments = Dual()(system.take(~aside), d[~aside], sigma2, Context(background))
     whole = Dual()(system, d, sigma2, Context())
     np.testing.assert_allclose(moments.mean, whole.mean[~aside], rtol=1e-9, atol=1e-12)
@@ -164,7 +169,7 @@ def test_expanded_background_is_right_to_the_second_order(absorbed):
     errors = []
     for size in (2e-3, 1e-3):
         system, d, sigma2, aside, k = columns_aside("long", size)
-        matrix = MatrixBackground(np.trace(k) / system.n_rows, np.asfortranarray(np.tril(k)))
+        matrix = matrix_background(k)
         rest = system.take(~aside)
         background = absorb(None, system, aside, d[aside]) if absorbed else matrix.expanded(rest)
         whole = Dual()(system, d, sigma2, Context())
@@ -181,6 +186,20 @@ def test_expanded_background_is_right_to_the_second_order(absorbed):
     assert np.max(errors[1]) < 1e-3
 
 
+@pytest.mark.parametrize("shape", ["long", "wide"])
+def test_background_growth_is_that_of_its_columns(shape):
+    """(1 - leverage + gain) of three columns with equal weights, from sums that an engine has anyway."""
+    system, d, sigma2, aside, _ = columns_aside(shape, size=1e-3)
+    d[aside] = 1e-3 / system.column_ss[aside]
+    k = (system.x[:, aside] * d[aside]) @ system.x[:, aside].T
+    whole = Dual()(system, d, sigma2, Context())
+    expected = np.mean(whole.second_moment[aside] / (sigma2 * d[aside]))
+    rest, engine = system.take(~aside), Dual() if shape == "wide" else Primal()
+    background = matrix_background(k) if shape == "wide" else absorb(None, system, aside, d[aside])
+    part = engine(rest, d[~aside], sigma2, Context(background))
+    assert part.background_growth - 1 == pytest.approx(expected - 1, rel=2e-2)
+
+
 def test_background_fades_and_shrinks_with_the_columns():
     system, d, _, aside, k = columns_aside("long", 1e-2)
     background = absorb(None, system, aside, d[aside])
@@ -189,7 +208,7 @@ def test_background_fades_and_shrinks_with_the_columns():
     for ours, expected in zip(half.first + half.second, direct.first + direct.second, strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-12)
     np.testing.assert_array_equal(part.first.gram, background.first.gram[:2, :2])
-    assert MatrixBackground(0.2, k).faded(0.5).level == 0.1
+    assert matrix_background(k).faded(0.5).level == pytest.approx(np.trace(k) / 2 / len(k))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -236,7 +255,7 @@ def test_choice_of_engine(n, k, expectation, iteration, expected):
 
 
 def test_only_the_dual_form_carries_a_background_matrix():
-    background = MatrixBackground(0.1, np.eye(100, dtype=np.float32))
+    background = matrix_background(np.eye(100, dtype=np.float32))
     assert isinstance(choose_e_step(100, 20, background=background), Dual)
 
 
@@ -251,3 +270,55 @@ def test_pruned_columns_fade_at_the_null_rate():
     assert leaving.sum() > 3
     ratio = moments.second_moment[leaving] / (sigma2 * d[leaving])
     assert (np.abs(ratio - 1) < 0.06).all()
+
+
+def wide_path(n=40, p=400, steps=6):
+    """Yield the prior variances of a fit in its first iterations, when most columns fade."""
+    rng = np.random.default_rng(5)
+    x = np.asfortranarray(rng.standard_normal((n, p)))
+    system = System(x, 3.0 * x[:, 0] - 2.0 * x[:, 1] + rng.standard_normal(n), float(n))
+    d = 1e-3 * rng.gamma(0.5, 1.0, p)
+    d[:2] = 0.5
+    fade = np.full(p, 0.8)
+    fade[:2] = 1.2
+    return system, [d * fade**step for step in range(steps)]
+
+
+def test_lazy_engine_stays_near_the_exact_one_while_most_columns_rest():
+    system, path = wide_path()
+    lazy = LazyDual(system)
+    for d in path:
+        ours, exact = lazy(system, d, 0.5), Dual()(system, d, 0.5)
+        np.testing.assert_allclose(ours.mean, exact.mean, rtol=1e-4, atol=1e-6 * np.abs(exact.mean).max())
+        np.testing.assert_allclose(ours.variance, exact.variance, rtol=5e-3)
+        np.testing.assert_allclose(ours.fit_trace, exact.fit_trace, rtol=1e-3)
+        np.testing.assert_allclose(ours.expected_rss, exact.expected_rss, rtol=1e-3)
+        assert lazy.n_awake < 0.5 * system.n_columns
+    assert ours.log_det is None
+
+
+def test_lazy_engine_wakes_what_stirs():
+    system, path = wide_path()
+    lazy = LazyDual(system)
+    lazy(system, path[0], 0.5)
+    resting = np.flatnonzero(~lazy.awake)[:3]
+    stirred = path[1].copy()
+    stirred[resting] = 1.0
+    lazy(system, stirred, 0.5)
+    assert lazy.awake[resting].all()
+    ours, exact = lazy(system, stirred, 0.5), Dual()(system, stirred, 0.5)
+    np.testing.assert_allclose(ours.variance[resting], exact.variance[resting], rtol=1e-4)
+    np.testing.assert_allclose(ours.variance, exact.variance, rtol=WAKE_LIMIT)  # at most the leverage
+
+
+def test_lazy_engine_hands_over_what_leaves():
+    system, path = wide_path()
+    lazy = LazyDual(system)
+    for d in path[:2]:
+        lazy(system, d, 0.5)
+    keep = np.arange(400) < 30
+    background = lazy.background(system, keep, path[1])
+    leaving = system.x[:, ~keep]
+    expected = (leaving * path[1][~keep]) @ leaving.T
+    np.testing.assert_allclose(np.tril(background.matrix), np.tril(expected), atol=1e-3 * expected.max())
+    assert background.level == pytest.approx(np.trace(expected) / 40, rel=1e-6)

@@ -11,6 +11,18 @@ from scipy.linalg import blas
 from farrier._types import Mask, Matrix, Vector
 
 
+def columns(x: Matrix, keep: Mask) -> Matrix:
+    """Return the columns of a Fortran-ordered array, Fortran-ordered: contiguous to read and to write.
+
+    Examples
+    --------
+    >>> columns(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]), np.array([False, True]))
+    array([[2.],
+           [4.]])
+    """
+    return x.T[keep].T
+
+
 class System:
     """A least-squares problem: the columns ``x`` and the targets ``z``, centred, rows times sqrt(weight).
 
@@ -73,7 +85,7 @@ class System:
 
     def take(self, keep: Mask) -> System:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""
-        part = System(np.asfortranarray(self.x[:, keep]), self.z, self.size)
+        part = System(columns(self.x, keep), self.z, self.size)
         for name in ("xz", "column_ss"):
             if name in self.__dict__:
                 part.__dict__[name] = self.__dict__[name][keep]
@@ -157,7 +169,7 @@ def standardise(x: Matrix, weights: Vector | None, *, center: bool, scale: bool)
     spread = np.sqrt(mean_square(x, weights))
     varies = spread > 10.0 * np.sqrt(x.shape[0]) * np.finfo(np.float64).eps * np.abs(mean)
     if not varies.all():
-        x, mean, spread = np.asfortranarray(x[:, varies]), mean[varies], spread[varies]
+        x, mean, spread = columns(x, varies), mean[varies], spread[varies]
     if scale:
         x /= spread
     return Standardised(x, varies, mean, spread if scale else np.ones_like(spread), spread, weights)

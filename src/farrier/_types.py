@@ -19,7 +19,8 @@ class Moments(NamedTuple):
     """What an E-step says of the coefficients, given the scales.
 
     ``expected_rss`` is E||z - X b||^2 and ``fit_trace`` its part tr(X'X Cov[b]) / sigma2. ``log_det`` is
-    log det(I + X D X'), or None where the engine approximates.
+    log det(I + X D X'), or None where the engine approximates. ``background_growth`` is the factor by which
+    E[b^2] of the columns in the background changes before the next M-step.
     """
 
     mean: Vector
@@ -27,6 +28,7 @@ class Moments(NamedTuple):
     expected_rss: float
     fit_trace: float
     log_det: float | None
+    background_growth: float = 1.0
 
     @property
     def second_moment(self) -> Vector:

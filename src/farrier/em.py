@@ -23,14 +23,15 @@ from farrier._design import Identity, System
 from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Status, Vector
 from farrier.accelerate import EMMap, find_fixed_point
 from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
-from farrier.estep import EXACT_WARMUP, Context, EStep, Orthogonal, choose_e_step, posterior_covariance
+from farrier.estep import EXACT_WARMUP, Context, Dual, EStep, Orthogonal, choose_e_step, posterior_covariance
+from farrier.lazy import LazyDual
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
 
-PRUNE_LEVERAGE = 0.01
-"""A column whose leverage d_j x_j'M^-1 x_j is below this and ..."""
-PRUNE_GAIN = 0.05
-"""... whose mean^2 / (sigma2 d_j) is below this loses 1/(2A) of its E[b^2] at each iteration, within 6 %."""
+PRUNE_LIMIT, CAREFUL_LIMIT = 0.05, 0.02
+"""A column leaves when its leverage d_j x_j'M^-1 x_j and its gain E[b_j]^2 / (sigma2 d_j) are below this;"""
+CAREFUL_FADING = 0.7
+"""the second limit holds while the d_j of null coefficients fall by a smaller factor than this."""
 SINGLE_CHANGE = 1e-3
 """Single precision is good enough while the coefficients change by more than this."""
 SINGLE_SPREAD = 1e5
@@ -38,9 +39,9 @@ SINGLE_SPREAD = 1e5
 SETTLED_CHANGE = 0.05
 """The tail begins when no E[b_j^2] moves by more than this share of itself in one step ..."""
 FADED_LEVEL = 1e-3
-"""... and the background has faded to this."""
-GONE_LEVEL = 1e-14
-"""A background below this is forgotten."""
+"""... and the background has faded below this."""
+GONE_LEVEL = 1e-4
+"""A background below this is forgotten: the fixed point is the same without it."""
 NEGLIGIBLE_SPREAD = 1e-3
 """Below this sum_j d_j ||x_j||^2 the columns do not see each other."""
 
@@ -153,6 +154,8 @@ class _Loop:
         self.moments: Moments | None = None
         self.scales = Scales(np.zeros_like(self.mean), self.tau.bounds[1], self._first_sigma2())
         self.fading = 1.0
+        self.lazy: LazyDual | None = None
+        self.stochastic = self.options.expectation == "stochastic"
         self.sparse = is_sparse(self.prior, self.options.coordinate)
         self.rng = np.random.default_rng(self.options.random_state)
         self.patience, self.next_polish = 2, (0 if self._can_polish() else self.options.max_iter)
@@ -170,7 +173,7 @@ class _Loop:
             change = self._advance(engine(self.system, d, sigma2, context))  # 3. Eqs. (7)-(12)
             if self._record(change, engine.exact):  # 4.
                 return Status.STOPPED
-            done = change < self._tolerance() and self._background_level() <= options.tol
+            done = change < self._tolerance() and self.background is None
             if not done and self.sparse and options.prune and iteration > 0 and self._prune():  # 5.
                 continue
             if (self._settled(before) and self._polish()) or done:  # 6.
@@ -214,27 +217,40 @@ class _Loop:
         options, system = self.options, self.system
         if isinstance(system, Identity):
             return Orthogonal()
-        wide = system.n_columns > system.n_rows or isinstance(self.background, MatrixBackground)
-        single = False
-        if wide and self.sparse and options.accelerate and options.expectation != "stochastic":
-            spread = float(self.scales.prior_variance @ system.column_ss)
-            if spread < NEGLIGIBLE_SPREAD:
-                return Orthogonal()
-            restless = not self.trace or self.trace[-1].change > SINGLE_CHANGE
-            single = restless and spread < SINGLE_SPREAD
-        return choose_e_step(
+        cheap = self._cheap_engine(iteration)
+        self.lazy = cheap if isinstance(cheap, LazyDual) else None
+        return cheap or choose_e_step(
             system.n_rows,
             system.n_columns,
             options.expectation,
             iteration,
             background=self.background,
-            single=single,
             rng=self.rng,
         )
+
+    def _cheap_engine(self, iteration: int) -> EStep | None:
+        """Return what stays on the path of a wide problem at less cost, if there is anything."""
+        options, system = self.options, self.system
+        apart = options.expectation == "approximate" and iteration >= EXACT_WARMUP
+        if not (options.accelerate and options.prune and self.sparse) or self.stochastic or apart:
+            return None
+        wide = system.n_columns > system.n_rows
+        if not (wide or isinstance(self.background, MatrixBackground)):
+            return None
+        spread = float(self.scales.prior_variance @ system.column_ss)
+        if spread < NEGLIGIBLE_SPREAD:
+            return Orthogonal()
+        if spread > SINGLE_SPREAD or (self.trace and self.trace[-1].change < SINGLE_CHANGE):
+            return None
+        if wide and self.background is None:
+            return self.lazy or LazyDual(system)
+        return Dual(single=True)
 
     def _advance(self, moments: Moments) -> float:
         """Take over the moments; return the paper's measure of change."""
         change = float(np.abs(moments.mean - self.mean).sum() / (1.0 + np.abs(moments.mean).sum()))
+        if self.background is not None:
+            self.background = self.background.faded(moments.background_growth)
         self.moments, self.mean = moments, moments.mean
         self.second_moment, self.expected_rss = moments.second_moment, moments.expected_rss
         return change
@@ -267,23 +283,30 @@ class _Loop:
 
     def _tolerance(self) -> float:
         """Return tol, or for averages of draws a tolerance that they can reach."""
-        return max(self.options.tol, 1e-4) if self.options.expectation == "stochastic" else self.options.tol
+        return max(self.options.tol, 1e-4) if self.stochastic else self.options.tol
 
     def _prune(self) -> bool:
         """Leave out the columns that only fade; return whether there were any."""
         assert self.moments is not None
-        if isinstance(self.system, Identity) or self.options.expectation == "stochastic":
+        if isinstance(self.system, Identity) or self.stochastic:
             return False
         if self.fading > 1.0:
             return False  # the noise still falls so fast that nothing fades beside it
-        keep = worth_keeping(self.moments, self.scales)
+        limit = PRUNE_LIMIT if self.fading < CAREFUL_FADING else CAREFUL_LIMIT
+        keep = worth_keeping(self.moments, self.scales, limit)
         k, kept = keep.size, int(keep.sum())
         if kept == k or (kept > 0.9 * k and k > 64):  # a copy of the columns must pay
             return False
-        share = self.second_moment[~keep] / self.scales.sigma2
-        self.background = absorb(self.background, self.system, ~keep, share)
+        share = self.second_moment / self.scales.sigma2
+        if self.lazy is None:
+            self.background = absorb(self.background, self.system, ~keep, share[~keep])
+        elif kept <= self.system.n_rows:
+            self.background = self.lazy.background(self.system, keep, share)
+        else:
+            return False  # what fades rests already
         self.active[self.active] = keep
         self.system = self.system.take(keep)
+        self.lazy = None
         self.moments, self.scales = self.moments.take(keep), self.scales.take(keep)
         self.mean, self.second_moment = self.mean[keep], self.second_moment[keep]
         return True
@@ -321,7 +344,7 @@ class _Loop:
             options.accelerate
             and options.prune
             and self.sparse
-            and options.expectation != "stochastic"
+            and not self.stochastic
             and options.sigma2 != "exact"
             and not isinstance(self.full, Identity)
         )
@@ -336,7 +359,7 @@ class _Loop:
 
     def result(self, status: Status) -> FitResult:
         """Set what is negligible to zero and put the active columns back in their places."""
-        if self.options.expectation == "stochastic" and self.system.n_columns:
+        if self.stochastic and self.system.n_columns:
             self._settle_stochastic()
         assert self.moments is not None
         coef = _spread(self.active, self.moments.mean)
@@ -381,7 +404,7 @@ class _Loop:
         return np.asarray(limit * np.sqrt(self.full.zz / n) / np.sqrt(self.full.column_ss / n))
 
 
-def worth_keeping(moments: Moments, scales: Scales) -> Mask:
+def worth_keeping(moments: Moments, scales: Scales, limit: float = PRUNE_LIMIT) -> Mask:
     """Tell which columns do more than fade.
 
     E[b_j^2] changes by the factor (1 - leverage_j + gain_j) / (2A): where both are small, whatever the
@@ -394,8 +417,8 @@ def worth_keeping(moments: Moments, scales: Scales) -> Mask:
     array([ True, False])
     """
     prior = scales.sigma2 * scales.prior_variance
-    alive = moments.variance <= (1.0 - PRUNE_LEVERAGE) * prior
-    alive |= moments.mean**2 >= PRUNE_GAIN * prior
+    alive = moments.variance <= (1.0 - limit) * prior
+    alive |= moments.mean**2 >= limit * prior
     return np.asarray(alive & (prior > 0.0))
 
 

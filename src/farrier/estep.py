@@ -65,16 +65,20 @@ class Primal:
         inverse = lapack.dtrtri(factor, lower=1)[0]
         diagonal = np.einsum("ij,ij->j", inverse, inverse)  # diag(B^-1)
         residual = system.residual(mean)
-        rss, trace = float(residual @ residual), system.n_columns - float(diagonal.sum())
+        rss, trace, growth = float(residual @ residual), system.n_columns - float(diagonal.sum()), 1.0
         if background is not None:
-            rss += _background_rss(background, mean)
-            trace += _background_trace(background, inverse * root)
+            faded = _background_trace(background, inverse * root)
+            first, second = background.first.quadratic(mean), background.second.quadratic(mean)
+            growth = background.size.growth(faded, (first - 2.0 * second) / sigma2)
+            rss += 3.0 * second - 2.0 * first  # ||V e||^2 - ||e||^2, V^2 = I - 2 K + 3 K^2
+            trace += faded
         return Moments(
             mean=mean,
             variance=sigma2 * prior_variance * diagonal,
-            expected_rss=rss + sigma2 * trace,  # Eq. (10)
+            expected_rss=max(rss, 0.0) + sigma2 * trace,  # Eq. (10)
             fit_trace=trace,
             log_det=2.0 * float(np.log(factor.diagonal()).sum()),
+            background_growth=growth,
         )
 
 
@@ -109,13 +113,19 @@ class Dual:
         residual = self._solve(system, prior_variance, factor, background)
         mean = prior_variance * (system.x.T @ residual)
         leverage = self._leverage(factor, blocks)
-        trace = float(leverage.sum()) if background is None else self._trace(factor)
+        trace, growth = float(leverage.sum()), 1.0
+        if isinstance(context.background, MatrixBackground):
+            faded = self._trace(factor) - trace
+            gain = float(residual @ self._symv(1.0, background, residual, lower=1)) / sigma2
+            growth = context.background.size.growth(faded, gain)
+            trace += faded
         return Moments(
             mean=mean,
             variance=sigma2 * prior_variance * np.maximum(1.0 - leverage, 0.0),
             expected_rss=float(residual @ residual) + sigma2 * trace,
             fit_trace=trace,
             log_det=2.0 * float(np.log(factor.diagonal()).sum()) if self.exact else None,
+            background_growth=growth,
         )
 
     def _factorise(self, system: System, d: Vector, background: Any) -> tuple[Any, Blocks]:
@@ -313,7 +323,6 @@ def choose_e_step(
     iteration: int = EXACT_WARMUP,
     *,
     background: Background | None = None,
-    single: bool = False,
     rng: np.random.Generator | None = None,
 ) -> EStep:
     """Return the cheapest engine that keeps the promise of ``expectation``.
@@ -330,8 +339,6 @@ def choose_e_step(
         From 0.
     background : Background, optional
         What pruned columns still contribute; while it is a matrix only the dual form can carry it.
-    single : bool
-        Whether single precision is good enough for a full-width iteration.
     rng : numpy.random.Generator, optional
         For "stochastic".
 
@@ -350,7 +357,7 @@ def choose_e_step(
         return DiagonalVariance()
     if n_active <= n_rows and not isinstance(background, MatrixBackground):
         return Primal()
-    return Dual(single=single)
+    return Dual()
 
 
 def posterior_covariance(system: System, prior_variance: Vector, sigma2: float) -> Covariance:
@@ -393,11 +400,6 @@ def _primal_mean(
     return factor, root * lapack.dpotrs(factor, root * xz, lower=1)[0]
 
 
-def _background_rss(background: GramBackground, mean: Vector) -> float:
-    """Return ||V e||^2 - ||e||^2 of the residual e, V^2 = I - 2 K + 3 K^2."""
-    return 3.0 * background.second.quadratic(mean) - 2.0 * background.first.quadratic(mean)
-
-
 def _background_trace(background: GramBackground, half: Matrix) -> float:
     """Return what K adds to tr(I - M^-1); half'half = (X'VX + D^-1)^-1."""
     inner = 2.0 * background.second.gram - background.first.gram
@@ -415,8 +417,10 @@ def _posterior_mean(system: System, d: Vector, background: Background | None) ->
         expansion = _expansion(background)
         _, mean = _primal_mean(system, np.sqrt(d), expansion)
         residual = system.residual(mean)
-        extra = 0.0 if expansion is None else _background_rss(expansion, mean)
-        return mean, float(residual @ residual) + extra
+        rss = float(residual @ residual)
+        if expansion is not None:
+            rss += 3.0 * expansion.second.quadratic(mean) - 2.0 * expansion.first.quadratic(mean)
+        return mean, rss
     matrix = background.matrix if isinstance(background, MatrixBackground) else None
     factor, _ = Dual()._factorise(system, d, matrix)
     residual = np.asarray(lapack.dpotrs(factor, system.z, lower=1)[0])
