@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import blas
@@ -120,8 +120,7 @@ class Identity(System):
         return self.z - coef
 
 
-@dataclass(frozen=True)
-class Standardised:
+class Standardised(NamedTuple):
     """The columns that vary, on the scale on which the prior acts, and the way back.
 
     ``x`` has column means 0 (if centred) and column mean squares 1 (if scaled), both by the weights;

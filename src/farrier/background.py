@@ -3,8 +3,8 @@
 A sparse prior multiplies a column's E[b_j^2] by (1 - leverage_j + gain_j) / (2A) at every iteration, and for
 a null coefficient both are small: all of them fade at nearly the same rate. Such columns can leave the E-step
 long before they are negligible, if their joint share of the covariance of z,
-K = sum_j E[b_j^2]/sigma2 x_j x_j', is kept and faded at that rate: the other columns then see what they would have seen, and the path to the mode
-stays the same. Dropping K instead ends in other modes on a few data sets of a hundred.
+K = sum_j E[b_j^2]/sigma2 x_j x_j', is kept and faded at that rate: the other columns then see what they would
+have seen, and the path to the mode stays the same. Dropping K instead ends in other modes on some data sets.
 
 K is an n x n matrix while more columns are active than there are rows. After that only its effect on the
 active columns is kept, through the second order: (I + K)^-1 = I - K + K^2.

@@ -14,7 +14,6 @@ until the coefficients change by less than ``tol``, then sets what is negligible
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -46,8 +45,7 @@ NEGLIGIBLE_SPREAD = 1e-3
 """Below this sum_j d_j ||x_j||^2 the columns do not see each other."""
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """How to run the loop; what each does to the answer is said in `HorseshoeRegressor`.
 
     ``prune`` and ``accelerate`` only make the same answer cheaper; without them this is plain EM.
@@ -132,24 +130,19 @@ def solve(
     return loop.result(status)
 
 
-@dataclass
 class _Loop:
     """The state of one fit: what is active, and the last word on it."""
 
-    full: System
-    prior: LocalPrior
-    tau: GlobalPrior
-    options: Options
-    start: Start
-
-    trace: list[Iteration] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self, full: System, prior: LocalPrior, tau: GlobalPrior, options: Options, start: Start
+    ) -> None:
+        self.full, self.prior, self.tau, self.options = full, prior, tau, options
+        self.trace: list[Iteration] = []
         self.system = self.full
         self.active = np.ones(self.full.n_columns, dtype=np.bool_)
-        self.second_moment = self.start.second_moment
-        self.expected_rss = self.start.expected_rss
-        self.mean = self.start.mean
+        self.second_moment = start.second_moment
+        self.expected_rss = start.expected_rss
+        self.mean = start.mean
         self.background: Background | None = None
         self.moments: Moments | None = None
         self.scales = Scales(np.zeros_like(self.mean), self.tau.bounds[1], self._first_sigma2())

@@ -130,7 +130,6 @@ class InvertedBeta:
         return (coordinate / 2.0 - self.a) * np.log(lambda2) + (self.a + self.b) * np.log1p(lambda2)
 
 
-@dataclass(frozen=True)
 class Horseshoe(InvertedBeta):
     """The horseshoe: lambda is half-Cauchy.
 
@@ -141,7 +140,6 @@ class Horseshoe(InvertedBeta):
     """
 
 
-@dataclass(frozen=True)
 class StrawdermanBerger(InvertedBeta):
     """The Strawderman-Berger prior: inverted beta (1/2, 1), a lighter tail than the horseshoe's.
 
@@ -151,7 +149,8 @@ class StrawdermanBerger(InvertedBeta):
     1.0
     """
 
-    b: float = 1.0
+    def __init__(self, a: float = 0.5, b: float = 1.0) -> None:
+        super().__init__(a, b)
 
 
 @dataclass(frozen=True)
@@ -183,7 +182,6 @@ class GammaScale:
         return (coordinate / 2.0 - self.shape) * np.log(lambda2) + self.rate * lambda2
 
 
-@dataclass(frozen=True)
 class Lasso(GammaScale):
     """The Bayesian lasso: exponential lambda2, so double exponential coefficients.
 
@@ -194,7 +192,6 @@ class Lasso(GammaScale):
     """
 
 
-@dataclass(frozen=True)
 class NormalGamma(GammaScale):
     """The normal-gamma prior: a shape below 1 shrinks null coefficients harder than the lasso does.
 
@@ -204,7 +201,8 @@ class NormalGamma(GammaScale):
     1.25
     """
 
-    shape: float = 0.5
+    def __init__(self, shape: float = 0.5, rate: float = 0.5) -> None:
+        super().__init__(shape, rate)
 
 
 @dataclass(frozen=True)
