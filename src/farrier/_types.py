@@ -138,7 +138,8 @@ class FitResult:
         return np.not_equal(self.coef, 0.0)
 
 
-class Covariance(NamedTuple):
+@dataclass(frozen=True)
+class Covariance:
     """Cov = diag(diagonal) + sign * factor' factor: dense enough to use, never p x p when p > n.
 
     ``factor`` is square for the primal form and has one row for each observation in the dual form.
