@@ -130,9 +130,9 @@ def _attracts(jacobian: Matrix) -> bool:
     vector = np.full(jacobian.shape[0], 1.0 / np.sqrt(jacobian.shape[0]))
     growth = 0.0
     for _ in range(100):
-        vector = jacobian @ vector
+        vector, before = jacobian @ vector, growth
         growth = float(np.linalg.norm(vector))
-        if growth == 0.0:
-            return True
+        if growth == 0.0 or abs(growth - before) < 1e-3 * (1.0 - growth):
+            break
         vector /= growth
     return growth < 1.0

@@ -31,6 +31,8 @@ PRUNE_LIMIT, CAREFUL_LIMIT = 0.05, 0.02
 """A column leaves when its leverage d_j x_j'M^-1 x_j and its gain E[b_j]^2 / (sigma2 d_j) are below this;"""
 CAREFUL_FADING = 0.7
 """the second limit holds while the d_j of null coefficients fall by a smaller factor than this."""
+PRUNE_SHARE, PRUNE_PAUSE = 0.75, 4
+"""Columns leave when no more than this share of the active ones would stay, or after this many iterations."""
 SINGLE_CHANGE = 1e-3
 """Single precision is good enough while the coefficients change by more than this."""
 SINGLE_SPREAD = 1e5
@@ -146,7 +148,7 @@ class _Loop:
         self.background: Background | None = None
         self.moments: Moments | None = None
         self.scales = Scales(np.zeros_like(self.mean), self.tau.bounds[1], self._first_sigma2())
-        self.fading = 1.0
+        self.fading, self.last_prune = 1.0, 0
         self.lazy: LazyDual | None = None
         self.stochastic = self.options.expectation == "stochastic"
         self.sparse = is_sparse(self.prior, self.options.coordinate)
@@ -288,8 +290,8 @@ class _Loop:
         limit = PRUNE_LIMIT if self.fading < CAREFUL_FADING else CAREFUL_LIMIT
         keep = worth_keeping(self.moments, self.scales, limit)
         k, kept = keep.size, int(keep.sum())
-        if kept == k or (kept > 0.9 * k and k > 64):  # a copy of the columns must pay
-            return False
+        if kept == k or (kept > PRUNE_SHARE * k and len(self.trace) < self.last_prune + PRUNE_PAUSE):
+            return False  # a copy of the columns must pay
         share = self.second_moment / self.scales.sigma2
         if self.lazy is None:
             self.background = absorb(self.background, self.system, ~keep, share[~keep])
@@ -297,6 +299,7 @@ class _Loop:
             self.background = self.lazy.background(self.system, keep, share)
         else:
             return False  # what fades rests already
+        self.last_prune = len(self.trace)
         self.active[self.active] = keep
         self.system = self.system.take(keep)
         self.lazy = None
