@@ -184,7 +184,7 @@ class Blocks:
     """
 
     def __init__(self, x: Matrix, root: Vector, dtype: type) -> None:
-        self._x, self._root, self._dtype = x, root, dtype
+        self._x, self._root, self._dtype = x, root.astype(dtype), dtype
         self.n_columns = x.shape[1]
         self._step = max(1, BLOCK_BYTES // (np.dtype(dtype).itemsize * max(1, x.shape[0])))
         self._only: Any = None

@@ -24,10 +24,10 @@ from farrier._types import Mask, Moments, Vector
 from farrier.background import MatrixBackground, Size
 from farrier.estep import ALONE, Context, Dual
 
-REST_LIMIT, WAKE_LIMIT = 0.02, 0.05
-"""A column goes to rest when its leverage and its gain are below the first and wakes above the second ..."""
-SETTLED_FADING = 0.7
-"""... or below the second already, when the d_j of those that rest shrink by this or more."""
+REST_LIMIT, WAKE_LIMIT = 0.02, 0.08
+"""A column goes to rest when leverage and gain are below the first limit, and wakes above the second."""
+SETTLED_LIMIT, SETTLED_FADING = 0.05, 0.7
+"""The first limit when the d_j of those that rest fall by this factor or more: then none will soon wake."""
 DRIFT_LIMIT = 0.2
 """A column also wakes when its part in K is off by this share of itself."""
 WORTHWHILE = 0.15
@@ -43,7 +43,8 @@ class LazyDual:
     def __init__(self, system: System) -> None:
         self._dual = Dual(single=True)
         self.awake: Mask = np.ones(system.n_columns, dtype=np.bool_)
-        self._part = system  # the columns that are awake
+        self._x: Any = system.x.astype(np.float32)
+        self._part = System(self._x, system.z, system.size)  # the columns that are awake
         self._k: Any = None
         self._in_k = np.zeros(system.n_columns)  # d_j as it stands in K
         self._unit_leverage = system.column_ss.copy()  # q_j / d_j
@@ -65,7 +66,7 @@ class LazyDual:
         leverage[awake] = self._dual._leverage(factor, blocks)
         trace = self._share_out(leverage, factor)
         residual = self._residual(system, d, factor)
-        mean = d * (system.x.T @ residual)
+        mean = d * (self._x.T @ residual)
         moments = Moments(
             mean=mean,
             variance=sigma2 * d * np.maximum(1.0 - leverage, 0.0),
@@ -109,19 +110,20 @@ class LazyDual:
 
     def _residual(self, system: System, d: Vector, factor: Any) -> Vector:
         """Return M^-1 z, with the factor of a nearby M as the preconditioner."""
-        residual = np.zeros_like(system.z)
-        error = system.z
+        target, weight = system.z.astype(np.float32), d.astype(np.float32)
+        residual, error = np.zeros_like(target), target
         for step in range(REFINEMENTS + 1):
             residual = residual + self._dual._potrs(factor, error, lower=1)[0]
             if step < REFINEMENTS:
-                error = system.z - residual - system.x @ (d * (system.x.T @ residual))
+                error = target - residual - self._x @ (weight * (self._x.T @ residual))
         return residual
 
     def _rest_and_wake(self, system: System, d: Vector, activity: Vector) -> None:
         """Decide who rests in the next iteration; both are worth a copy only if they are many."""
         drifted = np.abs(d - self._in_k) > DRIFT_LIMIT * self._in_k
         waking = ~self.awake & ((activity > WAKE_LIMIT) | drifted)
-        resting = self.awake & (activity < (WAKE_LIMIT if self._fading < SETTLED_FADING else REST_LIMIT))
+        limit = SETTLED_LIMIT if self._fading < SETTLED_FADING else REST_LIMIT
+        resting = self.awake & (activity < limit)
         if resting.sum() < WORTHWHILE * self.awake.sum():
             resting[:] = False
         if not (waking.any() or resting.any()):
@@ -130,13 +132,13 @@ class LazyDual:
         self._add_to_k(system, resting, d[resting])
         self._in_k[waking], self._in_k[resting] = 0.0, d[resting]
         self.awake = (self.awake | waking) & ~resting
-        self._part = system.take(self.awake)
+        self._part = System(columns(self._x, self.awake), system.z, system.size)
 
     def _add_to_k(self, system: System, chosen: Mask, weight: Vector) -> None:
         """Add sum_j weight_j x_j x_j' to K; the weights have one sign."""
         if not chosen.any():
             return
-        block = columns(system.x, chosen).astype(np.float32)
+        block = columns(self._x, chosen)
         block *= np.sqrt(np.abs(weight), dtype=np.float32)
         sign = float(np.sign(weight[0]))
         if self._k is None:
