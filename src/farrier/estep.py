@@ -184,7 +184,8 @@ class Blocks:
     """
 
     def __init__(self, x: Matrix, root: Vector, dtype: type) -> None:
-        self._x, self._root, self._dtype = x, root.astype(dtype), dtype
+        self._x, self._dtype = x, dtype
+        self._root: Any = root.astype(dtype)
         self.n_columns = x.shape[1]
         self._step = max(1, BLOCK_BYTES // (np.dtype(dtype).itemsize * max(1, x.shape[0])))
         self._only: Any = None

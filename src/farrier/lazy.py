@@ -108,7 +108,7 @@ class LazyDual:
         leverage[asleep] *= left / leverage[asleep].sum()
         return trace
 
-    def _residual(self, system: System, d: Vector, factor: Any) -> Vector:
+    def _residual(self, system: System, d: Vector, factor: Any) -> Any:
         """Return M^-1 z, with the factor of a nearby M as the preconditioner."""
         target, weight = system.z.astype(np.float32), d.astype(np.float32)
         residual, error = np.zeros_like(target), target
