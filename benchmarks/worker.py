@@ -1,0 +1,169 @@
+"""A persistent worker for one method and shape: ``worker.py fit METHOD N P`` or ``worker.py dsyrk N P``.
+
+The caller sets one thread for every numerical library in the environment before the process starts. The
+worker does everything up to the end of its first fit and says what that took; then it waits on standard
+input for the commands ``time`` and ``quality``, until its input is closed. Every answer is one JSON line on
+standard output; whatever a library prints goes to standard error.
+
+There is no limit on CPU time here: on Linux, RLIMIT_CPU makes the process clock advance by ticks, which are
+longer than a fit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any, Protocol, TextIO
+
+import numpy as np
+
+from data import Array, make_data, quality
+from methods import METHODS, Method
+
+SEEDS = (1, 2, 3, 4, 5)
+"""Seed of the timed data first; the others are for quality alone."""
+
+FAST_FIT = 0.1
+BATCH_SECONDS = 0.3
+
+Record = dict[str, Any]
+
+
+def peak_bytes() -> int:
+    """Return the largest resident size this process has had."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def cpu_of(action: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds that an action takes, and what it returns."""
+    start = time.process_time()
+    value = action()
+    return time.process_time() - start, value
+
+
+def timed(action: Callable[[], Any]) -> Record:
+    """CPU seconds of an action: once, or if it is fast the mean over as many as fill a batch."""
+    start = time.process_time()
+    action()
+    spent, count = time.process_time() - start, 1
+    while spent < BATCH_SECONDS and spent < count * FAST_FIT:
+        action()
+        spent, count = time.process_time() - start, count + 1
+    return {"seconds": spent / count, "fits_per_turn": count}
+
+
+def first_fit(method: Method, X: Array, y: Array) -> tuple[float, Array, list[str]]:
+    """CPU seconds, coefficients and the kinds of warning of the first fit."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("once")
+        seconds, (coef, _) = cpu_of(lambda: method.fit(X, y))
+    return seconds, coef, sorted({w.category.__name__ for w in caught})
+
+
+class Task(Protocol):
+    """What a worker can be asked for."""
+
+    def first(self) -> Record:
+        """Prepare, run once and say what that took."""
+
+    def time(self) -> Record:
+        """Time one run."""
+
+    def quality(self) -> Record:
+        """Compare the fits of further data with the truth."""
+
+
+class FitTask:
+    """Fits of one method to one data set."""
+
+    def __init__(self, method: Method, n: int, p: int) -> None:
+        self.method = method
+        self.shape = n, p
+        self.data: tuple[Array, Array] | None = None
+        self.before = 0
+
+    def first(self) -> Record:
+        """Import the library, make the data and fit once."""
+        import_cpu, _ = cpu_of(lambda: [import_module(name) for name in self.method.modules])
+        data_cpu, self.data = cpu_of(lambda: make_data(*self.shape, SEEDS[0]))
+        self.before = peak_bytes()
+        first_cpu, coef, kinds = first_fit(self.method, *self.data)
+        cold_cpu = time.process_time() - data_cpu
+        warnings.simplefilter("ignore")
+        return {
+            "cold_cpu": cold_cpu,
+            "import_cpu": import_cpu,
+            "first_cpu": first_cpu,
+            "warnings": kinds,
+            "peak": peak_bytes() - self.before,
+            "quality": [asdict(quality(coef, SEEDS[0]))],
+        }
+
+    def time(self) -> Record:
+        """Time a fit and say how far the peak memory has grown."""
+        assert self.data is not None
+        X, y = self.data
+        return {**timed(lambda: self.method.fit(X, y)), "peak": peak_bytes() - self.before}
+
+    def quality(self) -> Record:
+        """Fit the data of the other seeds; the timed data are given up first."""
+        self.data = None
+        found = []
+        for seed in SEEDS[1:]:
+            coef, _ = self.method.fit(*make_data(*self.shape, seed))
+            found.append(asdict(quality(coef, seed)))
+        return {"quality": found}
+
+
+class DsyrkTask:
+    """Symmetric products of the data, the smaller of ``X X'`` and ``X' X``."""
+
+    def __init__(self, n: int, p: int) -> None:
+        self.trans = 0 if p > n else 1
+        self.dsyrk = import_module("scipy.linalg.blas").dsyrk
+        self.X = np.asfortranarray(make_data(n, p, SEEDS[0])[0])
+
+    def product(self) -> None:
+        """Compute one product."""
+        self.dsyrk(1.0, self.X, trans=self.trans)
+
+    def first(self) -> Record:
+        """Compute a product that is not counted."""
+        return {"first_cpu": cpu_of(self.product)[0]}
+
+    def time(self) -> Record:
+        """Time one product."""
+        return timed(self.product)
+
+    def quality(self) -> Record:
+        """Return nothing: there is no truth to compare a product with."""
+        return {}
+
+
+def serve(task: Task, commands: TextIO, answers: TextIO) -> None:
+    """Prepare, then obey every command until the input is closed."""
+    actions: dict[str, Callable[[], Record]] = {"time": task.time, "quality": task.quality}
+    print(json.dumps(task.first()), file=answers, flush=True)
+    for line in iter(commands.readline, ""):
+        print(json.dumps(actions[line.strip()]()), file=answers, flush=True)
+
+
+def main(arguments: list[str]) -> None:
+    """Serve the task that the command line names."""
+    kind, *names, n, p = arguments
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    task: Task = FitTask(METHODS[names[0]], int(n), int(p)) if kind == "fit" else DsyrkTask(int(n), int(p))
+    serve(task, sys.stdin, answers)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
