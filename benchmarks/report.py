@@ -183,8 +183,8 @@ def render(run: Run) -> str:
 CPU_TEXT = """CPU seconds of a fit, median of five rounds after a first fit that is not counted. The methods
 of a shape take turns, so that a drift of the machine's speed meets them alike: each has a process that waits
 while the others run, and in a round every one of them, one at a time, times a fit; one whose fit takes under
-0.1 s times as many as fill 0.3 s and gives their mean. We are timed before, between and after the others of a round
-and count with the mean of the two. In parentheses, how many times our CPU a method takes: the median over the
+0.1 s times as many as fill 0.3 s and gives their mean. We are timed before, between and after the others of
+a round and count with the mean. In parentheses, how many times our CPU a method takes: the median over the
 rounds of the ratio within the round, which need not be the ratio of the two medians. `*`: a fit takes more
 than 20 s, so one was timed, in the first round."""
 
