@@ -170,7 +170,7 @@ def standardise(x: Matrix, weights: Vector | None, *, center: bool, scale: bool)
     if not varies.all():
         x, mean, spread = columns(x, varies), mean[varies], spread[varies]
     if scale:
-        x /= spread
+        x *= 1.0 / spread
     return Standardised(x, varies, mean, spread if scale else np.ones_like(spread), spread, weights)
 
 

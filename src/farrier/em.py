@@ -14,6 +14,7 @@ until the coefficients change by less than ``tol``, then sets what is negligible
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales
 from farrier.accelerate import EMMap, find_fixed_point
 from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
 from farrier.estep import EXACT_WARMUP, Context, Dual, EStep, Orthogonal, choose_e_step, posterior_covariance
-from farrier.lazy import LazyDual
+from farrier.lazy import LARGE, LazyDual
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
 
@@ -31,8 +32,9 @@ PRUNE_LIMIT, CAREFUL_LIMIT = 0.05, 0.02
 """A column leaves when its leverage d_j x_j'M^-1 x_j and its gain E[b_j]^2 / (sigma2 d_j) are below this;"""
 CAREFUL_FADING = 0.7
 """the second limit holds while the d_j of null coefficients fall by a smaller factor than this."""
-PRUNE_SHARE, PRUNE_PAUSE = 0.75, 4
-"""Columns leave when no more than this share of the active ones would stay, or after this many iterations."""
+PRUNE_SHARE, PRUNE_PAUSE, FEW_COLUMNS = 0.75, 4, 64
+"""Columns leave when at most this share of the active ones would stay, or so many iterations after the last
+that left; of a few columns, only then."""
 SINGLE_CHANGE = 1e-3
 """Single precision is good enough while the coefficients change by more than this."""
 SINGLE_SPREAD = 1e5
@@ -237,7 +239,7 @@ class _Loop:
             return Orthogonal()
         if spread > SINGLE_SPREAD or (self.trace and self.trace[-1].change < SINGLE_CHANGE):
             return None
-        if wide and self.background is None:
+        if wide and self.background is None and system.x.size > LARGE:
             return self.lazy or LazyDual(system)
         return Dual(single=True)
 
@@ -263,13 +265,14 @@ class _Loop:
         moments, scales, n = self.moments, self.scales, self.full.size
         if moments is None or moments.log_det is None:
             return None
-        alive = scales.lambda2 > 0.0
-        d = scales.prior_variance[alive]
+        lambda2, mean = scales.lambda2, moments.mean
+        if not lambda2.all():  # a column that is orthogonal to z from the start
+            lambda2, mean = lambda2[lambda2 > 0.0], mean[lambda2 > 0.0]
         rss = moments.expected_rss - scales.sigma2 * moments.fit_trace
-        quadratic = rss + float((moments.mean[alive] ** 2 / d).sum())  # z' (I + X D X')^-1 z
-        local = self.prior.neg_log_density(scales.lambda2[alive], self.options.coordinate)
+        quadratic = rss + float((mean * mean / (scales.tau2 * lambda2)).sum())  # z' (I + X D X')^-1 z
+        local = self.prior.neg_log_density(lambda2, self.options.coordinate)
         return (
-            0.5 * n * float(np.log(scales.sigma2))
+            0.5 * n * math.log(scales.sigma2)
             + 0.5 * moments.log_det
             + 0.5 * quadratic / scales.sigma2
             + float(local.sum())
@@ -287,10 +290,13 @@ class _Loop:
             return False
         if self.fading > 1.0:
             return False  # the noise still falls so fast that nothing fades beside it
+        paused = len(self.trace) < self.last_prune + PRUNE_PAUSE
+        if paused and self.system.n_columns <= FEW_COLUMNS:
+            return False
         limit = PRUNE_LIMIT if self.fading < CAREFUL_FADING else CAREFUL_LIMIT
         keep = worth_keeping(self.moments, self.scales, limit)
         k, kept = keep.size, int(keep.sum())
-        if kept == k or (kept > PRUNE_SHARE * k and len(self.trace) < self.last_prune + PRUNE_PAUSE):
+        if kept == k or (paused and kept > PRUNE_SHARE * k):
             return False  # a copy of the columns must pay
         share = self.second_moment / self.scales.sigma2
         if self.lazy is None:

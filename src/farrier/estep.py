@@ -137,17 +137,13 @@ class Dual:
         for _, block in blocks:
             gram = self._syrk(1.0, block, beta=1.0, c=gram, lower=1, overwrite_c=1)
         gram.flat[:: system.n_rows + 1] += 1.0
-        return self._cholesky(gram), blocks
-
-    def _cholesky(self, gram: Any) -> Any:
-        """Return the factor; where rounding swallows the identity, as little more of it as is needed."""
         factor, info = self._potrf(gram, lower=1)
         jitter = np.finfo(self._dtype).eps * float(gram.diagonal().max())
-        while info != 0:
-            gram.flat[:: gram.shape[0] + 1] += jitter
+        while info != 0:  # rounding swallows the identity: add as little more of it as is needed
+            gram.flat[:: system.n_rows + 1] += jitter
             factor, info = self._potrf(gram, lower=1)
             jitter *= 4.0
-        return factor
+        return factor, blocks
 
     def _solve(self, system: System, d: Vector, factor: Any, background: Any) -> Vector:
         def solve(target: Vector) -> Vector:

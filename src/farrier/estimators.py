@@ -210,7 +210,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             system = design.system(targets)
             start = self._start(system, design, y_scale)
             result = em.solve(system, prior, tau, options, start)
-        validate_data(self, X, reset=True, skip_check_array=True)  # n_features_in_, feature_names_in_
+        _remember_columns(self, X, matrix.shape[1])
         self._store(result, design, y_mean, y_scale)
         return self
 
@@ -465,6 +465,15 @@ def _empty_result(status: Status, n_columns: int, sigma2: float, tau: GlobalPrio
         n_iter=0,
         trace=(),
     )
+
+
+def _remember_columns(model: HorseshoeRegressor, X: Any, n_columns: int) -> None:
+    """Set n_features_in_, and feature_names_in_ if X has names."""
+    if isinstance(X, np.ndarray):  # the common case, without the cost of looking for names
+        model.__dict__.pop("feature_names_in_", None)
+        model.n_features_in_ = n_columns
+    else:
+        validate_data(model, X, reset=True, skip_check_array=True)
 
 
 def _drop_weightless(

@@ -24,12 +24,14 @@ from farrier._types import Mask, Moments, Vector
 from farrier.background import MatrixBackground, Size
 from farrier.estep import ALONE, Context, Dual
 
-REST_LIMIT, WAKE_LIMIT = 0.02, 0.08
+REST_LIMIT, WAKE_LIMIT = 0.03, 0.08
 """A column goes to rest when leverage and gain are below the first limit, and wakes above the second."""
 SETTLED_LIMIT, SETTLED_FADING = 0.05, 0.7
 """The first limit when the d_j of those that rest fall by this factor or more: then none will soon wake."""
 DRIFT_LIMIT = 0.2
 """A column also wakes when its part in K is off by this share of itself."""
+LARGE = 100_000
+"""Number of entries of X from which it pays to let columns rest."""
 WORTHWHILE = 0.15
 """Columns go to rest together when they are this share of those awake."""
 REFINEMENTS = 1

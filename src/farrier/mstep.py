@@ -36,21 +36,28 @@ def m_step(
     half_w = second_moment / (2.0 * sigma2)  # W_j tau2
     low, high = tau.bounds
 
-    def slope(tau2: float, lambda2: Vector) -> float:
+    def slope(tau2: float) -> tuple[float, Vector]:
+        """Return the derivative in log tau2, and the lambda2 that go with it."""
         w = half_w / tau2
-        ratio = np.divide(w, lambda2, out=np.full_like(w, 0.5), where=lambda2 > 0.0)
-        return 0.5 * w.size - float(ratio.sum()) + tau.slope(tau2)
+        lambda2 = prior.mode(w, coordinate)
+        if not lambda2.all():  # W = 0: no say in tau
+            w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
+        else:
+            positive = lambda2
+        return 0.5 * w.size - float((w / positive).sum()) + tau.slope(tau2), lambda2
 
-    lambda2 = prior.mode(half_w / high, coordinate)
-    if low == high or slope(high, lambda2) <= 0.0:
+    if low == high:
+        return Scales(prior.mode(half_w / high, coordinate), high, sigma2)
+    at_high, lambda2 = slope(high)
+    if at_high <= 0.0:
         return Scales(lambda2, high, sigma2)
-    at_low = prior.mode(half_w / low, coordinate)
-    if slope(low, at_low) >= 0.0:
-        return Scales(at_low, low, sigma2)
+    at_low, lambda2 = slope(low)
+    if at_low >= 0.0:
+        return Scales(lambda2, low, sigma2)
     from scipy.optimize import brentq  # imported here: the horseshoe of the paper never needs it
 
     log_tau2 = brentq(
-        lambda t: slope(math.exp(t), prior.mode(half_w / math.exp(t), coordinate)),
+        lambda t: slope(math.exp(t))[0],
         math.log(low),
         math.log(high),
         xtol=1e-15,
