@@ -102,20 +102,20 @@ class Dual:
         self._trsm = getattr(blas, prefix + "trsm")
         self._symv = getattr(blas, prefix + "symv")
         self._potrf = getattr(lapack, prefix + "potrf")
-        self._potrs = getattr(lapack, prefix + "potrs")
+        self.potrs = getattr(lapack, prefix + "potrs")
 
     def __call__(
         self, system: System, prior_variance: Vector, sigma2: float, context: Context = ALONE
     ) -> Moments:
         """Return the moments, exact unless in single precision."""
         background = context.background.matrix if isinstance(context.background, MatrixBackground) else None
-        factor, blocks = self._factorise(system, prior_variance, background)
+        factor, blocks = self.factorise(system, prior_variance, background)
         residual = self._solve(system, prior_variance, factor, background)
         mean = prior_variance * (system.x.T @ residual)
-        leverage = self._leverage(factor, blocks)
+        leverage = self.leverages(factor, blocks)
         trace, growth = float(leverage.sum()), 1.0
         if isinstance(context.background, MatrixBackground):
-            faded = self._trace(factor) - trace
+            faded = self.trace(factor) - trace
             gain = float(residual @ self._symv(1.0, background, residual, lower=1)) / sigma2
             growth = context.background.size.growth(faded, gain)
             trace += faded
@@ -128,7 +128,8 @@ class Dual:
             background_growth=growth,
         )
 
-    def _factorise(self, system: System, d: Vector, background: Any) -> tuple[Any, Blocks]:
+    def factorise(self, system: System, d: Vector, background: Any) -> tuple[Any, Blocks]:
+        """Return the Cholesky factor of M = I + K + X D X', and the scaled columns for `leverages`."""
         blocks = Blocks(system.x, np.sqrt(d), self._dtype)
         if background is None:
             gram = np.zeros((system.n_rows, system.n_rows), dtype=self._dtype, order="F")
@@ -147,7 +148,7 @@ class Dual:
 
     def _solve(self, system: System, d: Vector, factor: Any, background: Any) -> Vector:
         def solve(target: Vector) -> Vector:
-            return np.asarray(self._potrs(factor, target, lower=1)[0], dtype=np.float64)
+            return np.asarray(self.potrs(factor, target, lower=1)[0], dtype=np.float64)
 
         residual = solve(system.z)
         if not self.exact:  # one step of iterative refinement, in double precision
@@ -157,7 +158,7 @@ class Dual:
             residual += solve(error)
         return residual
 
-    def _leverage(self, factor: Any, blocks: Blocks) -> Vector:
+    def leverages(self, factor: Any, blocks: Blocks) -> Vector:
         """Return d_j x_j' M^-1 x_j."""
         leverage = np.empty(blocks.n_columns)
         for columns, block in blocks:
@@ -165,7 +166,7 @@ class Dual:
             leverage[columns] = np.einsum("ij,ij->j", half, half)
         return leverage
 
-    def _trace(self, factor: Any) -> float:
+    def trace(self, factor: Any) -> float:
         """Return tr(I - M^-1)."""
         n = int(factor.shape[0])
         identity = np.eye(n, dtype=self._dtype, order="F")
@@ -308,7 +309,7 @@ def draw_coefficients(
         return np.asarray(mean[:, None] + root[:, None] * spread)
     prior_draw = np.sqrt(sigma2) * root[:, None] * rng.standard_normal((k, n_draws))
     noise = np.sqrt(sigma2) * rng.standard_normal((n, n_draws))
-    factor, _ = Dual()._factorise(system, prior_variance, None)
+    factor, _ = Dual().factorise(system, prior_variance, None)
     gap = lapack.dpotrs(factor, system.z[:, None] - system.x @ prior_draw - noise, lower=1)[0]
     return np.asarray(prior_draw + prior_variance[:, None] * (system.x.T @ gap))
 
@@ -374,7 +375,7 @@ def posterior_covariance(system: System, prior_variance: Vector, sigma2: float) 
     if k <= n:
         inverse = lapack.dtrtri(_primal_mean(system, root)[0], lower=1)[0]
         return Covariance(np.zeros(k), np.sqrt(sigma2) * inverse * root, 1.0)
-    factor, _ = Dual()._factorise(system, prior_variance, None)
+    factor, _ = Dual().factorise(system, prior_variance, None)
     half = blas.dtrsm(np.sqrt(sigma2), factor, np.asfortranarray(system.x * prior_variance), lower=1)
     return Covariance(sigma2 * prior_variance, half, -1.0)
 
@@ -419,6 +420,6 @@ def _posterior_mean(system: System, d: Vector, background: Background | None) ->
             rss += 3.0 * expansion.second.quadratic(mean) - 2.0 * expansion.first.quadratic(mean)
         return mean, rss
     matrix = background.matrix if isinstance(background, MatrixBackground) else None
-    factor, _ = Dual()._factorise(system, d, matrix)
+    factor, _ = Dual().factorise(system, d, matrix)
     residual = np.asarray(lapack.dpotrs(factor, system.z, lower=1)[0])
     return d * (system.x.T @ residual), float(residual @ residual)

@@ -63,9 +63,9 @@ class LazyDual:
         """Return the moments of all columns, those that rest included."""
         d, awake = prior_variance, self.awake
         self._follow(d * system.column_ss, system.column_ss)
-        factor, blocks = self._dual._factorise(self._part, d[awake], self._k)
+        factor, blocks = self._dual.factorise(self._part, d[awake], self._k)
         leverage = d * self._unit_leverage
-        leverage[awake] = self._dual._leverage(factor, blocks)
+        leverage[awake] = self._dual.leverages(factor, blocks)
         trace = self._share_out(leverage, factor)
         residual = self._residual(system, d, factor)
         mean = d * (self._x.T @ residual)
@@ -105,7 +105,7 @@ class LazyDual:
         """Scale the leverages of those that rest to their known sum; return the sum of all."""
         if self._k is None:
             return float(leverage.sum())
-        asleep, trace = ~self.awake, self._dual._trace(factor)
+        asleep, trace = ~self.awake, self._dual.trace(factor)
         left = max(trace - float(leverage[self.awake].sum()), 0.0)
         leverage[asleep] *= left / leverage[asleep].sum()
         return trace
@@ -115,7 +115,7 @@ class LazyDual:
         target, weight = system.z.astype(np.float32), d.astype(np.float32)
         residual, error = np.zeros_like(target), target
         for step in range(REFINEMENTS + 1):
-            residual = residual + self._dual._potrs(factor, error, lower=1)[0]
+            residual = residual + self._dual.potrs(factor, error, lower=1)[0]
             if step < REFINEMENTS:
                 error = target - residual - self._x @ (weight * (self._x.T @ residual))
         return residual
