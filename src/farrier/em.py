@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._design import Identity, System
+from farrier._threads import fitting_threads
 from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Status, Vector
 from farrier.accelerate import EMMap, find_fixed_point
 from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
@@ -129,9 +130,10 @@ def solve(
     >>> solve(System(x, z, size=50.0), Horseshoe(), HalfCauchy(), Options()).support
     array([False,  True, False, False])
     """
-    loop = _Loop(system, prior, tau, options, paper_start(system) if start is None else start)
-    status = loop.run()
-    return loop.result(status)
+    with fitting_threads(system.n_rows, system.n_columns):
+        loop = _Loop(system, prior, tau, options, paper_start(system) if start is None else start)
+        status = loop.run()
+        return loop.result(status)
 
 
 class _Loop:
