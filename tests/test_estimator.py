@@ -195,6 +195,16 @@ def test_normal_means_is_the_regression_on_the_identity(sigma2):
     assert fit.status.converged
 
 
+def test_huge_means_do_not_push_moderate_ones_below_the_threshold():
+    y = np.concatenate([np.full(100, 1000.0), np.full(5, 8.0), np.zeros(895)])
+    y += np.random.default_rng(0).standard_normal(1000)
+    assert normal_means(y, sigma2=1.0).support[:105].all()
+    rms = np.sqrt((y**2).mean())
+    cut = normal_means(y, sigma2=1.0, zero_threshold=20.0 / rms).support
+    assert cut[:100].all()
+    assert not cut[100:].any()
+
+
 def test_normal_means_of_nothing():
     fit = normal_means(np.zeros(5))
     assert fit.status is Status.CONSTANT_RESPONSE

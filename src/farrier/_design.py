@@ -79,6 +79,11 @@ class System:
         """||x_j||^2."""
         return np.asarray(np.einsum("ij,ij->j", self.x, self.x))
 
+    @property
+    def column_scale(self) -> Vector:
+        """What one unit of a column is on the standardised scale: its root mean square."""
+        return np.asarray(np.sqrt(self.column_ss / self.size))
+
     def residual(self, coef: Vector) -> Vector:
         """Return z - X coef."""
         return self.z - self.x @ coef
@@ -114,6 +119,11 @@ class Identity(System):
     def column_ss(self) -> Vector:
         """||x_j||^2 = 1."""
         return np.ones(self.z.size)
+
+    @property
+    def column_scale(self) -> Vector:
+        """Means are in the units of z as they are."""
+        return self.column_ss
 
     def residual(self, coef: Vector) -> Vector:
         """Return z - coef."""

@@ -400,12 +400,12 @@ class _Loop:
         self.moments = exact(self.system, self.scales.prior_variance, self.scales.sigma2)
 
     def _thresholds(self) -> Vector:
-        """Return the size below which each coefficient is zero: 1/(5 sqrt n) on unit columns."""
+        """Return the size below which each coefficient is zero: 1/(5 sqrt n) on the standardised scale."""
         n = self.full.size
         limit = self.options.zero_threshold
         if limit is None:
             limit = 0.0 if is_dense(self.prior) else 1.0 / (5.0 * np.sqrt(n))
-        return np.asarray(limit * np.sqrt(self.full.zz / n) / np.sqrt(self.full.column_ss / n))
+        return np.asarray(limit * np.sqrt(self.full.zz / n) / self.full.column_scale)
 
 
 def worth_keeping(moments: Moments, scales: Scales, limit: float = PRUNE_LIMIT) -> Mask:

@@ -397,7 +397,7 @@ def normal_means(
     sigma2 : "estimate" or float, default="estimate"
         Their variance, if known.
     prior, coordinate, tau, tau_max, tol, max_iter, zero_threshold
-        As in `HorseshoeRegressor`; ``zero_threshold`` counts in root mean squares of y.
+        As in `HorseshoeRegressor`; the unit of ``zero_threshold`` is the root mean square of y.
 
     Returns
     -------
