@@ -58,10 +58,6 @@ class MatrixBackground(NamedTuple):
         """Return K times ``factor``."""
         return MatrixBackground(self.size.times(factor), self.matrix * np.float32(factor))
 
-    def take(self, keep: Mask) -> MatrixBackground:
-        """Return itself: K does not depend on the active columns."""
-        return self
-
     def expanded(self, system: System) -> GramBackground:
         """Return the effect of K on the columns of ``system`` and on its targets."""
         matrix = self.matrix.astype(np.float64)
@@ -148,16 +144,29 @@ def absorb(background: Background | None, system: System, leaving: Mask, share: 
     size = (Size(0.0, 0.0) if background is None else background.size).plus(share * system.column_ss[leaving])
     wide = system.n_columns > system.n_rows
     if isinstance(background, MatrixBackground) or (background is None and wide):
-        block = columns(system.x, leaving).astype(np.float32)
-        block *= np.sqrt(share, dtype=np.float32)
-        if background is None:
-            return MatrixBackground(size, blas.ssyrk(1.0, block, lower=1))
-        return MatrixBackground(size, blas.ssyrk(1.0, block, beta=1.0, c=background.matrix, lower=1))
+        matrix = None if background is None else background.matrix
+        return MatrixBackground(size, add_columns(matrix, system.x, leaving, share))
     first, second = _effects(system, leaving, share)
     if background is None:
         return GramBackground(size, system.n_rows, first, second)
     kept = background.take(~leaving)
     return kept._replace(size=size, first=kept.first.plus(first), second=kept.second.plus(second))
+
+
+def add_columns(matrix: Any, x: Any, chosen: Mask, weight: Vector, sign: float = 1.0) -> Any:
+    """Return ``matrix`` + sign * sum_j weight_j x_j x_j' over the chosen columns: lower triangle, single.
+
+    Examples
+    --------
+    >>> x = np.asfortranarray([[1.0, 2.0]])
+    >>> float(add_columns(None, x, np.array([False, True]), np.array([0.25]))[0, 0])
+    1.0
+    """
+    block = columns(x, chosen).astype(np.float32, copy=False)
+    block *= np.sqrt(weight, dtype=np.float32)
+    if matrix is None:
+        return blas.ssyrk(sign, block, lower=1)
+    return blas.ssyrk(sign, block, beta=1.0, c=matrix, lower=1)
 
 
 def _effects(system: System, leaving: Mask, share: Vector) -> tuple[Effect, Effect]:

@@ -17,11 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
 
 from farrier._design import System, columns
 from farrier._types import Mask, Moments, Vector
-from farrier.background import MatrixBackground, Size
+from farrier.background import MatrixBackground, Size, add_columns
 from farrier.estep import ALONE, Context, Dual
 
 REST_LIMIT, WAKE_LIMIT = 0.03, 0.08
@@ -84,12 +83,12 @@ class LazyDual:
     def background(self, system: System, keep: Mask, share: Vector) -> MatrixBackground:
         """Return sum_j share_j x_j x_j' over the columns not in ``keep``; most of it is in K already."""
         leaving = ~keep
-        self._add_to_k(system, keep & ~self.awake, -self._in_k[keep & ~self.awake])
+        self._add_to_k(keep & ~self.awake, self._in_k, sign=-1.0)
         resting = leaving & ~self.awake
         if self._k is not None and resting.any():
             weight = system.column_ss[resting]
             self._k *= np.float32(share[resting] @ weight / (self._in_k[resting] @ weight))
-        self._add_to_k(system, leaving & self.awake, share[leaving & self.awake])
+        self._add_to_k(leaving & self.awake, share)
         return MatrixBackground(Size(0.0, 0.0).plus((share * system.column_ss)[leaving]), self._k)
 
     def _follow(self, weight: Vector, column_ss: Vector) -> None:
@@ -130,20 +129,13 @@ class LazyDual:
             resting[:] = False
         if not (waking.any() or resting.any()):
             return
-        self._add_to_k(system, waking, -self._in_k[waking])
-        self._add_to_k(system, resting, d[resting])
+        self._add_to_k(waking, self._in_k, sign=-1.0)
+        self._add_to_k(resting, d)
         self._in_k[waking], self._in_k[resting] = 0.0, d[resting]
         self.awake = (self.awake | waking) & ~resting
         self._part = System(columns(self._x, self.awake), system.z, system.size)
 
-    def _add_to_k(self, system: System, chosen: Mask, weight: Vector) -> None:
-        """Add sum_j weight_j x_j x_j' to K; the weights have one sign."""
-        if not chosen.any():
-            return
-        block = columns(self._x, chosen)
-        block *= np.sqrt(np.abs(weight), dtype=np.float32)
-        sign = float(np.sign(weight[0]))
-        if self._k is None:
-            self._k = blas.ssyrk(sign, block, lower=1)
-        else:
-            self._k = blas.ssyrk(sign, block, beta=1.0, c=self._k, lower=1, overwrite_c=1)
+    def _add_to_k(self, chosen: Mask, weight: Vector, sign: float = 1.0) -> None:
+        """Add sign * sum_j weight_j x_j x_j' to K."""
+        if chosen.any():
+            self._k = add_columns(self._k, self._x, chosen, weight[chosen], sign)
