@@ -57,6 +57,11 @@ class System:
         """Number of columns."""
         return int(self.x.shape[1])
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, self.n_columns
+
     @cached_property
     def gram(self) -> Matrix:
         """X'X, both triangles."""
@@ -78,6 +83,11 @@ class System:
     def column_ss(self) -> Vector:
         """||x_j||^2."""
         return np.asarray(np.einsum("ij,ij->j", self.x, self.x))
+
+    @property
+    def diagonal(self) -> Vector:
+        """The diagonal that approximate variances are taken from."""
+        return self.column_ss
 
     @property
     def column_scale(self) -> Vector:

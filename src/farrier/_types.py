@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -57,6 +57,14 @@ class Scales(NamedTuple):
         return self._replace(lambda2=self.lambda2[keep])
 
 
+class Start(NamedTuple):
+    """Where the loop starts."""
+
+    mean: Vector
+    second_moment: Vector
+    expected_rss: float
+
+
 class Iteration(NamedTuple):
     """One line of the trace.
 
@@ -80,6 +88,14 @@ class Status(Enum):
     NOTHING_SELECTED = "converged to no variable at all: the data do not support any column"
     CONSTANT_RESPONSE = "nothing to explain: y is constant, so every coefficient is zero"
     NO_COLUMNS = "nothing to fit: every column of X is constant, so every coefficient is zero"
+    BOUNDARY = (
+        "y is at the edge of its range in every row (all zero, or one class): no finite intercept fits best, "
+        "so every coefficient is zero, and the intercept is that of half a count"
+    )
+    SEPARATED = (
+        "converged, but the fit separates the classes perfectly: the likelihood alone has no maximum, "
+        "and the prior decides how large the coefficients are"
+    )
 
     def __str__(self) -> str:
         return self.value
@@ -102,7 +118,7 @@ class FitResult:
     coef : array of shape (p,)
         The posterior mode, exact zeros included.
     intercept : float
-        Zero unless a caller that knows the original units sets it.
+        At the column means; zero for Gaussian data, which are centred.
     scales : Scales
         ``lambda2`` has one entry for each column, zero where it was pruned.
     moments : Moments
@@ -119,6 +135,10 @@ class FitResult:
         One entry for each of them.
     covariance : Covariance or None
         Cov[b] of the non-zero coefficients; None where there is none.
+    center : array of shape (p,)
+        The values of the columns at which the linear predictor is best known.
+    intercept_variance : float
+        The variance of the linear predictor there.
     """
 
     coef: Vector
@@ -130,7 +150,13 @@ class FitResult:
     tau_at_bound: bool
     n_iter: int
     trace: tuple[Iteration, ...]
-    covariance: Covariance | None = None
+    covariance: Covariance | None
+    center: Vector
+    intercept_variance: float
+
+    def with_status(self, status: Status) -> FitResult:
+        """Return the fit with another word on how it ended."""
+        return replace(self, status=status)
 
     @property
     def support(self) -> Mask:

@@ -73,8 +73,8 @@ class EMMap(NamedTuple):
     def _spread_derivatives(self, p: Matrix, d: Vector) -> tuple[Matrix, Vector]:
         """Return the derivatives of Var[b] / sigma2 and of its trace with X'X in log d."""
         if self.approximate:
-            slope = d / (1.0 + d * self.system.column_ss) ** 2
-            return np.diag(slope), slope * self.system.column_ss
+            slope = d / (1.0 + d * self.system.diagonal) ** 2
+            return np.diag(slope), slope * self.system.diagonal
         return p * p / d, (p.diagonal() - (p * p) @ (1.0 / d)) / d
 
     def _elasticity(self, log_second: Vector, scales: Scales) -> Vector:

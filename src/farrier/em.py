@@ -1,13 +1,14 @@
-"""The driver: Algorithm 1 of the paper, for any prior, any engine, any shape.
+"""The driver: Algorithm 1 of the paper, for any likelihood, any prior, any engine, any shape.
 
 `solve` repeats
 
 1. `m_step`: the scales, from E[b^2] and E[RSS];
-2. `choose_e_step`: the engine, for what is still active;
-3. the engine: mean and variance of the coefficients;
-4. `_record`: change, objective, callback;
-5. `prune`: leave out what is vanishing (sparse priors only);
-6. `find_fixed_point`: Newton's method in the tail, once the active set has settled;
+2. `refresh`: weights and targets at the current linear predictor (constant for Gaussian data);
+3. `choose_e_step`: the engine, for what is still active;
+4. the engine: mean and variance of the coefficients;
+5. `_record`: change, objective, callback;
+6. `prune`: leave out what is vanishing (sparse priors only);
+7. `find_fixed_point`: Newton's method in the tail, once the active set has settled;
 
 until the coefficients change by less than ``tol``, then sets what is negligible to exactly zero.
 """
@@ -21,11 +22,12 @@ import numpy as np
 
 from farrier._design import Identity, System
 from farrier._threads import fitting_threads
-from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Status, Vector
+from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Start, Status, Vector
 from farrier.accelerate import EMMap, find_fixed_point
 from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
-from farrier.estep import EXACT_WARMUP, Context, Dual, EStep, Orthogonal, choose_e_step, posterior_covariance
+from farrier.estep import EXACT_WARMUP, Context, Dual, EStep, Orthogonal, choose_e_step
 from farrier.lazy import LARGE, LazyDual
+from farrier.linearised import Linearised, Quadratic
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
 
@@ -44,6 +46,8 @@ SETTLED_CHANGE = 0.05
 """The tail begins when no E[b_j^2] moves by more than this share of itself in one step ..."""
 FADED_LEVEL = 1e-3
 """... and the background has faded below this."""
+MOVING_LIMIT = 1e-3
+"""The limit of pruning where weights move: there is no background, so what leaves must be negligible."""
 GONE_LEVEL = 1e-4
 """A background below this is forgotten: the fixed point is the same without it."""
 NEGLIGIBLE_SPREAD = 1e-3
@@ -66,14 +70,6 @@ class Options(NamedTuple):
     accelerate: bool = True
     callback: Callback | None = None
     random_state: int | np.random.Generator | None = None
-
-
-class Start(NamedTuple):
-    """Where the loop starts."""
-
-    mean: Vector
-    second_moment: Vector
-    expected_rss: float
 
 
 def paper_start(system: System, expected_rss: float = 1e10) -> Start:
@@ -117,9 +113,15 @@ def earlier_start(system: System, coef: Vector, variance: Vector, sigma2: float)
 
 
 def solve(
-    system: System, prior: LocalPrior, tau: GlobalPrior, options: Options, start: Start | None = None
+    problem: System | Quadratic | Linearised,
+    prior: LocalPrior,
+    tau: GlobalPrior,
+    options: Options,
+    start: Start | None = None,
 ) -> FitResult:
     """Find the posterior mode by EM with the coefficients as the missing data.
+
+    ``problem`` is a likelihood on data; a `System` stands for the Gaussian one.
 
     Examples
     --------
@@ -130,8 +132,12 @@ def solve(
     >>> solve(System(x, z, size=50.0), Horseshoe(), HalfCauchy(), Options()).support
     array([False,  True, False, False])
     """
-    with fitting_threads(system.n_rows, system.n_columns):
-        loop = _Loop(system, prior, tau, options, paper_start(system) if start is None else start)
+    if isinstance(problem, System):
+        problem = Quadratic(problem)
+    with fitting_threads(*problem.full.shape):
+        if start is None:
+            start = problem.start() if isinstance(problem, Linearised) else paper_start(problem.full)
+        loop = _Loop(problem, prior, tau, options, start)
         status = loop.run()
         return loop.result(status)
 
@@ -140,12 +146,16 @@ class _Loop:
     """The state of one fit: what is active, and the last word on it."""
 
     def __init__(
-        self, full: System, prior: LocalPrior, tau: GlobalPrior, options: Options, start: Start
+        self,
+        problem: Quadratic | Linearised,
+        prior: LocalPrior,
+        tau: GlobalPrior,
+        options: Options,
+        start: Start,
     ) -> None:
-        self.full, self.prior, self.tau, self.options = full, prior, tau, options
+        self.problem, self.prior, self.tau, self.options = problem, prior, tau, options
         self.trace: list[Iteration] = []
-        self.system = self.full
-        self.active = np.ones(self.full.n_columns, dtype=np.bool_)
+        self.active = np.ones(start.mean.size, dtype=np.bool_)
         self.second_moment = start.second_moment
         self.expected_rss = start.expected_rss
         self.mean = start.mean
@@ -159,23 +169,28 @@ class _Loop:
         self.rng = np.random.default_rng(self.options.random_state)
         self.patience, self.next_polish = 2, (0 if self._can_polish() else self.options.max_iter)
 
+    @property
+    def system(self) -> System:
+        """The least-squares problem of the active columns."""
+        return self.problem.system
+
     def run(self) -> Status:
         options = self.options
         for iteration in range(options.max_iter):
-            if self.system.n_columns == 0:
+            if not self.active.any():
                 return self._nothing_selected()
             self.scales = self._m_step(iteration)  # 1. Eqs. (16)-(18)
-            engine = self._engine(iteration)  # 2.
+            self.problem.refresh(self.scales.sigma2)  # 2.
+            engine = self._engine(iteration)  # 3.
             context = Context(self.background, self.moments, iteration)
-            d, sigma2 = self.scales.prior_variance, self.scales.sigma2
             before = self.second_moment
-            change = self._advance(engine(self.system, d, sigma2, context))  # 3. Eqs. (7)-(12)
-            if self._record(change, engine.exact):  # 4.
+            change = self._advance(self.problem.moments(engine, self.scales, context))  # 4. Eqs. (7)-(12)
+            if self._record(change, engine.exact):  # 5.
                 return Status.STOPPED
-            done = change < self._tolerance() and self.background is None
-            if not done and self.sparse and options.prune and iteration > 0 and self._prune():  # 5.
+            done = change < self._tolerance() and self.background is None and self.problem.fresh
+            if not done and self.sparse and options.prune and iteration > 0 and self._prune():  # 6.
                 continue
-            if (self._settled(before) and self._polish()) or done:  # 6.
+            if (self._settled(before) and self._polish()) or done:  # 7.
                 return Status.CONVERGED
         return Status.MAX_ITER
 
@@ -205,12 +220,12 @@ class _Loop:
             return self.options.sigma2
         if self.options.sigma2 == "exact" and iteration > 0:
             d = self.scales.prior_variance
-            return exact_noise_variance(self.expected_rss, self.full.size, self.second_moment, d)
-        return noise_variance(self.expected_rss, self.full.size)
+            return exact_noise_variance(self.expected_rss, self.problem.size, self.second_moment, d)
+        return noise_variance(self.expected_rss, self.problem.size)
 
     def _first_sigma2(self) -> float:
         known = self.options.sigma2
-        return known if isinstance(known, float) else noise_variance(self.expected_rss, self.full.size)
+        return known if isinstance(known, float) else noise_variance(self.expected_rss, self.problem.size)
 
     def _engine(self, iteration: int) -> EStep:
         options, system = self.options, self.system
@@ -233,6 +248,8 @@ class _Loop:
         apart = options.expectation == "approximate" and iteration >= EXACT_WARMUP
         if not (options.accelerate and options.prune and self.sparse) or self.stochastic or apart:
             return None
+        if not self.problem.constant:
+            return None
         wide = system.n_columns > system.n_rows
         if not (wide or isinstance(self.background, MatrixBackground)):
             return None
@@ -247,6 +264,7 @@ class _Loop:
 
     def _advance(self, moments: Moments) -> float:
         """Take over the moments; return the paper's measure of change."""
+        moments = moments._replace(mean=self.problem.accept(moments.mean, self.scales, self.mean))
         change = float(np.abs(moments.mean - self.mean).sum() / (1.0 + np.abs(moments.mean).sum()))
         if self.background is not None:
             self.background = self.background.faded(moments.background_growth)
@@ -256,7 +274,7 @@ class _Loop:
 
     def _record(self, change: float, exact: bool) -> bool:
         """Add a line to the trace; return whether the callback asks to stop."""
-        clean = exact and self.background is None
+        clean = exact and self.background is None and self.problem.constant
         tau2, sigma2 = self.scales.tau2, self.scales.sigma2
         line = Iteration(change, self.objective() if clean else None, tau2, sigma2, self.system.n_columns)
         self.trace.append(line)
@@ -264,7 +282,7 @@ class _Loop:
 
     def objective(self) -> float | None:
         """Return -log p(lambda, tau, sigma2 | z) of the active columns, the coefficients integrated out."""
-        moments, scales, n = self.moments, self.scales, self.full.size
+        moments, scales, n = self.moments, self.scales, self.problem.size
         if moments is None or moments.log_det is None:
             return None
         lambda2, mean = scales.lambda2, moments.mean
@@ -296,12 +314,15 @@ class _Loop:
         if paused and self.system.n_columns <= FEW_COLUMNS:
             return False
         limit = PRUNE_LIMIT if self.fading < CAREFUL_FADING else CAREFUL_LIMIT
+        limit = limit if self.problem.constant else MOVING_LIMIT
         keep = worth_keeping(self.moments, self.scales, limit)
         k, kept = keep.size, int(keep.sum())
         if kept == k or (paused and kept > PRUNE_SHARE * k):
             return False  # a copy of the columns must pay
         share = self.second_moment / self.scales.sigma2
-        if self.lazy is None:
+        if not self.problem.constant:
+            pass  # what leaves is gone
+        elif self.lazy is None:
             self.background = absorb(self.background, self.system, ~keep, share[~keep])
         elif kept <= self.system.n_rows:
             self.background = self.lazy.background(self.system, keep, share)
@@ -309,7 +330,7 @@ class _Loop:
             return False  # what fades rests already
         self.last_prune = len(self.trace)
         self.active[self.active] = keep
-        self.system = self.system.take(keep)
+        self.problem.take(keep)
         self.lazy = None
         self.moments, self.scales = self.moments.take(keep), self.scales.take(keep)
         self.mean, self.second_moment = self.mean[keep], self.second_moment[keep]
@@ -340,7 +361,7 @@ class _Loop:
             self.scales = scales
             change = self._advance(moments)
             self._record(change, exact=not approximate)
-        return change < self.options.tol
+        return change < self.options.tol and self.problem.constant
 
     def _can_polish(self) -> bool:
         options = self.options
@@ -350,15 +371,16 @@ class _Loop:
             and self.sparse
             and not self.stochastic
             and options.sigma2 != "exact"
-            and not isinstance(self.full, Identity)
+            and not isinstance(self.problem.full, Identity)
+            and self.problem.exact_spread
         )
 
     def _nothing_selected(self) -> Status:
         none = np.zeros(0)
         known = self.options.sigma2
-        sigma2 = known if isinstance(known, float) else noise_variance(self.full.zz, self.full.size)
+        sigma2 = self.problem.null_variance(known if isinstance(known, float) else None)
         self.scales = Scales(none, self.scales.tau2, sigma2)
-        self.moments = Moments(none, none, self.full.zz, 0.0, 0.0)
+        self.moments = Moments(none, none, sigma2 * self.problem.size, 0.0, 0.0)
         return Status.NOTHING_SELECTED
 
     def result(self, status: Status) -> FitResult:
@@ -369,16 +391,15 @@ class _Loop:
         coef = _spread(self.active, self.moments.mean)
         coef[np.abs(coef) < self._thresholds()] = 0.0
         support = coef != 0.0
-        covariance = None
-        if support.any():
-            d, sigma2 = self.scales.prior_variance, self.scales.sigma2
-            covariance = posterior_covariance(self.system, d, sigma2).take(support[self.active])
-        elif status is Status.CONVERGED:
-            status = Status.NOTHING_SELECTED
+        covariance, center, intercept_variance = self.problem.uncertainty(self.scales)
+        if covariance is not None:
+            covariance = covariance.take(support[self.active]) if support.any() else None
+        if status is Status.CONVERGED:
+            status = (self.problem.remark() or status) if support.any() else Status.NOTHING_SELECTED
         low, high = self.tau.bounds
         return FitResult(
             coef=coef,
-            intercept=0.0,
+            intercept=self.problem.intercept(self.moments.mean),
             scales=self.scales._replace(lambda2=_spread(self.active, self.scales.lambda2)),
             moments=self.moments._replace(
                 mean=_spread(self.active, self.moments.mean),
@@ -390,22 +411,24 @@ class _Loop:
             n_iter=len(self.trace),
             trace=tuple(self.trace),
             covariance=covariance,
+            center=_spread(self.active, center),
+            intercept_variance=intercept_variance,
         )
 
     def _settle_stochastic(self) -> None:
         """Replace the running averages by the exact moments at the scales they led to."""
-        exact = choose_e_step(self.system.n_rows, self.system.n_columns)
+        exact = choose_e_step(*self.system.shape)
         if isinstance(self.system, Identity):
             exact = Orthogonal()
-        self.moments = exact(self.system, self.scales.prior_variance, self.scales.sigma2)
+        self.moments = self.problem.moments(exact, self.scales)
 
     def _thresholds(self) -> Vector:
         """Return the size below which each coefficient is zero: 1/(5 sqrt n) on the standardised scale."""
-        n = self.full.size
+        n = self.problem.size
         limit = self.options.zero_threshold
         if limit is None:
             limit = 0.0 if is_dense(self.prior) else 1.0 / (5.0 * np.sqrt(n))
-        return np.asarray(limit * np.sqrt(self.full.zz / n) / self.full.column_scale)
+        return np.asarray(limit * self.problem.response_scale / self.problem.full.column_scale)
 
 
 def worth_keeping(moments: Moments, scales: Scales, limit: float = PRUNE_LIMIT) -> Mask:

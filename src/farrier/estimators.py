@@ -1,56 +1,36 @@
-"""The scikit-learn surface: validate, standardise, solve, and back to the user's units."""
+"""The scikit-learn surface: validate, fit, and answer in the user's units."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from farrier import em
-from farrier._design import Identity, Standardised, System, mean_square, standardise, weighted_mean
-from farrier._types import (
-    Callback,
-    Covariance,
-    FitResult,
-    Iteration,
-    Mask,
-    Matrix,
-    Moments,
-    Scales,
-    Status,
-    Vector,
-)
-from farrier._validation import (
-    check_choice,
-    check_level,
-    check_number,
-    check_offset,
-    check_weights,
-    check_x,
-    check_y,
-)
-from farrier.mstep import SIGMA2_FLOOR
+from farrier._settings import STARTS, em_options
+from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
+from farrier._validation import check_choice, check_level, check_offset, check_weights, check_x, check_y
+from farrier.fitting import Earlier, Fitted, Rows, Settings, fit_rows
+from farrier.likelihoods import Likelihood, resolve_family
+from farrier.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
-
-EXPECTATIONS = ("exact", "approximate", "stochastic")
-STARTS = ("paper", "variance")
-FAMILIES = ("gaussian",)
 
 
 class HorseshoeRegressor(RegressorMixin, BaseEstimator):
-    """Sparse linear regression: the posterior mode under a global-local shrinkage prior, by EM.
+    """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
     tuned by cross-validation.
 
     Parameters
     ----------
-    family : {"gaussian"}, default="gaussian"
-        The likelihood.
+    family : str or Likelihood, default="gaussian"
+        The distribution of y: "gaussian"; "poisson" or "negative_binomial" (counts, log link);
+        "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); or an object of
+        `farrier.likelihoods`, where sizes and degrees of freedom can be fixed.
     prior : str or LocalPrior, default="horseshoe"
         The prior of the local scales: "horseshoe", "strawderman_berger", "lasso", "normal_gamma",
         "student_t", "ridge", or an object of `farrier.priors`.
@@ -64,7 +44,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         Upper bound of tau when it is estimated.
     sigma2 : "estimate", "exact" or float, default="estimate"
         The noise variance: E[RSS]/n as in the paper; a number if it is known, in the units of y squared;
-        or "exact", the conditional minimiser, which inflates the noise and warns.
+        or "exact", the conditional minimiser, which inflates the noise and warns. Families without a
+        noise variance take no number.
     expectation : {"exact", "approximate", "stochastic"}, default="exact"
         How E[b^2] is found: exactly; by nine exact iterations and then diagonal variances, Eqs. (11)-(12);
         or by averages of seeded draws.
@@ -81,7 +62,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         0 keeps everything. Priors that never select (ridge, student_t) keep everything by default.
     start : "paper", "variance" or a fitted HorseshoeRegressor, default="paper"
         Where EM starts, which decides the mode it finds: as in Algorithm 1, or with sigma2 = var(y), or
-        at an earlier fit.
+        at an earlier fit. Families other than the Gaussian have one start beside an earlier fit: a ridge
+        with precision 1, or marginal fits around the median where there is a noise variance.
     warm_start : bool, default=False
         Whether ``fit`` starts at this estimator's own last fit.
     callback : callable, optional
@@ -95,7 +77,10 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         The posterior mode and the standard deviations, in the user's units; exact zeros.
     intercept_ : float
     sigma2_ : float
-        The noise variance, in the units of y squared.
+        The noise variance, in the units of y squared; the squared scale for "student_t" and "laplace",
+        1 for families that have none.
+    family_ : Likelihood
+        The family, with what it estimates (``family_.size``, ``family_.df``) filled in.
     lambda2_ : array of shape (n_features,)
     tau2_ : float
         The scales, on the standardised scale on which the prior acts.
@@ -104,7 +89,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     scale_ : array of shape (n_features,)
         The standard deviations of the columns; zero where a column is constant.
     shrinkage_ : array of shape (n_features,)
-        kappa = 1 / (1 + n tau2 lambda2): near 0 where the data speak, 1 where the prior does.
+        kappa = 1 / (1 + n w tau2 lambda2), w the mean of the working weights (1 for Gaussian data):
+        near 0 where the data speak, 1 where the prior does.
     n_iter_ : int
     status_ : Status
         How the fit ended, and what to try next.
@@ -128,6 +114,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     coef_std_: Vector
     intercept_: float
     sigma2_: float
+    family_: Likelihood
     lambda2_: Vector
     tau2_: float
     support_: Mask
@@ -141,7 +128,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        family: str = "gaussian",
+        family: str | Likelihood = "gaussian",
         prior: str | LocalPrior = "horseshoe",
         coordinate: float = 2.0,
         tau: str | float | GlobalPrior = "estimate",
@@ -183,39 +170,43 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, p)
             NumPy, pandas or polars; never modified.
         y : array-like of shape (n,)
-            The response.
+            The response; counts for "poisson" and "negative_binomial".
         sample_weight : array-like of shape (n,), optional
             Weight 2 counts a row twice; weight 0 leaves it out.
         offset : array-like of shape (n,), optional
-            A known part of the linear predictor, with coefficient 1.
+            A known part of the linear predictor, with coefficient 1: for counts the logarithm of the
+            exposure.
 
         Returns
         -------
         HorseshoeRegressor
             Itself.
         """
-        check_choice("family", self.family, FAMILIES)
-        prior, tau = resolve_local(self.prior), resolve_global(self.tau, self.tau_max)
+        family = resolve_family(self.family)
         matrix = check_x(X)
-        response = check_y(y, len(matrix)) - check_offset(offset, len(matrix))
-        weights = check_weights(sample_weight, len(matrix))
-        matrix, response, weights = _drop_weightless(matrix, response, weights)
-        design = standardise(matrix, weights, center=self.fit_intercept, scale=self.standardize)
-        y_mean, y_scale, targets = _standardise_response(response, weights, self.fit_intercept)
-        options = self._options(y_scale)
-        if y_scale == 0.0 or not design.columns.any():
-            status = Status.CONSTANT_RESPONSE if y_scale == 0.0 else Status.NO_COLUMNS
-            result = _empty_result(status, int(design.columns.sum()), 1.0, tau)
-        else:
-            system = design.system(targets)
-            start = self._start(system, design, y_scale)
-            result = em.solve(system, prior, tau, options, start)
+        response = check_y(y, len(matrix))
+        family.check(response)
+        rows = _weighted_rows(
+            matrix,
+            response,
+            check_weights(sample_weight, len(matrix)),
+            check_offset(offset, len(matrix)),
+        )
+        settings = Settings(
+            family,
+            resolve_local(self.prior),
+            resolve_global(self.tau, self.tau_max),
+            em_options(self, has_dispersion=family.has_dispersion),
+            self.fit_intercept,
+            self.standardize,
+        )
+        fitted = fit_rows(rows, settings, self._start(matrix.shape[1]))
         _remember_columns(self, X, matrix.shape[1])
-        self._store(result, design, y_mean, y_scale)
+        self._store(fitted)
         return self
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
-        """Predict the response.
+        """Predict the response: its mean, on the scale of y.
 
         Parameters
         ----------
@@ -225,24 +216,21 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             Whether to return the standard deviation of the predictive distribution too: the noise and
             the uncertainty of the coefficients and of the intercept.
         offset : array-like of shape (m,), optional
-            Added to the prediction.
+            Added to the linear predictor.
 
         Returns
         -------
         array of shape (m,), or a pair of them
         """
         matrix = self._check_new(X)
-        support = self.support_
-        mean = matrix[:, support] @ self.coef_[support] + self.intercept_
-        mean += check_offset(offset, len(matrix))
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        mean = self.family_.mean(eta)
         if not return_std:
             return mean
-        variance = np.full(len(matrix), self.sigma2_ * (1.0 + self._intercept_variance))
-        if self._covariance is not None:
-            variance += self._covariance.quadratic(matrix[:, support] - self._x_mean[support])
-        return mean, np.sqrt(np.maximum(variance, 0.0))
+        spread = np.sqrt(self._fitted.predictor_variance(matrix))
+        return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
 
-    def predict_interval(self, X: Any, level: float = 0.95) -> Matrix:
+    def predict_interval(self, X: Any, level: float = 0.95, offset: Any = None) -> Matrix:
         """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
 
         Parameters
@@ -251,14 +239,69 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             New rows.
         level : float, default=0.95
             The coverage.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor.
 
         Returns
         -------
         array of shape (m, 2)
         """
-        z = float(ndtri(0.5 + check_level(level) / 2.0))
-        mean, std = self.predict(X, return_std=True)
-        return np.column_stack([mean - z * std, mean + z * std])
+        level = check_level(level)
+        matrix = self._check_new(X)
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        spread = np.sqrt(self._fitted.predictor_variance(matrix))
+        return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
+
+        Both compare with the mean of y; 1 is perfect, and a constant prediction has 0 at most.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their responses.
+        sample_weight, offset : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        if self.family_.has_dispersion:
+            return float(r2_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
+        mean = np.full_like(response, float(weights @ response / weights.sum()))
+        family = self.family_
+        losses = [
+            float(weights @ family.neg_log_likelihood(response, at, self.sigma2_))
+            for at in (eta, family.link(mean), family.link(response))
+        ]
+        fit, null, perfect = losses
+        if null <= perfect:  # y is constant
+            return 1.0 if fit <= perfect else 0.0
+        return 1.0 - (fit - perfect) / (null - perfect)
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return the log-likelihood of ``y`` at the fitted coefficients, with every constant.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their responses.
+        sample_weight, offset : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
+        return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
 
     def coef_interval(self, level: float = 0.95) -> Matrix:
         """Return the interval of each coefficient, Gaussian at the mode; a zero is a zero.
@@ -294,177 +337,62 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
 
         return coefficient_table(self, level)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            tags.target_tags.positive_only = resolve_family(self.family).positive_only
+        except (TypeError, ValueError):  # `fit` will say what is wrong with it
+            tags.target_tags.positive_only = False
+        return tags
+
     def _check_new(self, X: Any) -> Matrix:
         check_is_fitted(self)
         matrix = check_x(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
 
-    def _options(self, y_scale: float) -> em.Options:
-        sigma2: str | float = self.sigma2
-        if isinstance(sigma2, str):
-            check_choice("sigma2", sigma2, ("estimate", "exact"), " or a positive number")
-        else:
-            known = check_number("sigma2", sigma2, instead=", 'estimate' or 'exact'")
-            sigma2 = max(known / (y_scale**2 or 1.0), SIGMA2_FLOOR)
-        if sigma2 == "exact":
-            warnings.warn(
-                "sigma2='exact' inflates the noise variance in coordinate 2 and may select nothing: "
-                "the default 'estimate' (E[RSS]/n) is what the paper uses",
-                stacklevel=3,
-            )
-        threshold = None
-        if self.zero_threshold != "auto":
-            threshold = check_number(
-                "zero_threshold", self.zero_threshold, low_allowed=True, instead=" or 'auto'"
-            )
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback={self.callback!r} must be callable: it is given each Iteration")
-        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1")
-        return em.Options(
-            coordinate=check_number("coordinate", self.coordinate, high=2.0),
-            sigma2=sigma2,
-            expectation=check_choice("expectation", self.expectation, EXPECTATIONS),
-            tol=check_number("tol", self.tol, low_allowed=True),
-            max_iter=int(self.max_iter),
-            zero_threshold=threshold,
-            callback=self.callback,
-            random_state=self.random_state,
-        )
+    def _check_scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Vector, Vector, Vector]:
+        """Return the response, the linear predictor and the weights."""
+        matrix = self._check_new(X)
+        response = check_y(y, len(matrix))
+        self.family_.check(response)
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        weights = check_weights(sample_weight, len(matrix))
+        return response, eta, np.ones_like(response) if weights is None else weights
 
-    def _start(self, system: System, design: Standardised, y_scale: float) -> em.Start:
+    def _start(self, n_columns: int) -> str | Earlier:
         earlier = self if self.warm_start and hasattr(self, "coef_") else self.start
-        if isinstance(earlier, HorseshoeRegressor):
-            check_is_fitted(earlier)
-            if earlier.coef_.size != design.columns.size:
-                raise ValueError(
-                    f"start has {earlier.coef_.size} coefficients, but X has {design.columns.size} columns"
-                )
-            unit = design.scale / y_scale
-            coef, std = earlier.coef_[design.columns] * unit, earlier.coef_std_[design.columns] * unit
-            sigma2 = max(earlier.sigma2_ / y_scale**2, 1e-12)
-            return em.earlier_start(system, coef, std**2, sigma2)
-        check_choice("start", earlier, STARTS)
-        return em.paper_start(system) if earlier == "paper" else em.variance_start(system)
+        if not isinstance(earlier, HorseshoeRegressor):
+            return check_choice("start", earlier, STARTS, " or a fitted model")
+        check_is_fitted(earlier)
+        if earlier.coef_.size != n_columns:
+            raise ValueError(f"start has {earlier.coef_.size} coefficients, but X has {n_columns} columns")
+        return Earlier(earlier.coef_, earlier.coef_std_, earlier.intercept_, earlier.sigma2_)
 
-    def _store(self, result: FitResult, design: Standardised, y_mean: float, y_scale: float) -> None:
-        unit = y_scale / design.scale
-        columns = design.columns
-
-        def spread(values: Vector) -> Any:
-            out = np.zeros(columns.size, dtype=values.dtype)
-            out[columns] = values
-            return out
-
-        self.coef_ = spread(result.coef * unit)
+    def _store(self, fitted: Fitted) -> None:
+        result = fitted.result
+        self._fitted = fitted
+        self.family_ = fitted.likelihood
+        self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
         self.support_ = self.coef_ != 0.0
-        self.coef_std_ = spread(np.where(result.support, np.sqrt(result.moments.variance) * unit, 0.0))
-        self.lambda2_ = spread(result.scales.lambda2)
-        self.tau2_ = result.scales.tau2
-        self.sigma2_ = result.scales.sigma2 * y_scale**2
-        self.shrinkage_ = 1.0 / (1.0 + design.size * self.tau2_ * self.lambda2_)
-        self.scale_ = spread(design.spread)
-        self._x_mean = spread(design.mean)
-        self.intercept_ = float(y_mean - self._x_mean @ self.coef_) if self.fit_intercept else 0.0
-        self._intercept_variance = 1.0 / design.size if self.fit_intercept else 0.0
-        self._covariance: Covariance | None = None
-        if result.covariance is not None:
-            self._covariance = result.covariance.rescale(unit[result.support])
-        self.n_iter_ = result.n_iter
-        self.status_ = result.status
+        self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
+        self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
+        self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
         self.tau_at_bound_ = result.tau_at_bound
-        self.trace_ = result.trace
 
 
-def normal_means(
-    y: Any,
-    sigma2: str | float = "estimate",
-    prior: str | LocalPrior = "horseshoe",
-    coordinate: float = 2.0,
-    tau: str | float | GlobalPrior = "estimate",
-    tau_max: float = 1.0,
-    tol: float = 1e-5,
-    max_iter: int = 10_000,
-    zero_threshold: str | float = "auto",
-) -> FitResult:
-    """Estimate many means from one observation each: y_i ~ N(b_i, sigma2), appendix A of the paper.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        The observations.
-    sigma2 : "estimate" or float, default="estimate"
-        Their variance, if known.
-    prior, coordinate, tau, tau_max, tol, max_iter, zero_threshold
-        As in `HorseshoeRegressor`; the unit of ``zero_threshold`` is the root mean square of y.
-
-    Returns
-    -------
-    FitResult
-        ``coef`` are the estimated means, in the units of y.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from farrier import normal_means
-    >>> normal_means([0.3, -0.2, 8.0, 0.5, -0.1, 0.2], sigma2=1.0).coef.round(2)
-    array([0.  , 0.  , 7.49, 0.  , 0.  , 0.  ])
-    """
-    options = HorseshoeRegressor(
-        coordinate=coordinate, sigma2=sigma2, tol=tol, max_iter=max_iter, zero_threshold=zero_threshold
-    )
-    local, global_ = resolve_local(prior), resolve_global(tau, tau_max)
-    vector = np.asarray(None if hasattr(y, "nnz") else y)
-    if vector.ndim != 1 or vector.size == 0:
+def _weighted_rows(matrix: Matrix, response: Vector, weights: Vector | None, offset: Vector | float) -> Rows:
+    """Return the rows with a positive weight."""
+    offset = np.zeros_like(response) + offset
+    if weights is not None and not weights.all():
+        rows = weights > 0
+        matrix, response, weights, offset = matrix[rows], response[rows], weights[rows], offset[rows]
+    if len(matrix) < 2:
         raise ValueError(
-            f"y must be a dense array of one dimension, at least one value long; got shape {vector.shape}"
+            f"Found {len(matrix)} sample (n_samples={len(matrix)}) with a positive weight, "
+            "but at least two rows are needed to fit a regression"
         )
-    vector = check_y(vector, vector.size)
-    scale = float(np.sqrt(mean_square(vector[:, None], None)[0]))
-    if scale == 0.0:
-        return _empty_result(Status.CONSTANT_RESPONSE, vector.size, 1.0, global_)
-    result = em.solve(Identity(vector / scale), local, global_, options._options(scale))
-    return _rescale(result, scale)
-
-
-def _rescale(result: FitResult, scale: float) -> FitResult:
-    """Return a fit of z as a fit of ``scale * z``."""
-    moments, covariance = result.moments, result.covariance
-    if covariance is not None:
-        covariance = covariance.rescale(np.full(covariance.diagonal.size, scale))
-    return FitResult(
-        coef=result.coef * scale,
-        intercept=result.intercept * scale,
-        scales=result.scales._replace(sigma2=result.scales.sigma2 * scale**2),
-        moments=moments._replace(
-            mean=moments.mean * scale,
-            variance=moments.variance * scale**2,
-            expected_rss=moments.expected_rss * scale**2,
-        ),
-        active=result.active,
-        status=result.status,
-        tau_at_bound=result.tau_at_bound,
-        n_iter=result.n_iter,
-        trace=result.trace,
-        covariance=covariance,
-    )
-
-
-def _empty_result(status: Status, n_columns: int, sigma2: float, tau: GlobalPrior) -> FitResult:
-    """Return the fit with no variables."""
-    zero = np.zeros(n_columns)
-    return FitResult(
-        coef=zero,
-        intercept=0.0,
-        scales=Scales(zero, tau.bounds[1], sigma2),
-        moments=Moments(zero, zero, sigma2, 0.0, 0.0),
-        active=np.zeros(n_columns, dtype=np.bool_),
-        status=status,
-        tau_at_bound=False,
-        n_iter=0,
-        trace=(),
-    )
+    return Rows(matrix, response, weights, offset)
 
 
 def _remember_columns(model: HorseshoeRegressor, X: Any, n_columns: int) -> None:
@@ -474,27 +402,3 @@ def _remember_columns(model: HorseshoeRegressor, X: Any, n_columns: int) -> None
         model.n_features_in_ = n_columns
     else:
         validate_data(model, X, reset=True, skip_check_array=True)
-
-
-def _drop_weightless(
-    matrix: Matrix, response: Vector, weights: Vector | None
-) -> tuple[Matrix, Vector, Vector | None]:
-    if weights is not None and not weights.all():
-        rows = weights > 0
-        matrix, response, weights = matrix[rows], response[rows], weights[rows]
-    if len(matrix) < 2:
-        raise ValueError(
-            f"Found {len(matrix)} sample (n_samples={len(matrix)}) with a positive weight, "
-            "but at least two rows are needed to fit a regression"
-        )
-    return matrix, response, weights
-
-
-def _standardise_response(
-    response: Vector, weights: Vector | None, center: bool
-) -> tuple[float, float, Vector]:
-    """Return mean, scale and (y - mean)/scale; the scale is zero when y does not vary."""
-    column = standardise(response[:, None], weights, center=center, scale=True)
-    if not column.columns[0]:
-        return float(weighted_mean(response, weights)) if center else 0.0, 0.0, np.zeros_like(response)
-    return float(column.mean[0]), float(column.scale[0]), column.x[:, 0]

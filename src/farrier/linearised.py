@@ -1,0 +1,422 @@
+"""What the loop fits: a least-squares problem that stays as it is, or one that follows a likelihood.
+
+`Quadratic` is the Gaussian model. `Linearised` is every other one: at the current linear predictor the
+likelihood gives weights and targets, and these a weighted least-squares problem of the same shape. Both are
+asked the same things by the loop, so it does not know which it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import blas
+
+from farrier._design import Standardised, System, columns
+from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
+from farrier.estep import ALONE, Context, EStep, choose_e_step, posterior_covariance, posterior_mean
+from farrier.likelihoods import Likelihood
+from farrier.mstep import noise_variance
+
+BLOCK_ROWS = 2048
+"""Rows that are weighted at a time: few enough to stay in the cache."""
+MANY_ROWS, ROWS_PER_COLUMN = 5_000, 20
+"""With so many rows, in all and for each column, one Gram matrix serves several iterations ..."""
+SETTLED_SHARE = 0.1
+"""... until a step is below this share of the way from where the weights were taken."""
+START_TOL, START_STEPS = 1e-3, 100
+HALVINGS = 40
+SLACK = 1e-9
+"""A step may raise the objective by this share of it: rounding is not overshooting."""
+
+
+class Uncertainty(NamedTuple):
+    """Cov[b], and the variance of the linear predictor at the columns' values ``center``."""
+
+    covariance: Covariance | None
+    center: Vector
+    intercept_variance: float
+
+
+class Quadratic:
+    """The Gaussian likelihood: weights of 1, and targets that never change.
+
+    Examples
+    --------
+    >>> Quadratic(System(np.eye(2, order="F"), np.array([3.0, 4.0]), size=2.0)).null_variance(None)
+    12.5
+    """
+
+    constant = True
+    fresh = True
+    exact_spread = True
+
+    def __init__(self, system: System) -> None:
+        self.full = self.system = system
+        self.size = system.size
+
+    def refresh(self, sigma2: float) -> None:
+        """There is nothing to bring up to date."""
+
+    def moments(self, engine: EStep, scales: Scales, context: Context = ALONE) -> Moments:
+        """Return the moments of the coefficients."""
+        return engine(self.system, scales.prior_variance, scales.sigma2, context)
+
+    def accept(self, mean: Vector, scales: Scales, before: Vector) -> Vector:
+        """Return the mean: it is the exact minimum, so no step overshoots."""
+        return mean
+
+    def take(self, keep: Mask) -> None:
+        """Go on with the columns in ``keep``."""
+        self.system = self.system.take(keep)
+
+    def intercept(self, mean: Vector) -> float:
+        """Return 0: the data are centred."""
+        return 0.0
+
+    def uncertainty(self, scales: Scales) -> Uncertainty:
+        """Return the covariance of the coefficients and the variance of the intercept."""
+        covariance = _covariance(self.system, scales.prior_variance, scales.sigma2)
+        return Uncertainty(covariance, np.zeros(self.system.n_columns), scales.sigma2 / self.size)
+
+    def null_variance(self, known: float | None) -> float:
+        """Return the noise variance when nothing is selected."""
+        return known or noise_variance(self.full.zz, self.size)
+
+    def remark(self) -> Status | None:
+        """Return what is worth saying of a fit that has converged."""
+        return None
+
+    @property
+    def response_scale(self) -> float:
+        """The unit of the zero threshold: the root mean square of the targets."""
+        return float(np.sqrt(self.full.zz / self.size))
+
+
+class WeightedSystem(System):
+    """A weighted least-squares problem with an unpenalised intercept, by weighted centring.
+
+    The weighted columns are formed only where an engine asks for them; in the primal form the Gram matrix
+    is added up from blocks of rows.
+
+    Parameters
+    ----------
+    columns : Fortran-ordered array of shape (n, k)
+        Not weighted; never modified.
+    targets, weights : arrays of shape (n,)
+        What is explained, and how much each row counts.
+    size : float
+        The n of the paper.
+    center : bool
+        Whether there is an intercept.
+
+    Examples
+    --------
+    >>> x = np.asfortranarray([[0.0], [1.0], [2.0]])
+    >>> system = WeightedSystem(x, np.array([1.0, 3.0, 5.0]), np.array([1.0, 2.0, 1.0]), 3.0, center=True)
+    >>> float(system.xz[0] / system.gram[0, 0]), system.intercept(np.array([2.0]))
+    (2.0, 1.0)
+    """
+
+    def __init__(self, x: Matrix, targets: Vector, weights: Vector, size: float, center: bool) -> None:
+        self.raw, self.targets, self.weights, self.size, self.center = x, targets, weights, size, center
+        self.total = float(weights.sum())
+        self.root = np.sqrt(weights)
+        self.x_mean = x.T @ weights / self.total if center else np.zeros(x.shape[1])
+        self.z_mean = float(weights @ targets) / self.total if center else 0.0
+        self.z = self.root * (targets - self.z_mean)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.raw.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.raw.shape[1])
+
+    @cached_property
+    def x(self) -> Matrix:  # type: ignore[override]
+        """The columns, centred and weighted."""
+        out = self.raw - self.x_mean
+        out *= self.root[:, None]
+        return np.asfortranarray(out)
+
+    @cached_property
+    def gram(self) -> Matrix:
+        """X'X, both triangles."""
+        lower = np.zeros((self.n_columns, self.n_columns), order="F")
+        for block in self._blocks():
+            lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
+        lower += np.tril(lower, -1).T
+        return np.asarray(lower)
+
+    @cached_property
+    def xz(self) -> Vector:
+        """X'z."""
+        pull = self.root * self.z
+        return np.asarray(self.raw.T @ pull - self.x_mean * pull.sum())
+
+    @cached_property
+    def column_ss(self) -> Vector:
+        """||x_j||^2."""
+        if "gram" in self.__dict__:
+            return self.gram.diagonal().copy()
+        return np.asarray(np.einsum("ij,ij->j", self.x, self.x))
+
+    @cached_property
+    def diagonal(self) -> Vector:
+        """sum_i w_i x_ij^2, not centred: the diagonal of X'WX where the intercept is a column of X."""
+        return self.column_ss + self.total * self.x_mean**2
+
+    def residual(self, coef: Vector) -> Vector:
+        """Return z - X coef."""
+        fit = self.raw @ coef - float(self.x_mean @ coef)
+        return self.z - self.root * fit
+
+    def intercept(self, coef: Vector) -> float:
+        """Return the intercept that goes with ``coef``."""
+        return self.z_mean - float(self.x_mean @ coef)
+
+    def take(self, keep: Mask) -> WeightedSystem:
+        """Return the problem with the columns in ``keep``; what was computed of them is kept."""
+        part: WeightedSystem = object.__new__(WeightedSystem)
+        part.__dict__.update(self.__dict__)
+        part.raw, part.x_mean = columns(self.raw, keep), self.x_mean[keep]
+        for name in ("xz", "column_ss", "diagonal"):
+            if name in self.__dict__:
+                part.__dict__[name] = self.__dict__[name][keep]
+        if "gram" in self.__dict__:
+            part.__dict__["gram"] = self.gram[np.ix_(keep, keep)]
+        part.__dict__.pop("x", None)
+        return part
+
+    def _blocks(self) -> Iterator[Matrix]:
+        for start in range(0, self.n_rows, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            block = self.raw[rows] - self.x_mean
+            block *= self.root[rows, None]
+            yield block
+
+
+class Linearised:
+    """A likelihood seen from the current linear predictor: weights, targets and step control.
+
+    Parameters
+    ----------
+    design : Standardised
+        The columns, and the sample weights.
+    y, offset : arrays of shape (n,)
+        The response, and the known part of the linear predictor.
+    likelihood : Likelihood
+        The family.
+    center : bool
+        Whether there is an intercept.
+
+    Examples
+    --------
+    >>> from farrier._design import standardise
+    >>> from farrier.likelihoods import Poisson
+    >>> x = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> design = standardise(x, None, center=True, scale=True)
+    >>> problem = Linearised(design, np.array([1.0, 2.0, 4.0, 8.0]), np.zeros(4), Poisson(), center=True)
+    >>> float(problem.start().mean[0].round(1))
+    0.7
+    """
+
+    constant = False
+    response_scale = 1.0
+
+    def __init__(
+        self, design: Standardised, y: Vector, offset: Vector, likelihood: Likelihood, center: bool
+    ) -> None:
+        self._x, self._y, self._offset, self._center = design.x, y, offset, center
+        self._sample = np.ones_like(y) if design.weights is None else design.weights
+        self.likelihood, self.size = likelihood, design.size
+        self.full = design.system(np.zeros_like(y))
+        self.base = self.full  # the columns still active, each row with its sample weight
+        self.fresh = self._waiting = False
+        self._mean = np.zeros(self._x.shape[1])
+        self._level = 0.0  # the intercept that goes with it
+        self._eta = likelihood.start(y)
+        self.system: WeightedSystem
+
+    @property
+    def exact_spread(self) -> bool:
+        """Whether the variances are those of the least-squares problem itself."""
+        return self.likelihood.information() is None
+
+    # --- the loop's questions -----------------------------------------------------------------------
+
+    def refresh(self, sigma2: float) -> None:
+        """Take weights and targets at the current linear predictor, unless those at hand still do."""
+        self.fresh = not self._waiting
+        if not self._waiting:
+            self._linearise(sigma2)
+
+    def moments(self, engine: EStep, scales: Scales, context: Context = ALONE) -> Moments:
+        """Return the moments; the spread is that of the expected information, if the family has one."""
+        d, sigma2 = scales.prior_variance, scales.sigma2
+        moments = engine(self.system, d, sigma2, context)
+        information = self.likelihood.information()
+        if information is None:
+            return moments
+        spread = engine(self.base, information * d, sigma2 / information)
+        rss = moments.expected_rss + sigma2 * (spread.fit_trace - moments.fit_trace)
+        return moments._replace(variance=spread.variance, fit_trace=spread.fit_trace, expected_rss=rss)
+
+    def accept(self, mean: Vector, scales: Scales, before: Vector) -> Vector:
+        """Move to ``mean``, halving the way until the penalised likelihood does not fall."""
+        self._waiting = self._may_wait(mean, before)
+        if self._waiting:
+            return mean
+        level = self.system.intercept(mean)
+        eta = self._predictor(mean, level)
+        target, share = self._objective(self._eta, self._mean, scales), 1.0
+        target += SLACK * (1.0 + abs(target))
+        for _ in range(HALVINGS):
+            if self._objective(eta, mean, scales) <= target:
+                break
+            share *= 0.5
+            mean, eta = 0.5 * (mean + self._mean), 0.5 * (eta + self._eta)
+            level = 0.5 * (level + self._level)
+        self.fresh = self.fresh and share == 1.0
+        self._mean, self._level, self._eta = mean, level, eta
+        self.likelihood = self.likelihood.update(self._y, eta, scales.sigma2, self._sample)
+        return mean
+
+    def take(self, keep: Mask) -> None:
+        """Go on with the columns in ``keep``."""
+        self._x, self._mean = columns(self._x, keep), self._mean[keep]
+        self.base = self.base.take(keep)
+        self.system = self.system.take(keep)
+
+    def intercept(self, mean: Vector) -> float:
+        """Return the intercept that goes with ``mean``."""
+        return self.system.intercept(mean)
+
+    def uncertainty(self, scales: Scales) -> Uncertainty:
+        """Return the covariance of the coefficients and the variance of the intercept."""
+        d, sigma2, information = scales.prior_variance, scales.sigma2, self.likelihood.information()
+        if information is None:
+            covariance = _covariance(self.system, d, sigma2)
+            return Uncertainty(covariance, self.system.x_mean, sigma2 / self.system.total)
+        covariance = _covariance(self.base, information * d, sigma2 / information)
+        return Uncertainty(covariance, np.zeros(d.size), sigma2 / (information * self.size))
+
+    def null_variance(self, known: float | None) -> float:
+        """Fit the intercept alone; return the noise variance that is left."""
+        none, sigma2 = np.zeros(0), known or 1.0
+        scales = Scales(none, 1.0, sigma2)
+        self._waiting = False
+        for _ in range(START_STEPS):
+            before, level = scales.sigma2, self._level
+            self.refresh(before)
+            self.accept(none, scales, none)
+            sigma2 = known or noise_variance(float(self.system.z @ self.system.z), self.size)
+            scales = scales._replace(sigma2=sigma2)
+            if abs(self._level - level) + abs(sigma2 - before) < START_TOL**2 * (1.0 + abs(level)):
+                break
+        return sigma2
+
+    def remark(self) -> Status | None:
+        """Return what is worth saying of a fit that has converged."""
+        return self.likelihood.remark(self._y, self._eta)
+
+    # --- starts -------------------------------------------------------------------------------------
+
+    def start(self) -> Start:
+        """Return the start: a ridge, or marginal least squares where there is a noise variance.
+
+        The ridge has precision 1 on the scale of the prior and a free intercept, and is iterated until its
+        coefficients change by less than 1e-3; E[b^2] has its exact variances.
+        """
+        if self.likelihood.has_dispersion:
+            return self._marginal_start()
+        ones = np.ones(self._x.shape[1])
+        scales = Scales(ones, 1.0, 1.0)
+        fitted = self._start_from_some_rows()
+        for _ in range(START_STEPS):
+            self.refresh(1.0)
+            before, mean = self._mean, posterior_mean(self.system, ones)
+            if fitted:
+                mean = self.accept(mean, scales, mean)
+            else:  # the first linear predictor is no fit: there is nothing to fall back on
+                self._move(mean, self.system.intercept(mean))
+                fitted = True
+            if np.abs(mean - before).sum() < START_TOL * (1.0 + np.abs(mean).sum()):
+                break
+        moments = choose_e_step(*self.system.shape)(self.system, ones, 1.0)
+        return Start(mean, mean**2 + moments.variance, self.size)
+
+    def at(self, coef: Vector, intercept: float, sigma2: float) -> WeightedSystem:
+        """Move to an earlier fit; return the least-squares problem there."""
+        self._move(coef, intercept)
+        self._linearise(sigma2)
+        return self.system
+
+    # --- parts --------------------------------------------------------------------------------------
+
+    def _marginal_start(self) -> Start:
+        """Return each column's weighted least squares, around the median and with weights from there."""
+        self._move(np.zeros(self._x.shape[1]), float(np.median(self._eta - self._offset)))
+        self._linearise(1.0)
+        system = self.system
+        mean = np.divide(
+            system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0
+        )
+        return Start(mean, mean * mean, system.zz)
+
+    def _linearise(self, sigma2: float) -> None:
+        weights, targets = self.likelihood.working(self._y, self._eta, sigma2)
+        self.system = WeightedSystem(
+            self._x, targets - self._offset, self._sample * weights, self.size, self._center
+        )
+
+    def _move(self, mean: Vector, level: float) -> None:
+        self._mean, self._level, self._eta = mean, level, self._predictor(mean, level)
+
+    def _predictor(self, mean: Vector, level: float) -> Vector:
+        return np.asarray(self._x @ mean + (self._offset + level))
+
+    def _objective(self, eta: Vector, mean: Vector, scales: Scales) -> float:
+        """Return minus the log-likelihood and the log prior of the coefficients, up to a constant."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = float(self._sample @ self.likelihood.neg_log_likelihood(self._y, eta, scales.sigma2))
+        d = scales.prior_variance
+        pull = np.divide(mean, d, out=np.zeros_like(mean), where=d > 0.0)
+        total = loss + 0.5 * float(mean @ pull) / scales.sigma2
+        return total if np.isfinite(total) else np.inf
+
+    def _may_wait(self, mean: Vector, before: Vector) -> bool:
+        """Tell whether the next iteration can do with the same weights: only where a pass is dear."""
+        n, k = self._x.shape
+        if n < max(MANY_ROWS, ROWS_PER_COLUMN * k) or k == 0:
+            return False
+        step, way = np.abs(mean - before).sum(), np.abs(mean - self._mean).sum()
+        return bool(step > SETTLED_SHARE * way)
+
+    def _start_from_some_rows(self) -> bool:
+        """Move to the fit to a part of the rows, if they are many: it saves passes over all of them."""
+        n, k = self._x.shape
+        some = max(MANY_ROWS, ROWS_PER_COLUMN * k) // 2
+        if n < 10 * some:
+            return False
+        rows = slice(None, None, n // some)
+        part = Linearised.__new__(Linearised)
+        part.__dict__.update(self.__dict__)
+        part._x, part._y = np.asfortranarray(self._x[rows]), self._y[rows]
+        part._offset, part._sample, part._eta = self._offset[rows], self._sample[rows], self._eta[rows]
+        if part._y.min() == part._y.max():
+            return False
+        part.start()
+        self.likelihood = part.likelihood
+        self._move(part._mean, part._level)
+        return True
+
+
+def _covariance(system: System, d: Vector, sigma2: float) -> Covariance | None:
+    return posterior_covariance(system, d, sigma2) if d.size else None
