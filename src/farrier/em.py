@@ -135,6 +135,8 @@ def solve(
     if isinstance(problem, System):
         problem = Quadratic(problem)
     with fitting_threads(*problem.full.shape):
+        if isinstance(problem, Linearised) and not problem.likelihood.has_dispersion:
+            options = options._replace(sigma2=1.0)
         if start is None:
             start = problem.start() if isinstance(problem, Linearised) else paper_start(problem.full)
         loop = _Loop(problem, prior, tau, options, start)
@@ -184,7 +186,8 @@ class _Loop:
             engine = self._engine(iteration)  # 3.
             context = Context(self.background, self.moments, iteration)
             before = self.second_moment
-            change = self._advance(self.problem.moments(engine, self.scales, context))  # 4. Eqs. (7)-(12)
+            moments = self.problem.moments(engine, self.scales, context)  # 4. Eqs. (7)-(12)
+            change = self._advance(self._accepted(moments))
             if self._record(change, engine.exact):  # 5.
                 return Status.STOPPED
             done = change < self._tolerance() and self.background is None and self.problem.fresh
@@ -264,13 +267,16 @@ class _Loop:
 
     def _advance(self, moments: Moments) -> float:
         """Take over the moments; return the paper's measure of change."""
-        moments = moments._replace(mean=self.problem.accept(moments.mean, self.scales, self.mean))
         change = float(np.abs(moments.mean - self.mean).sum() / (1.0 + np.abs(moments.mean).sum()))
         if self.background is not None:
             self.background = self.background.faded(moments.background_growth)
         self.moments, self.mean = moments, moments.mean
         self.second_moment, self.expected_rss = moments.second_moment, moments.expected_rss
         return change
+
+    def _accepted(self, moments: Moments) -> Moments:
+        """Return the moments around the mean that the likelihood lets us move to."""
+        return moments._replace(mean=self.problem.accept(moments.mean, self.scales, self.mean))
 
     def _record(self, change: float, exact: bool) -> bool:
         """Add a line to the trace; return whether the callback asks to stop."""
@@ -348,6 +354,7 @@ class _Loop:
     def _polish(self) -> bool:
         """Jump to the fixed point if that is safe; return whether this ends the fit."""
         assert self.moments is not None
+        self.problem.refresh(self.scales.sigma2)
         known = self.options.sigma2 if isinstance(self.options.sigma2, float) else None
         approximate = self.options.expectation == "approximate"
         em = EMMap(self.system, self.prior, self.options.coordinate, self.tau, known, approximate)
@@ -359,7 +366,7 @@ class _Loop:
         self.background = None
         for scales, moments in path:
             self.scales = scales
-            change = self._advance(moments)
+            change = self._advance(self._accepted(moments) if moments is path[-1][1] else moments)
             self._record(change, exact=not approximate)
         return change < self.options.tol and self.problem.constant
 

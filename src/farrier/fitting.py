@@ -151,8 +151,6 @@ def _problem(rows: Rows, design: Standardised, target: Target, settings: Setting
 def _known_variance(settings: Settings, scale: float) -> str | float:
     """Return what is known of sigma2 in units of the response's scale."""
     known = settings.options.sigma2
-    if not settings.likelihood.has_dispersion:
-        return 1.0
     return known if isinstance(known, str) else max(known / scale**2, SIGMA2_FLOOR)
 
 

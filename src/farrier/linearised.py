@@ -290,7 +290,8 @@ class Linearised:
 
     def take(self, keep: Mask) -> None:
         """Go on with the columns in ``keep``."""
-        self._x, self._mean = columns(self._x, keep), self._mean[keep]
+        self._x = columns(self._x, keep)
+        self._move(self._mean[keep], self._level)
         self.base = self.base.take(keep)
         self.system = self.system.take(keep)
 
