@@ -98,6 +98,11 @@ class System:
         """Return z - X coef."""
         return self.z - self.x @ coef
 
+    def rss(self, coef: Vector) -> float:
+        """Return ||z - X coef||^2."""
+        residual = self.residual(coef)
+        return float(residual @ residual)
+
     def take(self, keep: Mask) -> System:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""
         part = System(columns(self.x, keep), self.z, self.size)

@@ -23,7 +23,7 @@ import numpy as np
 from farrier._design import Identity, System
 from farrier._threads import fitting_threads
 from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Start, Status, Vector
-from farrier.accelerate import EMMap, find_fixed_point
+from farrier.accelerate import Anderson, EMMap, find_fixed_point
 from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
 from farrier.estep import EXACT_WARMUP, Context, Dual, EStep, Orthogonal, choose_e_step
 from farrier.lazy import LARGE, LazyDual
@@ -50,6 +50,8 @@ MOVING_LIMIT = 1e-3
 """The limit of pruning where weights move: there is no background, so what leaves must be negligible."""
 GONE_LEVEL = 1e-4
 """A background below this is forgotten: the fixed point is the same without it."""
+MAX_JUMPS = 40
+"""Jumps to fixed points at fixed weights before EM takes over again."""
 NEGLIGIBLE_SPREAD = 1e-3
 """Below this sum_j d_j ||x_j||^2 the columns do not see each other."""
 
@@ -137,6 +139,8 @@ def solve(
     with fitting_threads(*problem.full.shape):
         if isinstance(problem, Linearised) and not problem.likelihood.has_dispersion:
             options = options._replace(sigma2=1.0)
+        if isinstance(problem, Linearised):
+            problem.accelerate = options.accelerate
         if start is None:
             start = problem.start() if isinstance(problem, Linearised) else paper_start(problem.full)
         loop = _Loop(problem, prior, tau, options, start)
@@ -187,7 +191,7 @@ class _Loop:
             context = Context(self.background, self.moments, iteration)
             before = self.second_moment
             moments = self.problem.moments(engine, self.scales, context)  # 4. Eqs. (7)-(12)
-            change = self._advance(self._accepted(moments))
+            change = self._advance(self._accepted(moments, before))
             if self._record(change, engine.exact):  # 5.
                 return Status.STOPPED
             done = change < self._tolerance() and self.background is None and self.problem.fresh
@@ -274,9 +278,10 @@ class _Loop:
         self.second_moment, self.expected_rss = moments.second_moment, moments.expected_rss
         return change
 
-    def _accepted(self, moments: Moments) -> Moments:
+    def _accepted(self, moments: Moments, before: Vector) -> Moments:
         """Return the moments around the mean that the likelihood lets us move to."""
-        return moments._replace(mean=self.problem.accept(moments.mean, self.scales, self.mean))
+        settled = bool(np.all(np.abs(moments.second_moment - before) < SETTLED_CHANGE * before))
+        return moments._replace(mean=self.problem.accept(moments.mean, self.scales, self.mean, settled))
 
     def _record(self, change: float, exact: bool) -> bool:
         """Add a line to the trace; return whether the callback asks to stop."""
@@ -352,23 +357,39 @@ class _Loop:
         return bool(np.all(np.abs(self.second_moment - before) < SETTLED_CHANGE * before))
 
     def _polish(self) -> bool:
-        """Jump to the fixed point if that is safe; return whether this ends the fit."""
+        """Jump to the fixed point if that is safe; return whether this ends the fit.
+
+        Where weights move, each jump is to the fixed point at fixed weights, and the next weights are taken
+        where the last jumps lead together.
+        """
+        self.patience *= 2
+        self.next_polish = len(self.trace) + self.patience
+        mixer = Anderson()
+        for _ in range(MAX_JUMPS):
+            self.problem.refresh(self.scales.sigma2)
+            if not self._jump():
+                return False
+            step, way = self.trace[-1].change, self.problem.move_on(mixer, self.scales, self.mean)
+            if max(step, way) < self.options.tol:
+                return True
+            if self.problem.constant:
+                return False
+        return False
+
+    def _jump(self) -> bool:
+        """Go to the fixed point of EM on the least-squares problem at hand; return whether that was safe."""
         assert self.moments is not None
-        self.problem.refresh(self.scales.sigma2)
         known = self.options.sigma2 if isinstance(self.options.sigma2, float) else None
         approximate = self.options.expectation == "approximate"
         em = EMMap(self.system, self.prior, self.options.coordinate, self.tau, known, approximate)
         path = find_fixed_point(em, self.moments)
-        if not path:
-            self.patience *= 2
-            self.next_polish = len(self.trace) + self.patience
-            return False
-        self.background = None
+        if path:
+            self.background = None
         for scales, moments in path:
             self.scales = scales
-            change = self._advance(self._accepted(moments) if moments is path[-1][1] else moments)
+            change = self._advance(moments)
             self._record(change, exact=not approximate)
-        return change < self.options.tol and self.problem.constant
+        return bool(path)
 
     def _can_polish(self) -> bool:
         options = self.options

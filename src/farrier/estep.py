@@ -64,8 +64,7 @@ class Primal:
         factor, mean = _primal_mean(system, root, background)
         inverse = lapack.dtrtri(factor, lower=1)[0]
         diagonal = np.einsum("ij,ij->j", inverse, inverse)  # diag(B^-1)
-        residual = system.residual(mean)
-        rss, trace, growth = float(residual @ residual), system.n_columns - float(diagonal.sum()), 1.0
+        rss, trace, growth = system.rss(mean), system.n_columns - float(diagonal.sum()), 1.0
         if background is not None:
             faded = _background_trace(background, inverse * root)
             first, second = background.first.quadratic(mean), background.second.quadratic(mean)
@@ -219,9 +218,8 @@ class Orthogonal:
         spread = prior_variance * system.column_ss
         shrunk = prior_variance / (1.0 + spread)
         mean = shrunk * system.xz
-        residual = system.residual(mean)
         trace = float((spread / (1.0 + spread)).sum())
-        rss = float(residual @ residual) + sigma2 * trace
+        rss = system.rss(mean) + sigma2 * trace
         return Moments(mean, sigma2 * shrunk, rss, trace, float(np.log1p(spread).sum()))
 
 
@@ -425,8 +423,7 @@ def _mean_and_rss(system: System, d: Vector, background: Background | None) -> t
     if system.n_columns <= system.n_rows and not isinstance(background, MatrixBackground):
         expansion = _expansion(background)
         _, mean = _primal_mean(system, np.sqrt(d), expansion)
-        residual = system.residual(mean)
-        rss = float(residual @ residual)
+        rss = system.rss(mean)
         if expansion is not None:
             rss += 3.0 * expansion.second.quadratic(mean) - 2.0 * expansion.first.quadratic(mean)
         return mean, rss

@@ -45,11 +45,15 @@ class Likelihood:
         Whether y must not be negative.
     discrete : bool
         Whether y is a whole number.
+    never_overshoots : bool
+        Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture;
+        otherwise each step is checked, and halved until it does not.
     """
 
     has_dispersion: bool = False
     positive_only: bool = False
     discrete: bool = False
+    never_overshoots: bool = False
 
     def check(self, y: Vector) -> None:
         """Raise ValueError, with the row, if the family cannot have produced ``y``."""
@@ -107,9 +111,10 @@ class Likelihood:
 
 
 class _Location(Likelihood):
-    """Families of y = eta + noise."""
+    """Families of y = eta + noise, a scale mixture of normals."""
 
     has_dispersion = True
+    never_overshoots = True
 
     def start(self, y: Vector) -> Vector:
         """Return the median: half of the rows may be anywhere."""
@@ -186,6 +191,11 @@ class Binomial(Likelihood):
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, ("polya_gamma", "irls"))
+
+    @property
+    def never_overshoots(self) -> bool:  # type: ignore[override]
+        """Whether the weights are those of the scale mixture."""
+        return self.weights == "polya_gamma"
 
     def check(self, y: Vector) -> None:
         """Refuse what is not between 0 and 1."""

@@ -7,7 +7,6 @@ asked the same things by the loop, so it does not know which it has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,16 +15,21 @@ from scipy.linalg import blas
 
 from farrier._design import Standardised, System, columns
 from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
+from farrier.accelerate import Anderson
 from farrier.estep import ALONE, Context, EStep, choose_e_step, posterior_covariance, posterior_mean
 from farrier.likelihoods import Likelihood
 from farrier.mstep import noise_variance
 
-BLOCK_ROWS = 2048
+BLOCK_ROWS = 4096
 """Rows that are weighted at a time: few enough to stay in the cache."""
+CANCELS = 0.9
+"""A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand."""
 MANY_ROWS, ROWS_PER_COLUMN = 5_000, 20
 """With so many rows, in all and for each column, one Gram matrix serves several iterations ..."""
 SETTLED_SHARE = 0.1
-"""... until a step is below this share of the way from where the weights were taken."""
+"""... until a step is below this share of the way from where the weights were taken, or even then, ..."""
+NEAR = 0.1
+"""... if all of the way is below this share of the coefficients and the scales still move."""
 START_TOL, START_STEPS = 1e-3, 100
 HALVINGS = 40
 SLACK = 1e-9
@@ -64,9 +68,13 @@ class Quadratic:
         """Return the moments of the coefficients."""
         return engine(self.system, scales.prior_variance, scales.sigma2, context)
 
-    def accept(self, mean: Vector, scales: Scales, before: Vector) -> Vector:
+    def accept(self, mean: Vector, scales: Scales, before: Vector, settled: bool = True) -> Vector:
         """Return the mean: it is the exact minimum, so no step overshoots."""
         return mean
+
+    def move_on(self, mixer: Anderson, scales: Scales, mean: Vector) -> float:
+        """Return 0: the problem is the same everywhere."""
+        return 0.0
 
     def take(self, keep: Mask) -> None:
         """Go on with the columns in ``keep``."""
@@ -148,11 +156,14 @@ class WeightedSystem(System):
     @cached_property
     def gram(self) -> Matrix:
         """X'X, both triangles."""
-        lower = np.zeros((self.n_columns, self.n_columns), order="F")
-        for block in self._blocks():
-            lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
-        lower += np.tril(lower, -1).T
-        return np.asarray(lower)
+        lower = self._add_up(None)
+        share = self.total * self.x_mean**2
+        if np.any(share > CANCELS * lower.diagonal()):
+            lower = self._add_up(self.x_mean)
+        elif self.center:
+            lower -= np.outer(self.total * self.x_mean, self.x_mean)
+        lower += np.tril(lower, -1).T - np.triu(lower, 1)
+        return lower
 
     @cached_property
     def xz(self) -> Vector:
@@ -175,7 +186,13 @@ class WeightedSystem(System):
     def residual(self, coef: Vector) -> Vector:
         """Return z - X coef."""
         fit = self.raw @ coef - float(self.x_mean @ coef)
-        return self.z - self.root * fit
+        return np.asarray(self.z - self.root * fit)
+
+    def rss(self, coef: Vector) -> float:
+        """Return ||z - X coef||^2, without a pass over the rows where the Gram matrix is at hand."""
+        if "gram" not in self.__dict__:
+            return super().rss(coef)
+        return max(self.zz + float(coef @ (self.gram @ coef - 2.0 * self.xz)), 0.0)
 
     def intercept(self, coef: Vector) -> float:
         """Return the intercept that goes with ``coef``."""
@@ -194,12 +211,15 @@ class WeightedSystem(System):
         part.__dict__.pop("x", None)
         return part
 
-    def _blocks(self) -> Iterator[Matrix]:
+    def _add_up(self, center: Vector | None) -> Matrix:
+        """Return the lower triangle of sum_i w_i (x_i - center)(x_i - center)'."""
+        lower = np.zeros((self.n_columns, self.n_columns), order="F")
         for start in range(0, self.n_rows, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            block = self.raw[rows] - self.x_mean
-            block *= self.root[rows, None]
-            yield block
+            block = self.raw[rows] if center is None else self.raw[rows] - center
+            block = np.asfortranarray(block * self.root[rows, None])
+            lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
+        return np.asarray(lower)
 
 
 class Linearised:
@@ -229,6 +249,7 @@ class Linearised:
 
     constant = False
     response_scale = 1.0
+    accelerate = True
 
     def __init__(
         self, design: Standardised, y: Vector, offset: Vector, likelihood: Likelihood, center: bool
@@ -268,32 +289,39 @@ class Linearised:
         rss = moments.expected_rss + sigma2 * (spread.fit_trace - moments.fit_trace)
         return moments._replace(variance=spread.variance, fit_trace=spread.fit_trace, expected_rss=rss)
 
-    def accept(self, mean: Vector, scales: Scales, before: Vector) -> Vector:
-        """Move to ``mean``, halving the way until the penalised likelihood does not fall."""
-        self._waiting = self._may_wait(mean, before)
+    def accept(self, mean: Vector, scales: Scales, before: Vector, settled: bool = True) -> Vector:
+        """Move to ``mean``, halving the way until the penalised likelihood does not fall.
+
+        ``before`` was the mean one step earlier; ``settled`` says whether the scales have come to rest.
+        """
+        self._waiting = self._may_wait(mean, before, settled)
         if self._waiting:
             return mean
-        level = self.system.intercept(mean)
-        eta = self._predictor(mean, level)
-        target, share = self._objective(self._eta, self._mean, scales), 1.0
-        target += SLACK * (1.0 + abs(target))
-        for _ in range(HALVINGS):
-            if self._objective(eta, mean, scales) <= target:
-                break
-            share *= 0.5
-            mean, eta = 0.5 * (mean + self._mean), 0.5 * (eta + self._eta)
-            level = 0.5 * (level + self._level)
-        self.fresh = self.fresh and share == 1.0
-        self._mean, self._level, self._eta = mean, level, eta
-        self.likelihood = self.likelihood.update(self._y, eta, scales.sigma2, self._sample)
-        return mean
+        reached = self._step_to(np.append(mean, self.system.intercept(mean)), scales)
+        self.fresh = self.fresh and reached
+        self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
+        return self._mean
+
+    def move_on(self, mixer: Anderson, scales: Scales, mean: Vector) -> float:
+        """Take the next weights where the steps so far lead; return how far the last one went.
+
+        It went to ``mean``, the fixed point at the weights taken here.
+        """
+        before = np.append(self._mean, self._level)
+        image = np.append(mean, self.system.intercept(mean))
+        bound = self._objective(self._eta, self._mean, scales)
+        self._move(image[:-1], float(image[-1]))
+        self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
+        self._try(mixer.next(before, image), scales, bound)
+        return _change(image[:-1], before[:-1])
 
     def take(self, keep: Mask) -> None:
         """Go on with the columns in ``keep``."""
-        self._x = columns(self._x, keep)
-        self._move(self._mean[keep], self._level)
-        self.base = self.base.take(keep)
         self.system = self.system.take(keep)
+        self._x = self.system.raw
+        if self.likelihood.information() is not None:
+            self.base = self.base.take(keep)
+        self._move(self._mean[keep], self._level)
 
     def intercept(self, mean: Vector) -> float:
         """Return the intercept that goes with ``mean``."""
@@ -339,17 +367,21 @@ class Linearised:
             return self._marginal_start()
         ones = np.ones(self._x.shape[1])
         scales = Scales(ones, 1.0, 1.0)
-        fitted = self._start_from_some_rows()
+        fitted, mixer = self._start_from_some_rows(), Anderson()
         for _ in range(START_STEPS):
             self.refresh(1.0)
-            before, mean = self._mean, posterior_mean(self.system, ones)
-            if fitted:
-                mean = self.accept(mean, scales, mean)
-            else:  # the first linear predictor is no fit: there is nothing to fall back on
+            mean, before = posterior_mean(self.system, ones), self._mean
+            if not fitted:  # the first linear predictor is no fit: there is nothing to fall back on
                 self._move(mean, self.system.intercept(mean))
                 fitted = True
-            if np.abs(mean - before).sum() < START_TOL * (1.0 + np.abs(mean).sum()):
+            elif self.accelerate and self.likelihood.never_overshoots:
+                self.move_on(mixer, scales, mean)
+            else:
+                mean = self.accept(mean, scales, mean)
+            if _change(mean, before) < START_TOL:
                 break
+        self._move(mean, self.system.intercept(mean))
+        self._waiting = self._is_tall()
         moments = choose_e_step(*self.system.shape)(self.system, ones, 1.0)
         return Start(mean, mean**2 + moments.variance, self.size)
 
@@ -383,6 +415,28 @@ class Linearised:
     def _predictor(self, mean: Vector, level: float) -> Vector:
         return np.asarray(self._x @ mean + (self._offset + level))
 
+    def _step_to(self, point: Vector, scales: Scales) -> bool:
+        """Go towards coefficients and intercept as far as is safe; return whether that is all the way."""
+        here, eta_here = np.append(self._mean, self._level), self._eta
+        if self.likelihood.never_overshoots:
+            self._move(point[:-1], float(point[-1]))
+            return True
+        bound = self._objective(eta_here, self._mean, scales)
+        eta, share = self._predictor(point[:-1], float(point[-1])), 1.0
+        for _ in range(HALVINGS):
+            if self._objective(eta, point[:-1], scales) <= bound + SLACK * (1.0 + abs(bound)):
+                break
+            share *= 0.5
+            point, eta = 0.5 * (point + here), 0.5 * (eta + eta_here)
+        self._mean, self._level, self._eta = point[:-1], float(point[-1]), eta
+        return share == 1.0
+
+    def _try(self, point: Vector, scales: Scales, bound: float) -> None:
+        """Go to coefficients and intercept if the penalised likelihood is good enough there."""
+        eta = self._predictor(point[:-1], float(point[-1]))
+        if self._objective(eta, point[:-1], scales) <= bound:
+            self._mean, self._level, self._eta = point[:-1], float(point[-1]), eta
+
     def _objective(self, eta: Vector, mean: Vector, scales: Scales) -> float:
         """Return minus the log-likelihood and the log prior of the coefficients, up to a constant."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -392,13 +446,17 @@ class Linearised:
         total = loss + 0.5 * float(mean @ pull) / scales.sigma2
         return total if np.isfinite(total) else np.inf
 
-    def _may_wait(self, mean: Vector, before: Vector) -> bool:
+    def _may_wait(self, mean: Vector, before: Vector, settled: bool) -> bool:
         """Tell whether the next iteration can do with the same weights: only where a pass is dear."""
-        n, k = self._x.shape
-        if n < max(MANY_ROWS, ROWS_PER_COLUMN * k) or k == 0:
+        if not self._is_tall():
             return False
         step, way = np.abs(mean - before).sum(), np.abs(mean - self._mean).sum()
-        return bool(step > SETTLED_SHARE * way)
+        near = way < NEAR * (1.0 + np.abs(mean).sum())
+        return bool(step > SETTLED_SHARE * way or (near and not settled))
+
+    def _is_tall(self) -> bool:
+        n, k = self._x.shape
+        return self.accelerate and k > 0 and n >= max(MANY_ROWS, ROWS_PER_COLUMN * k)
 
     def _start_from_some_rows(self) -> bool:
         """Move to the fit to a part of the rows, if they are many: it saves passes over all of them."""
@@ -421,3 +479,8 @@ class Linearised:
 
 def _covariance(system: System, d: Vector, sigma2: float) -> Covariance | None:
     return posterior_covariance(system, d, sigma2) if d.size else None
+
+
+def _change(mean: Vector, before: Vector) -> float:
+    """Return the paper's measure of change."""
+    return float(np.abs(mean - before).sum() / (1.0 + np.abs(mean).sum()))
