@@ -2,12 +2,14 @@
 
 from farrier._types import FitResult, Iteration, Status
 from farrier._version import __version__
+from farrier.classifier import HorseshoeClassifier
 from farrier.estep import choose_e_step
 from farrier.estimators import HorseshoeRegressor
 from farrier.means import normal_means
 
 __all__ = [
     "FitResult",
+    "HorseshoeClassifier",
     "HorseshoeRegressor",
     "Iteration",
     "Status",

@@ -64,6 +64,36 @@ def check_y(y: Any, n_rows: int) -> Vector:
     return check_finite("y", _as_float("y", vector))
 
 
+def check_labels(y: Any, n_rows: int) -> Any:
+    """Return ``y`` as an array of labels of the right length, none of them missing.
+
+    Examples
+    --------
+    >>> check_labels(["no", "yes"], n_rows=2).tolist()
+    ['no', 'yes']
+    """
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    array = np.asarray(y)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold labels")
+    if array.ndim == 2 and array.shape[1] > 1:
+        raise ValueError(f"y has {array.shape[1]} columns, but a classifier explains one column of labels")
+    labels = column_or_1d(array, warn=True)
+    if labels.size != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {labels.size}"
+        )
+    if labels.dtype.kind == "f":
+        return check_finite("y", labels)
+    if labels.dtype.kind == "O":
+        for row, label in enumerate(labels):
+            if label is None or label != label:
+                raise ValueError(f"y is missing (NaN or None) in row {row}: remove such rows before fitting")
+    return labels
+
+
 def check_weights(weights: Any, n_rows: int) -> Vector | None:
     """Return the weights as non-negative floats that do not all vanish, or None.
 

@@ -230,6 +230,23 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
 
+    def linear_predictor(self, X: Any, offset: Any = None) -> Vector:
+        """Return eta = intercept + X b + offset, before the inverse link.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        offset : array-like of shape (m,), optional
+            Added to it.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        matrix = self._check_new(X)
+        return np.asarray(self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix)))
+
     def predict_interval(self, X: Any, level: float = 0.95, offset: Any = None) -> Matrix:
         """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
 

@@ -10,7 +10,7 @@ import numpy as np
 from farrier import em
 from farrier._design import Standardised, standardise, weighted_mean
 from farrier._types import Covariance, FitResult, Mask, Matrix, Moments, Scales, Start, Status, Vector
-from farrier.likelihoods import Gaussian, Likelihood
+from farrier.likelihoods import Gaussian, Likelihood, Location
 from farrier.linearised import Linearised, Quadratic
 from farrier.mstep import SIGMA2_FLOOR
 from farrier.priors import GlobalPrior, LocalPrior
@@ -94,7 +94,7 @@ def fit_rows(rows: Rows, settings: Settings, start: str | Earlier) -> Fitted:
     """
     design = standardise(rows.x, rows.weights, center=settings.fit_intercept, scale=settings.standardize)
     likelihood = settings.likelihood
-    if likelihood.has_dispersion:
+    if isinstance(likelihood, Location):
         target = _centre(rows, settings)
         if target.scale == 0.0:
             result = _empty(Status.CONSTANT_RESPONSE, design, settings.tau)
@@ -144,7 +144,7 @@ def _centre(rows: Rows, settings: Settings) -> Target:
 def _problem(rows: Rows, design: Standardised, target: Target, settings: Settings) -> Quadratic | Linearised:
     if isinstance(settings.likelihood, Gaussian):
         return Quadratic(design.system(target.values))
-    offset = np.zeros_like(rows.offset) if settings.likelihood.has_dispersion else rows.offset
+    offset = np.zeros_like(rows.offset) if isinstance(settings.likelihood, Location) else rows.offset
     return Linearised(design, target.values, offset, settings.likelihood, settings.fit_intercept)
 
 

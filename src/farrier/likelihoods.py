@@ -98,7 +98,7 @@ class Likelihood:
         return None
 
     def scale(self, y: Vector, weights: Vector) -> float:
-        """Return the unit of y on which the prior acts; only for families with a dispersion."""
+        """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
         return 1.0
 
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
@@ -110,15 +110,15 @@ class Likelihood:
         return None
 
 
-class _Location(Likelihood):
+class Location(Likelihood):
     """Families of y = eta + noise, a scale mixture of normals."""
 
     has_dispersion = True
     never_overshoots = True
 
     def start(self, y: Vector) -> Vector:
-        """Return the median: half of the rows may be anywhere."""
-        return np.full(y.size, float(np.median(y)))
+        """Return y."""
+        return y
 
     def mean(self, eta: Vector) -> Vector:
         """Return eta."""
@@ -136,7 +136,7 @@ class _Location(Likelihood):
 
 
 @dataclass(frozen=True)
-class Gaussian(_Location):
+class Gaussian(Location):
     """y = eta + normal noise: the paper's linear model. Weights are 1 and targets are y.
 
     Examples
@@ -144,10 +144,6 @@ class Gaussian(_Location):
     >>> Gaussian().working(np.array([1.0, 2.0]), np.zeros(2), 1.0).targets
     array([1., 2.])
     """
-
-    def start(self, y: Vector) -> Vector:
-        """Return the mean of y."""
-        return np.full(y.size, float(y.mean()))
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return weights of 1 and y."""
@@ -164,11 +160,6 @@ class Gaussian(_Location):
     def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return the normal one."""
         return np.asarray(special.ndtr((y - eta) / math.sqrt(sigma2)))
-
-    def scale(self, y: Vector, weights: Vector) -> float:
-        """Return the standard deviation."""
-        center = weights @ y / weights.sum()
-        return math.sqrt(float(weights @ (y - center) ** 2 / weights.sum()))
 
 
 @dataclass(frozen=True)
@@ -369,7 +360,7 @@ class NegativeBinomial(_Counts):
 
 
 @dataclass(frozen=True)
-class StudentT(_Location):
+class StudentT(Location):
     """y = eta + noise with heavy tails: a scale mixture of normals in which outliers get little weight.
 
     Parameters
@@ -432,7 +423,7 @@ class StudentT(_Location):
 
 
 @dataclass(frozen=True)
-class Laplace(_Location):
+class Laplace(Location):
     """y = eta + Laplace noise of scale sigma: least absolute deviations, the regression of the median.
 
     Examples

@@ -17,7 +17,7 @@ from farrier._design import Standardised, System, columns
 from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
 from farrier.accelerate import Anderson
 from farrier.estep import ALONE, Context, EStep, choose_e_step, posterior_covariance, posterior_mean
-from farrier.likelihoods import Likelihood
+from farrier.likelihoods import Likelihood, weighted_median
 from farrier.mstep import noise_variance
 
 BLOCK_ROWS = 4096
@@ -395,7 +395,8 @@ class Linearised:
 
     def _marginal_start(self) -> Start:
         """Return each column's weighted least squares, around the median and with weights from there."""
-        self._move(np.zeros(self._x.shape[1]), float(np.median(self._eta - self._offset)))
+        level = weighted_median(self._eta - self._offset, self._sample) if self._center else 0.0
+        self._move(np.zeros(self._x.shape[1]), level)
         self._linearise(1.0)
         system = self.system
         mean = np.divide(

@@ -9,10 +9,11 @@ import numpy as np
 from farrier._extras import require
 
 if TYPE_CHECKING:
+    from farrier.classifier import HorseshoeClassifier
     from farrier.estimators import HorseshoeRegressor
 
 
-def feature_names(model: HorseshoeRegressor) -> list[str]:
+def feature_names(model: HorseshoeRegressor | HorseshoeClassifier) -> list[str]:
     """Return the column names of the training data, or x0, x1, ...
 
     Examples
@@ -22,10 +23,10 @@ def feature_names(model: HorseshoeRegressor) -> list[str]:
     ['x0']
     """
     names = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(model.coef_.size)] if names is None else [str(name) for name in names]
+    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def coefficient_table(model: HorseshoeRegressor, level: float) -> Any:
+def coefficient_table(model: HorseshoeRegressor | HorseshoeClassifier, level: float) -> Any:
     """Return one row for each column of X, in the user's units and order.
 
     Examples
@@ -48,3 +49,23 @@ def coefficient_table(model: HorseshoeRegressor, level: float) -> Any:
             "selected": model.support_,
         }
     )
+
+
+def class_table(model: HorseshoeClassifier, level: float) -> Any:
+    """Return the rows of every class below each other, with the class in front.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeClassifier
+    >>> X = [[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]]
+    >>> class_table(HorseshoeClassifier().fit(X, list("aabbcc")), level=0.95)["class"].tolist()
+    ['a', 'b', 'c']
+    """
+    pandas = require("pandas", extra="pandas")
+    tables = []
+    for label, regression in zip(model.classes_.tolist(), model.estimators_, strict=True):
+        table = coefficient_table(regression, level)
+        table["feature"] = np.array(feature_names(model), dtype=object)
+        table.insert(0, "class", [label] * len(table))
+        tables.append(table)
+    return pandas.concat(tables, ignore_index=True)
