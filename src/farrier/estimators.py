@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier._settings import STARTS, em_options
@@ -80,7 +79,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         The noise variance, in the units of y squared; the squared scale for "student_t" and "laplace",
         1 for families that have none.
     family_ : Likelihood
-        The family, with what it estimates (``family_.size``, ``family_.df``) filled in.
+        The family, with what it estimates (``family_.size_``, ``family_.df_``) filled in.
     lambda2_ : array of shape (n_features,)
     tau2_ : float
         The scales, on the standardised scale on which the prior acts.
@@ -288,6 +287,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         float
         """
         if self.family_.has_dispersion:
+            from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
+
             return float(r2_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
         response, eta, weights = self._check_scored(X, y, sample_weight, offset)
         mean = np.full_like(response, float(weights @ response / weights.sum()))

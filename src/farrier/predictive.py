@@ -98,7 +98,7 @@ def _bracket(
     width = np.sqrt(sigma2) + np.abs(likelihood.mean(eta + spread) - center) + np.sqrt(np.abs(center))
     low, high = np.floor(center - width), np.ceil(center + width)
     if likelihood.positive_only:
-        low = np.full_like(center, -1.0)
+        low = np.full_like(center, -1.0 if likelihood.discrete else 0.0)
     for _ in range(200):
         short = ~reached(high)
         if not short.any():

@@ -1,0 +1,130 @@
+"""What a likelihood has to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._types import Status, Vector
+
+EXTREME = 700.0
+"""The linear predictor is held within this: exp of it is still finite."""
+WEIGHT_FLOOR = 1e-10
+"""Newton weights below this count as this much: the step is shorter, where it ends is the same."""
+
+
+class Working(NamedTuple):
+    """A least-squares problem that stands for the likelihood near eta: one weight and target a row."""
+
+    weights: Vector
+    targets: Vector
+
+
+class Likelihood:
+    """A family. Derive from it, and say the five things that have no default.
+
+    Attributes
+    ----------
+    has_dispersion : bool
+        Whether the family has a noise variance sigma2 to estimate; if not, sigma2 is 1.
+    positive_only : bool
+        Whether y must not be negative.
+    discrete : bool
+        Whether y is a whole number.
+    never_overshoots : bool
+        Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture;
+        otherwise each step is checked, and halved until it does not.
+    """
+
+    has_dispersion: bool = False
+    positive_only: bool = False
+    discrete: bool = False
+    never_overshoots: bool = False
+
+    def check(self, y: Vector) -> None:
+        """Raise ValueError, with the row, if the family cannot have produced ``y``."""
+
+    def start(self, y: Vector) -> Vector:
+        """Return a linear predictor near ``y``, finite for every y that `check` accepts."""
+        raise NotImplementedError
+
+    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
+        """Return weights and targets at ``eta``."""
+        raise NotImplementedError
+
+    def mean(self, eta: Vector) -> Vector:
+        """Return E[y]: the inverse link."""
+        raise NotImplementedError
+
+    def link(self, mean: Vector) -> Vector:
+        """Return the eta whose mean is ``mean``, held within finite bounds."""
+        raise NotImplementedError
+
+    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return -log p(y_i | eta_i) for each row, with every constant."""
+        raise NotImplementedError
+
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return Var[y] given eta; needed only for ``predict(return_std=True)``."""
+        raise NotImplementedError(f"{type(self).__name__} does not say its variance: give it a method for it")
+
+    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector | None:
+        """Return P(Y <= y) given eta; without it, predictive intervals are those of the mean."""
+        return None
+
+    def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> Likelihood:
+        """Return the family with what it estimates beside the coefficients set to its best value at eta."""
+        return self
+
+    def information(self) -> float | None:
+        """Return sigma2 times the expected information of a row about eta, if the same for all.
+
+        Then the spread of the coefficients comes from it. None: from the working weights.
+        """
+        return None
+
+    def scale(self, y: Vector, weights: Vector) -> float:
+        """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
+        return 1.0
+
+    def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
+        """Return an intercept if the likelihood of y has none that is finite, as with all-zero counts."""
+        return None
+
+    def remark(self, y: Vector, eta: Vector) -> Status | None:
+        """Return a status that says more of a fit than that it converged."""
+        return None
+
+
+def refuse(y: Vector, wrong: Any, why: str) -> None:
+    """Raise an error that names the first row where ``wrong`` is true.
+
+    Examples
+    --------
+    >>> refuse(np.array([1.0, -2.0]), np.array([False, True]), "is negative")
+    Traceback (most recent call last):
+    ValueError: y in row 1 is -2: it is negative
+    """
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"y in row {row} is {y[row]:g}: it {why}")
+
+
+def best_positive(slope: Callable[[float], float], low: float, high: float) -> float:
+    """Return where the slope of a log-likelihood changes sign between low and high, or the better end.
+
+    Examples
+    --------
+    >>> round(best_positive(lambda t: 3.0 - t, 1.0, 10.0), 6)
+    3.0
+    """
+    if slope(low) <= 0.0:
+        return low
+    if slope(high) >= 0.0:
+        return high
+    from scipy.optimize import brentq  # imported here: most fits never need it
+
+    return math.exp(brentq(lambda t: slope(math.exp(t)), math.log(low), math.log(high), xtol=1e-13))

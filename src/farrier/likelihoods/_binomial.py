@@ -1,0 +1,95 @@
+"""Two classes, or proportions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from farrier._types import Status, Vector
+from farrier._validation import check_choice
+from farrier.likelihoods._base import EXTREME, WEIGHT_FLOOR, Likelihood, Working, refuse
+
+
+@dataclass(frozen=True)
+class Binomial(Likelihood):
+    """Two classes, or proportions of successes (then the numbers of trials are the sample weights).
+
+    Parameters
+    ----------
+    weights : {"polya_gamma", "irls"}, default="polya_gamma"
+        tanh(eta/2) / (2 eta), the mean of the scale mixture of Polson, Scott and Windle, whose steps never
+        overshoot; or mu (1 - mu), those of Newton's method, which are smaller where eta is large.
+
+    Examples
+    --------
+    >>> Binomial().working(np.array([0.0, 1.0]), np.array([0.0, 1000.0]), 1.0).weights
+    array([0.25  , 0.0005])
+    """
+
+    weights: str = "polya_gamma"
+
+    def __post_init__(self) -> None:
+        check_choice("weights", self.weights, ("polya_gamma", "irls"))
+
+    @property
+    def never_overshoots(self) -> bool:  # type: ignore[override]
+        """Whether the weights are those of the scale mixture."""
+        return self.weights == "polya_gamma"
+
+    def check(self, y: Vector) -> None:
+        """Refuse what is not between 0 and 1."""
+        refuse(y, (y < 0.0) | (y > 1.0), "must be 0 or 1, or a proportion between them")
+
+    def start(self, y: Vector) -> Vector:
+        """Return the logit of (y + 1/2) / 2."""
+        return np.asarray(special.logit((y + 0.5) / 2.0))
+
+    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
+        """Return the weights chosen, and targets with the slope of the likelihood."""
+        if self.weights == "polya_gamma":
+            weights = polya_gamma_mean(eta)
+            return Working(weights, (y - 0.5) / weights)
+        mu = special.expit(eta)
+        weights = np.maximum(mu * special.expit(-eta), WEIGHT_FLOOR)
+        return Working(weights, eta + (y - mu) / weights)
+
+    def mean(self, eta: Vector) -> Vector:
+        """Return the probability of success."""
+        return np.asarray(special.expit(eta))
+
+    def link(self, mean: Vector) -> Vector:
+        """Return the logit."""
+        return np.asarray(np.clip(special.logit(mean), -EXTREME, EXTREME))
+
+    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return log(1 + e^eta) - y eta."""
+        return np.asarray(np.logaddexp(0.0, eta) - y * eta)
+
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return mu (1 - mu)."""
+        return np.asarray(special.expit(eta) * special.expit(-eta))
+
+    def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
+        """Return the logit of a half success (or failure) in all, if there is none."""
+        if 0.0 < float(weights @ y) < float(weights.sum()):
+            return None
+        rate = float((weights @ y + 0.5) / (weights.sum() + 1.0))
+        return float(special.logit(rate) - weights @ offset / weights.sum())
+
+    def remark(self, y: Vector, eta: Vector) -> Status | None:
+        """Say so if the classes are perfectly separated."""
+        return Status.SEPARATED if bool(np.all((2.0 * y - 1.0) * eta > 0.0)) else None
+
+
+def polya_gamma_mean(eta: Vector) -> Vector:
+    """Return tanh(eta/2) / (2 eta), which is 1/4 at 0.
+
+    Examples
+    --------
+    >>> polya_gamma_mean(np.array([0.0, 1e-9, 2.0]))
+    array([0.25      , 0.25      , 0.19039854])
+    """
+    safe = np.where(np.abs(eta) < 1e-4, 1.0, eta)
+    return np.where(np.abs(eta) < 1e-4, 0.25 - eta * eta / 48.0, np.tanh(0.5 * safe) / (2.0 * safe))

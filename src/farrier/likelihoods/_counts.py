@@ -1,0 +1,139 @@
+"""Counts, with a log link."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from farrier._types import Vector
+from farrier._validation import check_number
+from farrier.likelihoods._base import EXTREME, WEIGHT_FLOOR, Likelihood, Working, best_positive, refuse
+
+
+class Counts(Likelihood):
+    """Families with a log link."""
+
+    positive_only = True
+    discrete = True
+
+    def check(self, y: Vector) -> None:
+        """Refuse negative counts, and a fractional one among whole ones."""
+        refuse(y, y < 0.0, "is negative: counts must be 0 or more")
+        fractional = y != np.floor(y)
+        if 2 * int(fractional.sum()) <= y.size:  # else these are rates or amounts
+            refuse(y, fractional, "is fractional among whole numbers: counts must be whole")
+
+    def start(self, y: Vector) -> Vector:
+        """Return log(y + 1/2)."""
+        return np.log(y + 0.5)
+
+    def mean(self, eta: Vector) -> Vector:
+        """Return exp(eta)."""
+        return np.exp(np.clip(eta, -EXTREME, EXTREME))
+
+    def link(self, mean: Vector) -> Vector:
+        """Return the logarithm."""
+        return np.log(np.maximum(mean, math.exp(-EXTREME)))
+
+    def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
+        """Return the rate at which half a count is expected in all, if there is none."""
+        if y.any():
+            return None
+        return math.log(0.5) - float(special.logsumexp(offset, b=weights))
+
+
+@dataclass(frozen=True)
+class Poisson(Counts):
+    """Counts whose variance is their mean, log link, Newton weights.
+
+    Examples
+    --------
+    >>> Poisson().working(np.array([3.0]), np.array([0.0]), 1.0)
+    Working(weights=array([1.]), targets=array([2.]))
+    """
+
+    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
+        """Return mu and eta + (y - mu) / mu."""
+        mu = self.mean(eta)
+        weights = np.maximum(mu, WEIGHT_FLOOR)
+        return Working(weights, eta + (y - mu) / weights)
+
+    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return mu - y eta + log y!."""
+        return np.asarray(self.mean(eta) - y * eta + special.gammaln(y + 1.0))
+
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return mu."""
+        return self.mean(eta)
+
+    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return the Poisson one."""
+        return np.where(y < 0.0, 0.0, special.pdtr(np.maximum(np.floor(y), 0.0), self.mean(eta)))
+
+
+@dataclass(frozen=True)
+class NegativeBinomial(Counts):
+    """Counts with variance mu + mu^2 / size, log link, weights from the expected information.
+
+    Parameters
+    ----------
+    size : "estimate" or float, default="estimate"
+        The smaller, the more overdispersed; 1/size is called alpha elsewhere. Estimated by maximum
+        likelihood at each eta, at most 1e6, which is Poisson.
+
+    Examples
+    --------
+    >>> NegativeBinomial(size=2.0).variance(np.array([0.0]), 1.0)
+    array([1.5])
+    """
+
+    size: str | float = "estimate"
+    size_: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.size != "estimate":
+            fixed = check_number("size", self.size, instead=" or 'estimate'")
+            object.__setattr__(self, "size_", fixed)
+
+    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
+        """Return mu / (1 + mu/size) and eta + (y - mu) / mu."""
+        mu = self.mean(eta)
+        shrunk = 1.0 / (1.0 + mu / self.size_)
+        weights = np.maximum(mu * shrunk, WEIGHT_FLOOR)
+        return Working(weights, eta + (y - mu) * shrunk / weights)
+
+    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return the negative binomial one."""
+        size = self.size_
+        log_odds = np.clip(eta, -EXTREME, EXTREME) - math.log(size)  # of mu / size
+        ratio = np.logaddexp(0.0, log_odds)
+        # log y! + lgamma(size) - lgamma(y + size), which would cancel for a large size
+        coefficient = special.betaln(y + 1.0, size) + np.log(y + size)
+        return np.asarray(coefficient - y * (log_odds - ratio) + size * ratio)
+
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return mu + mu^2 / size."""
+        mu = self.mean(eta)
+        return mu + mu * (mu / self.size_)
+
+    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return the negative binomial one."""
+        success = special.expit(math.log(self.size_) - np.clip(eta, -EXTREME, EXTREME))
+        floor = np.floor(y)
+        return np.where(y < 0.0, 0.0, special.betainc(self.size_, np.maximum(floor, 0.0) + 1.0, success))
+
+    def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> NegativeBinomial:
+        """Return the family with the size that maximises the likelihood at eta."""
+        if self.size != "estimate":
+            return self
+        eta = np.clip(eta, -EXTREME, EXTREME)
+
+        def slope(size: float) -> float:
+            ratio = np.logaddexp(0.0, eta - math.log(size))  # log(1 + mu/size)
+            gap = special.digamma(y + size) - special.digamma(size)
+            return float(weights @ (gap - ratio + 1.0 - (y + size) / (np.exp(eta) + size)))
+
+        return replace(self, size_=best_positive(slope, 1e-3, 1e6))
