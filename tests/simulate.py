@@ -14,3 +14,24 @@ def linear(n, p, rho=0.7, sigma2=9.0, seed=0, n_signals=20, size=3.0):
     beta = np.zeros(p)
     beta[: n_signals // 2], beta[n_signals // 2 : n_signals] = size, -size
     return X, X @ beta + np.sqrt(sigma2) * rng.standard_normal(n), beta
+
+
+DRAWS = {
+    "gaussian": lambda rng, eta: eta + rng.standard_normal(eta.size),
+    "binomial": lambda rng, eta: (rng.random(eta.size) < 1 / (1 + np.exp(-eta))).astype(float),
+    "poisson": lambda rng, eta: rng.poisson(np.exp(0.5 + 0.4 * eta)).astype(float),
+    "negative_binomial": lambda rng, eta: rng.negative_binomial(2, 2 / (2 + np.exp(1 + 0.5 * eta))) * 1.0,
+    "student_t": lambda rng, eta: eta + rng.standard_t(3, eta.size),
+    "laplace": lambda rng, eta: eta + rng.laplace(size=eta.size),
+}
+
+
+def glm(family, n, p, seed=0, n_signals=5, size=1.0, rho=0.0):
+    """Return X, y and the positions of the effects, which alternate in sign; rows N(0, rho^|i-j|)."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    for j in range(1, p):
+        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * X[:, j]
+    where = rng.permutation(p)[:n_signals]
+    signs = size * np.array([(-1.0) ** j for j in range(n_signals)])
+    return X, DRAWS[family](rng, X[:, where] @ signs), where

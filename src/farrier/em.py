@@ -194,7 +194,8 @@ class _Loop:
             change = self._advance(self._accepted(moments, before))
             if self._record(change, engine.exact):  # 5.
                 return Status.STOPPED
-            done = change < self._tolerance() and self.background is None and self.problem.fresh
+            done = max(change, self.problem.left_out) < self._tolerance()
+            done = done and self.background is None and self.problem.fresh
             if not done and self.sparse and options.prune and iteration > 0 and self._prune():  # 6.
                 continue
             if (self._settled(before) and self._polish()) or done:  # 7.

@@ -32,7 +32,7 @@ NEAR = 0.1
 """... if all of the way is below this share of the coefficients and the scales still move."""
 START_TOL, START_STEPS = 1e-3, 100
 HALVINGS = 40
-SLACK = 1e-9
+SLACK = 1e-12
 """A step may raise the objective by this share of it: rounding is not overshooting."""
 
 
@@ -56,6 +56,7 @@ class Quadratic:
     constant = True
     fresh = True
     exact_spread = True
+    left_out = 0.0
 
     def __init__(self, system: System) -> None:
         self.full = self.system = system
@@ -260,6 +261,7 @@ class Linearised:
         self.full = design.system(np.zeros_like(y))
         self.base = self.full  # the columns still active, each row with its sample weight
         self.fresh = self._waiting = False
+        self.left_out = 0.0  # how much of the last step was left out, as the loop counts
         self._mean = np.zeros(self._x.shape[1])
         self._level = 0.0  # the intercept that goes with it
         self._eta = likelihood.start(y)
@@ -297,8 +299,8 @@ class Linearised:
         self._waiting = self._may_wait(mean, before, settled)
         if self._waiting:
             return mean
-        reached = self._step_to(np.append(mean, self.system.intercept(mean)), scales)
-        self.fresh = self.fresh and reached
+        self._step_to(np.append(mean, self.system.intercept(mean)), scales)
+        self.left_out = _change(mean, self._mean)
         self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
         return self._mean
 
@@ -325,7 +327,7 @@ class Linearised:
 
     def intercept(self, mean: Vector) -> float:
         """Return the intercept that goes with ``mean``."""
-        return self.system.intercept(mean)
+        return self._level if np.array_equal(mean, self._mean) else self.system.intercept(mean)
 
     def uncertainty(self, scales: Scales) -> Uncertainty:
         """Return the covariance of the coefficients and the variance of the intercept."""
@@ -367,20 +369,22 @@ class Linearised:
             return self._marginal_start()
         ones = np.ones(self._x.shape[1])
         scales = Scales(ones, 1.0, 1.0)
-        fitted, mixer = self._start_from_some_rows(), Anderson()
+        mixer = Anderson() if self.accelerate and self.likelihood.never_overshoots else None
+        if not self._start_from_some_rows():
+            self._linearise(1.0)
+            self._move(np.zeros_like(ones), self._middle())  # what to fall back on if that leads astray
+            self.accept(posterior_mean(self.system, ones), scales, ones)
         for _ in range(START_STEPS):
             self.refresh(1.0)
             mean, before = posterior_mean(self.system, ones), self._mean
-            if not fitted:  # the first linear predictor is no fit: there is nothing to fall back on
-                self._move(mean, self.system.intercept(mean))
-                fitted = True
-            elif self.accelerate and self.likelihood.never_overshoots:
-                self.move_on(mixer, scales, mean)
-            else:
+            if mixer is None:
                 mean = self.accept(mean, scales, mean)
-            if _change(mean, before) < START_TOL:
+            else:
+                self.move_on(mixer, scales, mean)
+            if max(_change(mean, before), self.left_out) < START_TOL:
                 break
-        self._move(mean, self.system.intercept(mean))
+        if mixer is not None:
+            self._move(mean, self.system.intercept(mean))
         self._waiting = self._is_tall()
         moments = choose_e_step(*self.system.shape)(self.system, ones, 1.0)
         return Start(mean, mean**2 + moments.variance, self.size)
@@ -395,14 +399,17 @@ class Linearised:
 
     def _marginal_start(self) -> Start:
         """Return each column's weighted least squares, around the median and with weights from there."""
-        level = weighted_median(self._eta - self._offset, self._sample) if self._center else 0.0
-        self._move(np.zeros(self._x.shape[1]), level)
+        self._move(np.zeros(self._x.shape[1]), self._middle())
         self._linearise(1.0)
         system = self.system
         mean = np.divide(
             system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0
         )
         return Start(mean, mean * mean, system.zz)
+
+    def _middle(self) -> float:
+        """Return an intercept for no columns at all, from the first linear predictor."""
+        return weighted_median(self._eta - self._offset, self._sample) if self._center else 0.0
 
     def _linearise(self, sigma2: float) -> None:
         weights, targets = self.likelihood.working(self._y, self._eta, sigma2)
@@ -416,21 +423,19 @@ class Linearised:
     def _predictor(self, mean: Vector, level: float) -> Vector:
         return np.asarray(self._x @ mean + (self._offset + level))
 
-    def _step_to(self, point: Vector, scales: Scales) -> bool:
-        """Go towards coefficients and intercept as far as is safe; return whether that is all the way."""
+    def _step_to(self, point: Vector, scales: Scales) -> None:
+        """Go towards coefficients and intercept as far as is safe."""
         here, eta_here = np.append(self._mean, self._level), self._eta
         if self.likelihood.never_overshoots:
             self._move(point[:-1], float(point[-1]))
-            return True
+            return
         bound = self._objective(eta_here, self._mean, scales)
-        eta, share = self._predictor(point[:-1], float(point[-1])), 1.0
+        eta = self._predictor(point[:-1], float(point[-1]))
         for _ in range(HALVINGS):
             if self._objective(eta, point[:-1], scales) <= bound + SLACK * (1.0 + abs(bound)):
                 break
-            share *= 0.5
             point, eta = 0.5 * (point + here), 0.5 * (eta + eta_here)
         self._mean, self._level, self._eta = point[:-1], float(point[-1]), eta
-        return share == 1.0
 
     def _try(self, point: Vector, scales: Scales, bound: float) -> None:
         """Go to coefficients and intercept if the penalised likelihood is good enough there."""

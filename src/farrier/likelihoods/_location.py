@@ -14,6 +14,8 @@ from farrier.likelihoods._base import Likelihood, Working, best_positive
 
 DF_RANGE = (2.1, 200.0)
 """Where the degrees of freedom are looked for."""
+SHARPEN, SHARP = 0.8, 1e-6
+"""By how much the weights of the Laplace family sharpen in a step, and how sharp they become."""
 LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -143,10 +145,19 @@ class Laplace(Location):
     array([0.5, 0.1])
     """
 
+    blur: float = 1.0
+
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
-        """Return the expected precisions sigma / |r|, and y; |r| counts as at least 1e-6 sigma."""
+        """Return the expected precisions sigma / |r|, and y; |r| counts as at least ``blur`` sigma."""
         sigma = math.sqrt(sigma2)
-        return Working(sigma / np.maximum(np.abs(y - eta), 1e-6 * sigma), y)
+        return Working(sigma / np.maximum(np.abs(y - eta), self.blur * sigma), y)
+
+    def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> Laplace:
+        """Return the family with less blur.
+
+        Residuals near zero would hold the coefficients where they are while the scales still move.
+        """
+        return replace(self, blur=max(SHARPEN * self.blur, SHARP))
 
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return |r| / sigma + log(2 sigma)."""
