@@ -1,12 +1,14 @@
-"""Every prior, engine and estimator: the sweeps test what is listed here, with no new test code."""
+"""Every prior, engine, family and estimator: the sweeps test what is listed here, with no new test code."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 import oracles
-from farrier import HorseshoeRegressor
+from farrier import HorseshoeClassifier, HorseshoeRegressor
 from farrier.estep import DiagonalVariance, Dual, Orthogonal, Primal, Stochastic
+from farrier.likelihoods import FAMILIES, NegativeBinomial
+from farrier.likelihoods import StudentT as StudentNoise
 from farrier.priors import (
     FixedScale,
     GammaScale,
@@ -90,4 +92,11 @@ ESTIMATORS = [
     HorseshoeRegressor(prior="normal_gamma", coordinate=1.5, start="variance"),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
+    *(HorseshoeRegressor(family=family) for family in FAMILIES if family != "gaussian"),
+    HorseshoeRegressor(family="poisson", prior="lasso", standardize=False),
+    HorseshoeRegressor(family=NegativeBinomial(size=2.0), expectation="approximate"),
+    HorseshoeRegressor(family=StudentNoise(df=4.0), coordinate=1.5),
+    HorseshoeClassifier(),
+    HorseshoeClassifier(weights="irls", class_weight="balanced"),
+    HorseshoeClassifier(prior="ridge", expectation="approximate", warm_start=True),
 ]
