@@ -158,10 +158,7 @@ def _start(
     problem: Quadratic | Linearised, design: Standardised, target: Target, start: str | Earlier
 ) -> Start | None:
     """Return where to start; None is the problem's own start."""
-    if not design.columns.any():
-        none = np.zeros(0)
-        return Start(none, none, 1.0)
-    if isinstance(start, Earlier):
+    if isinstance(start, Earlier) and design.columns.any():
         unit = design.scale / target.scale
         coef, std = start.coef[design.columns] * unit, start.std[design.columns] * unit
         sigma2 = max(start.sigma2 / target.scale**2, SIGMA2_FLOOR)

@@ -32,6 +32,8 @@ NEAR = 0.1
 """... if all of the way is below this share of the coefficients and the scales still move."""
 START_TOL, START_STEPS = 1e-3, 100
 HALVINGS = 40
+LONGEST = 20.0
+"""No step moves a linear predictor by more than this, unless it cannot overshoot."""
 SLACK = 1e-12
 """A step may raise the objective by this share of it: rounding is not overshooting."""
 
@@ -261,7 +263,7 @@ class Linearised:
         self.full = design.system(np.zeros_like(y))
         self.base = self.full  # the columns still active, each row with its sample weight
         self.fresh = self._waiting = False
-        self.left_out = 0.0  # how much of the last step was left out, as the loop counts
+        self.left_out = 0.0  # what the change of the coefficients does not tell: see `accept`
         self._mean = np.zeros(self._x.shape[1])
         self._level = 0.0  # the intercept that goes with it
         self._eta = likelihood.start(y)
@@ -295,12 +297,15 @@ class Linearised:
         """Move to ``mean``, halving the way until the penalised likelihood does not fall.
 
         ``before`` was the mean one step earlier; ``settled`` says whether the scales have come to rest.
+        ``left_out`` is then how much of the step was not taken, or how far the intercept went if that is
+        more.
         """
         self._waiting = self._may_wait(mean, before, settled)
         if self._waiting:
             return mean
+        level = self._level
         self._step_to(np.append(mean, self.system.intercept(mean)), scales)
-        self.left_out = _change(mean, self._mean)
+        self.left_out = max(_change(mean, self._mean), _moved(self._level, level))
         self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
         return self._mean
 
@@ -315,7 +320,7 @@ class Linearised:
         self._move(image[:-1], float(image[-1]))
         self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
         self._try(mixer.next(before, image), scales, bound)
-        return _change(image[:-1], before[:-1])
+        return max(_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
 
     def take(self, keep: Mask) -> None:
         """Go on with the columns in ``keep``."""
@@ -365,7 +370,7 @@ class Linearised:
         The ridge has precision 1 on the scale of the prior and a free intercept, and is iterated until its
         coefficients change by less than 1e-3; E[b^2] has its exact variances.
         """
-        if self.likelihood.has_dispersion:
+        if self.likelihood.has_dispersion or self._x.shape[1] == 0:
             return self._marginal_start()
         ones = np.ones(self._x.shape[1])
         scales = Scales(ones, 1.0, 1.0)
@@ -431,6 +436,9 @@ class Linearised:
             return
         bound = self._objective(eta_here, self._mean, scales)
         eta = self._predictor(point[:-1], float(point[-1]))
+        share = min(1.0, LONGEST / max(float(np.abs(eta - eta_here).max()), LONGEST))
+        if share < 1.0:
+            point, eta = here + share * (point - here), eta_here + share * (eta - eta_here)
         for _ in range(HALVINGS):
             if self._objective(eta, point[:-1], scales) <= bound + SLACK * (1.0 + abs(bound)):
                 break
@@ -490,3 +498,8 @@ def _covariance(system: System, d: Vector, sigma2: float) -> Covariance | None:
 def _change(mean: Vector, before: Vector) -> float:
     """Return the paper's measure of change."""
     return float(np.abs(mean - before).sum() / (1.0 + np.abs(mean).sum()))
+
+
+def _moved(level: float, before: float) -> float:
+    """Return the same for the intercept."""
+    return float(abs(level - before) / (1.0 + abs(level)))

@@ -10,8 +10,9 @@ import numpy as np
 
 from farrier._types import Status, Vector
 
-EXTREME = 700.0
-"""The linear predictor is held within this: exp of it is still finite."""
+EXTREME, EXTREME_WEIGHT = 700.0, 300.0
+"""The linear predictor is held within the first: exp of it is still finite; in weights within the second, so
+that sums of their squares are."""
 WEIGHT_FLOOR = 1e-10
 """Newton weights below this count as this much: the step is shorter, where it ends is the same."""
 

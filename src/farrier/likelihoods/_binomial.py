@@ -79,8 +79,10 @@ class Binomial(Likelihood):
         return float(special.logit(rate) - weights @ offset / weights.sum())
 
     def remark(self, y: Vector, eta: Vector) -> Status | None:
-        """Say so if the classes are perfectly separated."""
-        return Status.SEPARATED if bool(np.all((2.0 * y - 1.0) * eta > 0.0)) else None
+        """Say so if some value of eta tells the classes apart without error."""
+        low, high = eta[y == 0.0], eta[y == 1.0]
+        apart = low.size > 0 and high.size > 0 and low.size + high.size == y.size
+        return Status.SEPARATED if apart and low.max() < high.min() else None
 
 
 def polya_gamma_mean(eta: Vector) -> Vector:

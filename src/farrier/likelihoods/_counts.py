@@ -10,7 +10,15 @@ from scipy import special
 
 from farrier._types import Vector
 from farrier._validation import check_number
-from farrier.likelihoods._base import EXTREME, WEIGHT_FLOOR, Likelihood, Working, best_positive, refuse
+from farrier.likelihoods._base import (
+    EXTREME,
+    EXTREME_WEIGHT,
+    WEIGHT_FLOOR,
+    Likelihood,
+    Working,
+    best_positive,
+    refuse,
+)
 
 
 class Counts(Likelihood):
@@ -57,7 +65,7 @@ class Poisson(Counts):
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return mu and eta + (y - mu) / mu."""
-        mu = self.mean(eta)
+        mu = self.mean(np.minimum(eta, EXTREME_WEIGHT))
         weights = np.maximum(mu, WEIGHT_FLOOR)
         return Working(weights, eta + (y - mu) / weights)
 
@@ -100,7 +108,7 @@ class NegativeBinomial(Counts):
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return mu / (1 + mu/size) and eta + (y - mu) / mu."""
-        mu = self.mean(eta)
+        mu = self.mean(np.minimum(eta, EXTREME_WEIGHT))
         shrunk = 1.0 / (1.0 + mu / self.size_)
         weights = np.maximum(mu * shrunk, WEIGHT_FLOOR)
         return Working(weights, eta + (y - mu) * shrunk / weights)
