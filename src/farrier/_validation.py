@@ -48,8 +48,8 @@ def check_y(y: Any, n_rows: int) -> Vector:
     if np.iscomplexobj(y if hasattr(y, "dtype") else np.asarray(y)):
         raise ValueError("Complex data not supported: y must be real")
     array = check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
-    if array.dtype.kind in "US":
-        raise ValueError(f"y holds the text {array.flat[0]!r}: convert it to numbers, or encode the labels")
+    if array.dtype.kind in "mM":
+        raise ValueError("y holds dates or durations: convert them to numbers, such as days since the first")
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
             f"y has {array.shape[1]} columns, but this estimator explains one response: "
@@ -74,11 +74,18 @@ def check_labels(y: Any, n_rows: int) -> Any:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    array = np.asarray(y)
+    try:
+        array = np.asarray(y)
+        if array.dtype.kind in "US" and not hasattr(y, "dtype"):
+            array = np.asarray(y, dtype=object)  # or NaN among words would be the word "nan"
+    except ValueError as error:
+        raise ValueError("y must be a 1d array of labels, but its entries differ in shape") from error
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold labels")
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(f"y has {array.shape[1]} columns, but a classifier explains one column of labels")
+    if array.ndim not in (1, 2):
+        raise ValueError(f"y has shape {array.shape}, but a classifier explains a 1d array of labels")
     labels = column_or_1d(array, warn=True)
     if labels.size != n_rows:
         raise ValueError(
@@ -87,10 +94,23 @@ def check_labels(y: Any, n_rows: int) -> Any:
         )
     if labels.dtype.kind == "f":
         return check_finite("y", labels)
+    if labels.dtype.kind in "OmM":
+        missing = [row for row, label in enumerate(labels) if _is_missing(label)]
+        if missing:
+            raise ValueError(
+                f"y is missing (NaN or None) in row {missing[0]}: remove such rows before fitting"
+            )
     if labels.dtype.kind == "O":
-        for row, label in enumerate(labels):
-            if label is None or label != label:
-                raise ValueError(f"y is missing (NaN or None) in row {row}: remove such rows before fitting")
+        plain = np.array(labels.tolist())
+        kinds = {isinstance(label, str) for label in labels}
+        if len(kinds) > 1:
+            row = next(i for i, v in enumerate(labels) if isinstance(v, str) != isinstance(labels[0], str))
+            raise ValueError(
+                f"y mixes text and numbers (Unknown label type), as in row {row}, {labels[row]!r}, "
+                f"after {labels[0]!r}: use one kind of label"
+            )
+        if plain.ndim == 1 and (plain.dtype.kind in "biuf" or not hasattr(y, "dtype")):
+            return plain  # labels of objects that are numbers after all
     return labels
 
 
@@ -180,7 +200,10 @@ def check_level(level: Any) -> float:
     >>> check_level(0.95)
     0.95
     """
-    return check_number("level", level, high=np.nextafter(1.0, 0.0))
+    try:
+        return check_number("level", level, high=np.nextafter(1.0, 0.0))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"level={level!r} must be a number above 0 and below 1") from None
 
 
 def check_offset(offset: Any, n_rows: int) -> Vector | float:
@@ -216,14 +239,18 @@ def check_choice(name: str, value: Any, allowed: tuple[str, ...], instead: str =
 def _as_float(name: str, vector: Any) -> Vector:
     if np.iscomplexobj(vector):
         raise ValueError(f"Complex data not supported: {name} must be real")
-    try:
-        return np.asarray(vector, dtype=np.float64)
-    except (TypeError, ValueError):
-        row = next(i for i, v in enumerate(np.ravel(vector)) if not _is_number(v))
-        raise ValueError(
-            f"{name} holds {np.ravel(vector)[row]!r} in row {row}, which is not a number: "
-            "this is a regression; encode labels as numbers or use a classifier"
-        ) from None
+    vector = np.asarray(vector)
+    if vector.dtype.kind in "OUS":
+        advice = "convert it to numbers" + (", or use HorseshoeClassifier for labels" if name == "y" else "")
+        vector = vector.astype(object)
+        for row, value in enumerate(vector.tolist()):
+            if _is_missing(value):
+                raise ValueError(
+                    f"Input {name} contains NaN in row {row}: impute or remove such rows before fitting"
+                )
+            if isinstance(value, str | bytes) or not _is_number(value):
+                raise ValueError(f"{name} holds {value!r} in row {row}, which is not a number: {advice}")
+    return np.asarray(vector, dtype=np.float64)
 
 
 def _refuse_words(x: Any) -> None:
@@ -249,6 +276,16 @@ def _where_not_a_number(x: Any) -> str:
             where = _column_name(x, column)
             return f"; look at {where}, row {row} of X: encode or remove what is not a number"
     return ""
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether ``value`` is None, NaN, NaT or pandas.NA, none of which equals itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA
+        return True
+    except ValueError:  # an array
+        return False
 
 
 def _is_number(value: Any) -> bool:

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
-from farrier._validation import check_choice, check_labels, check_weights, check_x
+from farrier._validation import check_choice, check_labels, check_number, check_weights, check_x
 from farrier.estimators import HorseshoeRegressor
 from farrier.likelihoods import Binomial
 from farrier.priors import GlobalPrior, LocalPrior
@@ -139,22 +138,22 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         family = Binomial(self.weights)
         matrix = check_x(X)
         labels = check_labels(y, len(matrix))
-        check_classification_targets(labels)
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise ValueError(f"y does not hold labels: {error} HorseshoeRegressor explains numbers") from None
         weights = check_weights(sample_weight, len(matrix))
         classes, codes = _encode(labels, weights)
-        if offset is not None and classes.size > 2:
-            raise ValueError(
-                f"offset is for two classes, but y has {classes.size}: fit each class on its own"
-            )
+        _check_two(offset, classes)
         weights = self._class_weights(classes, codes, weights)
-        starts = self._starts(classes)
+        starts = self._starts(classes, matrix.shape[1])
         targets = [1] if classes.size == 2 else range(classes.size)
-        self.estimators_ = [
+        estimators = [
             self._regressor(family, start).fit(matrix, (codes == target).astype(float), weights, offset)
             for target, start in zip(targets, starts, strict=True)
         ]
-        self.classes_ = classes
         validate_data(self, X, reset=True, skip_check_array=True)
+        self.classes_, self.estimators_ = classes, estimators
         self._store()
         return self
 
@@ -172,7 +171,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (m,), or (m, n_classes) for more than two
         """
-        matrix = self._check_new(X)
+        matrix = self._check_new(X, offset)
         eta = [model.linear_predictor(matrix, offset=offset) for model in self.estimators_]
         return eta[0] if len(eta) == 1 else np.column_stack(eta)
 
@@ -248,7 +247,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (m, 2), or (m, n_classes, 2) for more than two
         """
-        matrix = self._check_new(X)
+        matrix = self._check_new(X, offset)
         return self._stack([m.predict_interval(matrix, level, offset) for m in self.estimators_], axis=1)
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
@@ -269,11 +268,11 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         """
         log_proba = self.predict_log_proba(X, offset)
         labels = check_labels(y, len(log_proba))
-        codes = np.searchsorted(self.classes_, labels).clip(max=self.classes_.size - 1)
-        unknown = self.classes_[codes] != labels
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            raise ValueError(f"y in row {row} is {labels[row]!r}, which is not among classes_")
+        known = {label: code for code, label in enumerate(self.classes_.tolist())}
+        for row, label in enumerate(labels.tolist()):
+            if label not in known:
+                raise ValueError(f"y in row {row} is {label!r}, which is not among classes_: {list(known)}")
+        codes = np.array([known[label] for label in labels.tolist()], dtype=int)
         weights = check_weights(sample_weight, len(log_proba))
         picked = log_proba[np.arange(labels.size), codes]
         return float(picked.sum() if weights is None else weights @ picked)
@@ -319,15 +318,19 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         }
         return HorseshoeRegressor(family=family, **{**shared, "start": start, "warm_start": False})
 
-    def _starts(self, classes: Any) -> list[Any]:
+    def _starts(self, classes: Any, n_columns: int) -> list[Any]:
         """Return where each regression starts."""
-        earlier = self if self.warm_start and hasattr(self, "estimators_") else self.start
+        warm = self.warm_start and hasattr(self, "estimators_")
+        earlier = self if warm else self.start
         if not isinstance(earlier, HorseshoeClassifier):
             check_choice("start", earlier, ("paper",), " or a fitted HorseshoeClassifier")
             return [earlier] * (1 if classes.size == 2 else classes.size)
-        check_is_fitted(earlier)
+        check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
+        what = "the earlier fit that warm_start=True starts from" if warm else "start"
+        if earlier.n_features_in_ != n_columns:
+            raise ValueError(f"{what} has {earlier.n_features_in_} columns, but X has {n_columns}")
         if not np.array_equal(earlier.classes_, classes):
-            raise ValueError(f"start was fitted to the classes {earlier.classes_}, but y has {classes}")
+            raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
         return list(earlier.estimators_)
 
     def _class_weights(self, classes: Any, codes: Any, weights: Vector | None) -> Vector | None:
@@ -340,11 +343,25 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         else:
             if not isinstance(self.class_weight, dict):
                 raise ValueError(f"class_weight={self.class_weight!r} must be a dict, 'balanced' or None")
-            per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+            per_class = self._given_weights(classes.tolist())
         return check_weights(rows * per_class[codes], codes.size)
 
-    def _check_new(self, X: Any) -> Matrix:
+    def _given_weights(self, classes: list[Any]) -> Vector:
+        """Return the weight of each class; 1 for those that are not named."""
+        given = self.class_weight
+        if not set(given) <= set(classes):
+            raise ValueError(f"class_weight is for the classes {list(given)}, but y has {classes}")
+        values = [
+            check_number(f"class_weight of class {label!r}", given.get(label, 1.0), low_allowed=True)
+            for label in classes
+        ]
+        if sum(value > 0.0 for value in values) < 2:
+            raise ValueError(f"class_weight={given!r} leaves one class only: at least 2 classes need one")
+        return np.array(values)
+
+    def _check_new(self, X: Any, offset: Any) -> Matrix:
         check_is_fitted(self)
+        _check_two(offset, self.classes_)
         matrix = check_x(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
@@ -364,14 +381,20 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         self.scale_ = models[0].scale_
 
 
+def _check_two(offset: Any, classes: Any) -> None:
+    if offset is not None and classes.size > 2:
+        raise ValueError(f"offset is for two classes, but y has {classes.size}: fit each class on its own")
+
+
 def _encode(labels: Any, weights: Vector | None) -> tuple[Any, Any]:
     """Return the classes of the rows that count, and the class of each row."""
     counted = labels if weights is None else labels[weights > 0.0]
     classes = np.unique(counted)
     if classes.size < 2:
+        where = "" if weights is None else " among the rows with a positive sample_weight"
         only = repr(classes[0].item() if hasattr(classes[0], "item") else classes[0])
         raise ValueError(
-            f"y has one class only, {only}, but a classifier needs samples of at least 2 classes: "
+            f"y has one class only, {only}{where}, but a classifier needs samples of at least 2 classes: "
             "look at how the labels were made"
         )
     return classes, np.searchsorted(classes, labels).clip(max=classes.size - 1)

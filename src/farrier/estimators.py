@@ -14,6 +14,7 @@ from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier._validation import check_choice, check_level, check_offset, check_weights, check_x, check_y
 from farrier.fitting import Earlier, Fitted, Rows, Settings, fit_rows
 from farrier.likelihoods import Likelihood, resolve_family
+from farrier.likelihoods._base import EXTREME
 from farrier.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
@@ -185,12 +186,14 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         matrix = check_x(X)
         response = check_y(y, len(matrix))
         family.check(response)
-        rows = _weighted_rows(
-            matrix,
-            response,
-            check_weights(sample_weight, len(matrix)),
-            check_offset(offset, len(matrix)),
-        )
+        known = check_offset(offset, len(matrix))
+        if family.positive_only and (far := np.abs(np.atleast_1d(known)) > EXTREME).any():
+            row = int(np.argmax(far))
+            raise ValueError(
+                f"offset in row {row} is {np.atleast_1d(known)[row]:g}, and its exponential is out of range: "
+                "for counts it is the logarithm of the exposure"
+            )
+        rows = _weighted_rows(matrix, response, check_weights(sample_weight, len(matrix)), known)
         settings = Settings(
             family,
             resolve_local(self.prior),
@@ -286,11 +289,11 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         -------
         float
         """
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
         if self.family_.has_dispersion:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
 
-            return float(r2_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
-        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
+            return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
         mean = np.full_like(response, float(weights @ response / weights.sum()))
         family = self.family_
         losses = [
@@ -373,18 +376,21 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         """Return the response, the linear predictor and the weights."""
         matrix = self._check_new(X)
         response = check_y(y, len(matrix))
-        self.family_.check(response)
+        whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
+        self.family_.check(np.where(response < 0.0, response, whole))
         eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
         weights = check_weights(sample_weight, len(matrix))
         return response, eta, np.ones_like(response) if weights is None else weights
 
     def _start(self, n_columns: int) -> str | Earlier:
-        earlier = self if self.warm_start and hasattr(self, "coef_") else self.start
+        warm = self.warm_start and hasattr(self, "coef_")
+        earlier = self if warm else self.start
         if not isinstance(earlier, HorseshoeRegressor):
-            return check_choice("start", earlier, STARTS, " or a fitted model")
-        check_is_fitted(earlier)
+            return check_choice("start", earlier, STARTS, " or a fitted HorseshoeRegressor")
+        check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
         if earlier.coef_.size != n_columns:
-            raise ValueError(f"start has {earlier.coef_.size} coefficients, but X has {n_columns} columns")
+            what = "the earlier fit that warm_start=True starts from" if warm else "start"
+            raise ValueError(f"{what} has {earlier.coef_.size} coefficients, but X has {n_columns} columns")
         return Earlier(earlier.coef_, earlier.coef_std_, earlier.intercept_, earlier.sigma2_)
 
     def _store(self, fitted: Fitted) -> None:

@@ -317,9 +317,9 @@ class Linearised:
         before = np.append(self._mean, self._level)
         image = np.append(mean, self.system.intercept(mean))
         bound = self._objective(self._eta, self._mean, scales)
-        self._move(image[:-1], float(image[-1]))
+        self._step_to(image, scales)
         self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
-        self._try(mixer.next(before, image), scales, bound)
+        self._try(mixer.next(before, np.append(self._mean, self._level)), scales, bound)
         return max(_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
 
     def take(self, keep: Mask) -> None:

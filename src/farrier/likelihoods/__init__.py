@@ -55,6 +55,7 @@ def resolve_family(family: Any) -> Likelihood:
         return family
     if isinstance(family, type) and issubclass(family, Likelihood):
         return family()
-    hint = ": for two classes use HorseshoeClassifier" if family == "binomial" else ""
+    two_classes = isinstance(family, str) and family == "binomial"
+    hint = ": for two classes use HorseshoeClassifier" if two_classes else ""
     check_choice("family", family, tuple(FAMILIES), f", or an object of farrier.likelihoods{hint}")
     return FAMILIES[family]()

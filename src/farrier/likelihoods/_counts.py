@@ -102,7 +102,7 @@ class NegativeBinomial(Counts):
     size_: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.size != "estimate":
+        if not (isinstance(self.size, str) and self.size == "estimate"):
             fixed = check_number("size", self.size, instead=" or 'estimate'")
             object.__setattr__(self, "size_", fixed)
 

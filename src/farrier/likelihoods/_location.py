@@ -92,7 +92,7 @@ class StudentT(Location):
     df_: float = 4.0
 
     def __post_init__(self) -> None:
-        if self.df != "estimate":
+        if not (isinstance(self.df, str) and self.df == "estimate"):
             fixed = check_number("df", self.df, instead=" or 'estimate'")
             object.__setattr__(self, "df_", fixed)
 
