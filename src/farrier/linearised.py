@@ -17,7 +17,7 @@ from farrier._design import Standardised, System, columns
 from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
 from farrier.accelerate import Anderson
 from farrier.estep import ALONE, Context, EStep, choose_e_step, posterior_covariance, posterior_mean
-from farrier.likelihoods import Likelihood, weighted_median
+from farrier.likelihoods import Likelihood
 from farrier.mstep import noise_variance
 
 BLOCK_ROWS = 4096
@@ -413,8 +413,8 @@ class Linearised:
         return Start(mean, mean * mean, system.zz)
 
     def _middle(self) -> float:
-        """Return an intercept for no columns at all, from the first linear predictor."""
-        return weighted_median(self._eta - self._offset, self._sample) if self._center else 0.0
+        """Return an intercept for no columns at all."""
+        return self.likelihood.level(self._y, self._sample, self._offset) if self._center else 0.0
 
     def _linearise(self, sigma2: float) -> None:
         weights, targets = self.likelihood.working(self._y, self._eta, sigma2)
@@ -448,7 +448,8 @@ class Linearised:
     def _try(self, point: Vector, scales: Scales, bound: float) -> None:
         """Go to coefficients and intercept if the penalised likelihood is good enough there."""
         eta = self._predictor(point[:-1], float(point[-1]))
-        if self._objective(eta, point[:-1], scales) <= bound:
+        near = float(np.abs(eta - self._eta).max()) <= LONGEST
+        if near and self._objective(eta, point[:-1], scales) <= bound:
             self._mean, self._level, self._eta = point[:-1], float(point[-1]), eta
 
     def _objective(self, eta: Vector, mean: Vector, scales: Scales) -> float:

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from farrier._validation import check_choice
-from farrier.likelihoods._base import Likelihood, Working
+from farrier.likelihoods._base import Likelihood, Working, weighted_median
 from farrier.likelihoods._binomial import Binomial, polya_gamma_mean
 from farrier.likelihoods._counts import Counts, NegativeBinomial, Poisson
-from farrier.likelihoods._location import Gaussian, Laplace, Location, StudentT, weighted_median
+from farrier.likelihoods._location import Gaussian, Laplace, Location, StudentT
 
 __all__ = [
     "Binomial",

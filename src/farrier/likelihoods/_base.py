@@ -91,6 +91,10 @@ class Likelihood:
         """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
         return 1.0
 
+    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+        """Return an intercept near the best one without any column."""
+        return weighted_median(self.start(y) - offset, weights)
+
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
         """Return an intercept if the likelihood of y has none that is finite, as with all-zero counts."""
         return None
@@ -98,6 +102,20 @@ class Likelihood:
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Return a status that says more of a fit than that it converged."""
         return None
+
+
+def weighted_median(values: Vector, weights: Vector) -> float:
+    """Return the middle of the values that have half of the weight below and half above.
+
+    Examples
+    --------
+    >>> weighted_median(np.array([1.0, 5.0, 2.0]), np.array([1.0, 1.0, 2.0]))
+    2.0
+    """
+    order = np.argsort(values, kind="stable")
+    reached, half = np.cumsum(weights[order]), 0.5 * float(weights.sum())
+    low, high = int(np.searchsorted(reached, half, "left")), int(np.searchsorted(reached, half, "right"))
+    return 0.5 * float(values[order[low]] + values[order[min(high, values.size - 1)]])
 
 
 def refuse(y: Vector, wrong: Any, why: str) -> None:

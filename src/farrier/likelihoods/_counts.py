@@ -46,6 +46,10 @@ class Counts(Likelihood):
         """Return the logarithm."""
         return np.log(np.maximum(mean, math.exp(-EXTREME)))
 
+    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+        """Return the logarithm of the counts in all over the exposure in all."""
+        return math.log(max(float(weights @ y), 0.5)) - float(special.logsumexp(offset, b=weights))
+
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
         """Return the rate at which half a count is expected in all, if there is none."""
         if y.any():

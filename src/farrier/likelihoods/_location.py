@@ -10,7 +10,7 @@ from scipy import special
 
 from farrier._types import Vector
 from farrier._validation import check_number
-from farrier.likelihoods._base import Likelihood, Working, best_positive
+from farrier.likelihoods._base import Likelihood, Working, best_positive, weighted_median
 
 DF_RANGE = (2.1, 200.0)
 """Where the degrees of freedom are looked for."""
@@ -177,17 +177,3 @@ class Laplace(Location):
     def information(self) -> float:
         """Return 1: the weights sigma / |r| would make the coefficients far too certain."""
         return 1.0
-
-
-def weighted_median(values: Vector, weights: Vector) -> float:
-    """Return the middle of the values that have half of the weight below and half above.
-
-    Examples
-    --------
-    >>> weighted_median(np.array([1.0, 5.0, 2.0]), np.array([1.0, 1.0, 2.0]))
-    2.0
-    """
-    order = np.argsort(values, kind="stable")
-    reached, half = np.cumsum(weights[order]), 0.5 * float(weights.sum())
-    low, high = int(np.searchsorted(reached, half, "left")), int(np.searchsorted(reached, half, "right"))
-    return 0.5 * float(values[order[low]] + values[order[min(high, values.size - 1)]])
