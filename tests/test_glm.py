@@ -17,8 +17,9 @@ from farrier.likelihoods import (
     StudentT,
     Working,
 )
-from farrier.linearised import Linearised, WeightedSystem
+from farrier.linearised import Linearised
 from farrier.priors import HalfCauchy, Horseshoe
+from farrier.weighted import WeightedSystem
 from simulate import glm
 
 FAMILIES = {
