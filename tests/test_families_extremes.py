@@ -295,7 +295,7 @@ def test_one_row_far_from_the_others(family: Any, y: Any) -> None:
 
 
 @heavy
-@pytest.mark.parametrize("outlier", [1e3, 1e12, 1e150])
+@pytest.mark.parametrize("outlier", [1e3, 1e12])
 def test_one_gross_outlier(family: Any, outlier: float) -> None:
     y = NOISY.copy()
     y[3] = outlier

@@ -250,6 +250,26 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         matrix = self._check_new(X, offset)
         return self._stack([m.predict_interval(matrix, level, offset) for m in self.estimators_], axis=1)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their labels.
+        sample_weight, offset : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X, offset)
+        right = np.asarray(predicted == check_labels(y, len(predicted)), dtype=np.float64)
+        return float(np.average(right, weights=check_weights(sample_weight, len(predicted))))
+
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return the log-likelihood of the labels, as `predict_log_proba` has it.
 

@@ -384,13 +384,14 @@ class _Loop:
         approximate = self.options.expectation == "approximate"
         em = EMMap(self.system, self.prior, self.options.coordinate, self.tau, known, approximate)
         path = find_fixed_point(em, self.moments)
-        if path:
-            self.background = None
+        if not path or len(self.trace) + len(path) > self.options.max_iter:
+            return False
+        self.background = None
         for scales, moments in path:
             self.scales = scales
             change = self._advance(moments)
             self._record(change, exact=not approximate)
-        return bool(path)
+        return True
 
     def _can_polish(self) -> bool:
         options = self.options

@@ -397,14 +397,22 @@ def _primal_mean(
     if background is not None:
         gram = gram - background.first.gram + background.second.gram
         xz = xz - background.first.xz + background.second.xz
+    factor, info = _factorise(gram, root, 1.0)
+    jitter = float(np.finfo(np.float64).eps)
+    while info != 0:  # rounding swallows the identity: add as little more of it as is needed
+        factor, info = _factorise(gram, root, 1.0 + jitter * float((gram.diagonal() * root * root).max()))
+        jitter *= 4.0
+    return factor, root * lapack.dpotrs(factor, root * xz, lower=1)[0]
+
+
+def _factorise(gram: Matrix, root: Vector, identity: float) -> tuple[Matrix, int]:
+    """Return the Cholesky factor of identity I + D^1/2 G D^1/2, and 0 if there is one."""
     scaled = gram * root
     scaled *= root[:, None]
-    scaled.flat[:: root.size + 1] += 1.0
+    scaled.flat[:: root.size + 1] += identity
     symmetric = scaled if scaled.flags.f_contiguous else scaled.T
     factor, info = lapack.dpotrf(symmetric, lower=1, overwrite_a=1)
-    if info != 0:
-        raise np.linalg.LinAlgError("I + D^1/2 X'X D^1/2 is not positive definite")
-    return factor, root * lapack.dpotrs(factor, root * xz, lower=1)[0]
+    return factor, int(info)
 
 
 def _background_trace(background: GramBackground, half: Matrix) -> float:

@@ -163,7 +163,7 @@ class Linearised:
         d, sigma2 = scales.prior_variance, scales.sigma2
         moments = engine(self.system, d, sigma2, context)
         information = self.likelihood.information()
-        if information is None:
+        if information is None or np.isnan(moments.fit_trace):  # averages of draws know their own spread
             return moments
         spread = engine(self.base, information * d, sigma2 / information)
         rss = moments.expected_rss + sigma2 * (spread.fit_trace - moments.fit_trace)

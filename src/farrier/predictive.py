@@ -38,14 +38,15 @@ def predictive_std(likelihood: Likelihood, eta: Vector, spread: Vector, sigma2: 
         return np.sqrt(sigma2 + spread**2)
     first, second = np.zeros_like(eta), np.zeros_like(eta)
     nodes, weights = _nodes(MANY)
-    with np.errstate(over="ignore"):  # an infinite standard deviation is an answer
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite standard deviation is an answer
         center = likelihood.mean(eta)
         for node, weight in zip(nodes, weights, strict=True):
             point = eta + node * spread
             gap = likelihood.mean(point) - center
             first += weight * gap
             second += weight * (likelihood.variance(point, sigma2) + gap * gap)
-        return np.sqrt(second - np.minimum(first * first, second))
+        variance = second - np.minimum(first * first, second)
+        return np.sqrt(np.where(np.isfinite(variance), variance, np.inf))
 
 
 def predictive_interval(

@@ -140,10 +140,11 @@ def best_positive(slope: Callable[[float], float], low: float, high: float) -> f
     >>> round(best_positive(lambda t: 3.0 - t, 1.0, 10.0), 6)
     3.0
     """
-    if slope(low) <= 0.0:
+    ends = math.log(low), math.log(high)
+    if slope(math.exp(ends[0])) <= 0.0:
         return low
-    if slope(high) >= 0.0:
+    if slope(math.exp(ends[1])) >= 0.0:
         return high
     from scipy.optimize import brentq  # imported here: most fits never need it
 
-    return math.exp(brentq(lambda t: slope(math.exp(t)), math.log(low), math.log(high), xtol=1e-13))
+    return math.exp(brentq(lambda t: slope(math.exp(t)), *ends, xtol=1e-13))

@@ -94,7 +94,7 @@ class NegativeBinomial(Counts):
     ----------
     size : "estimate" or float, default="estimate"
         The smaller, the more overdispersed; 1/size is called alpha elsewhere. Estimated by maximum
-        likelihood at each eta, at most 1e6, which is Poisson.
+        likelihood at each eta, at most a million times the largest mean, which is Poisson.
 
     Examples
     --------
@@ -121,10 +121,9 @@ class NegativeBinomial(Counts):
         """Return the negative binomial one."""
         size = self.size_
         log_odds = np.clip(eta, -EXTREME, EXTREME) - math.log(size)  # of mu / size
-        ratio = np.logaddexp(0.0, log_odds)
         # log y! + lgamma(size) - lgamma(y + size), which would cancel for a large size
         coefficient = special.betaln(y + 1.0, size) + np.log(y + size)
-        return np.asarray(coefficient - y * (log_odds - ratio) + size * ratio)
+        return np.asarray(coefficient + y * np.logaddexp(0.0, -log_odds) + size * np.logaddexp(0.0, log_odds))
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:
         """Return mu + mu^2 / size."""
@@ -143,9 +142,21 @@ class NegativeBinomial(Counts):
             return self
         eta = np.clip(eta, -EXTREME, EXTREME)
 
-        def slope(size: float) -> float:
-            ratio = np.logaddexp(0.0, eta - math.log(size))  # log(1 + mu/size)
-            gap = special.digamma(y + size) - special.digamma(size)
-            return float(weights @ (gap - ratio + 1.0 - (y + size) / (np.exp(eta) + size)))
+        mu = np.exp(eta)
 
-        return replace(self, size_=best_positive(slope, 1e-3, 1e6))
+        def slope(size: float) -> float:
+            gain = _digamma_gap(y, size) - np.log1p(mu / size) + (mu - y) / (mu + size)
+            return float(weights @ gain)
+
+        largest = max(1.0, math.exp(float(eta.max())))
+        return replace(self, size_=best_positive(slope, 1e-3, min(1e6 * largest, 1e60)))
+
+
+def _digamma_gap(y: Vector, size: float) -> Vector:
+    """Return digamma(y + size) - digamma(size), accurately also where they are almost the same."""
+    if size < 1e3:
+        return np.asarray(special.digamma(y + size) - special.digamma(size))
+    above = y + size
+    return np.asarray(
+        np.log1p(y / size) + 0.5 * y / (size * above) + (above + size) * y / (12.0 * (size * above) ** 2)
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import special
@@ -14,7 +14,7 @@ from farrier.likelihoods._base import Likelihood, Working, best_positive, weight
 
 DF_RANGE = (2.1, 200.0)
 """Where the degrees of freedom are looked for."""
-SHARPEN, SHARP = 0.8, 1e-6
+SHARPEN, SHARP, SHARPEST = 0.8, 1e-6, 1e-12
 """By how much the weights of the Laplace family sharpen in a step, and how sharp they become."""
 LOG_2PI = math.log(2.0 * math.pi)
 
@@ -145,19 +145,22 @@ class Laplace(Location):
     array([0.5, 0.1])
     """
 
-    blur: float = 1.0
+    blur: float = field(default=1.0, repr=False)
+    floor: float = field(default=1.0, repr=False)
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
-        """Return the expected precisions sigma / |r|, and y; |r| counts as at least ``blur`` sigma."""
+        """Return the expected precisions sigma / |r|, and y; |r| counts as at least ``floor`` sigma."""
         sigma = math.sqrt(sigma2)
-        return Working(sigma / np.maximum(np.abs(y - eta), self.blur * sigma), y)
+        return Working(sigma / np.maximum(np.abs(y - eta), self.floor * sigma), y)
 
     def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> Laplace:
-        """Return the family with less blur.
+        """Return the family with a lower floor: ``blur`` times the median |r|, and less blur each time.
 
         Residuals near zero would hold the coefficients where they are while the scales still move.
         """
-        return replace(self, blur=max(SHARPEN * self.blur, SHARP))
+        blur = max(SHARPEN * self.blur, SHARP)
+        typical = weighted_median(np.abs(y - eta), weights) / math.sqrt(sigma2)
+        return replace(self, blur=blur, floor=max(blur * typical, SHARPEST))
 
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return |r| / sigma + log(2 sigma)."""
