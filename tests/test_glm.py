@@ -160,7 +160,7 @@ def test_weighted_system_is_weighted_least_squares(center, concentrated):
     x, z, w = np.asfortranarray(rng.standard_normal((30, 4))), rng.standard_normal(30), rng.random(30)
     if concentrated:
         w[3] = 1e9  # the centred Gram matrix is then what is left of far larger numbers
-    system = WeightedSystem(x, z, w, 30.0, center)
+    system = WeightedSystem(x, z, w, 30.0, center, careful=concentrated)
     columns = np.column_stack([np.ones(30), x]) if center else x
     root = np.sqrt(w)[:, None]
     coef = np.linalg.lstsq(root * columns, root[:, 0] * z, rcond=None)[0]

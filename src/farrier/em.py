@@ -281,6 +281,8 @@ class _Loop:
 
     def _accepted(self, moments: Moments, before: Vector) -> Moments:
         """Return the moments around the mean that the likelihood lets us move to."""
+        if self.problem.constant:
+            return moments
         settled = bool(np.all(np.abs(moments.second_moment - before) < SETTLED_CHANGE * before))
         return moments._replace(mean=self.problem.accept(moments.mean, self.scales, self.mean, settled))
 

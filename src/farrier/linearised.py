@@ -296,7 +296,12 @@ class Linearised:
     def _linearise(self, sigma2: float) -> None:
         weights, targets = self.likelihood.working(self._y, self._eta, sigma2)
         self.system = WeightedSystem(
-            self._x, targets - self._offset, self._sample * weights, self.size, self._center
+            self._x,
+            targets - self._offset,
+            self._sample * weights,
+            self.size,
+            self._center,
+            careful=self.likelihood.has_dispersion,
         )
 
     def _move(self, mean: Vector, level: float) -> None:

@@ -32,6 +32,9 @@ class WeightedSystem(System):
         The n of the paper.
     center : bool
         Whether there is an intercept.
+    careful : bool
+        Whether the residual sum of squares matters: then it is added up row by row, and not taken from the
+        Gram matrix, where it is what is left of larger numbers.
 
     Examples
     --------
@@ -41,8 +44,11 @@ class WeightedSystem(System):
     (2.0, 1.0)
     """
 
-    def __init__(self, x: Matrix, targets: Vector, weights: Vector, size: float, center: bool) -> None:
+    def __init__(
+        self, x: Matrix, targets: Vector, weights: Vector, size: float, center: bool, careful: bool = True
+    ) -> None:
         self.raw, self.targets, self.weights, self.size, self.center = x, targets, weights, size, center
+        self._careful = careful
         self.total = float(weights.sum())
         self.root = np.sqrt(weights)
         self.x_mean = x.T @ weights / self.total if center else np.zeros(x.shape[1])
@@ -102,8 +108,8 @@ class WeightedSystem(System):
         return np.asarray(self.z - self.root * fit)
 
     def rss(self, coef: Vector) -> float:
-        """Return ||z - X coef||^2, without a pass over the rows where the Gram matrix is at hand."""
-        if "gram" not in self.__dict__:
+        """Return ||z - X coef||^2."""
+        if self._careful or "gram" not in self.__dict__:
             return super().rss(coef)
         return max(self.zz + float(coef @ (self.gram @ coef - 2.0 * self.xz)), 0.0)
 
