@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 RHO = 0.7
-NOISE_SD = 3.0
-EFFECT = 3.0
-N_EACH_SIGN = 10
 
 Array = NDArray[np.float64]
 
@@ -26,44 +24,67 @@ class Quality:
     model_error: float
 
 
-def true_coefficients(p: int) -> Array:
-    """Ten effects of +3, then ten of -3, then zeros."""
-    beta = np.zeros(p)
-    beta[:N_EACH_SIGN] = EFFECT
-    beta[N_EACH_SIGN : 2 * N_EACH_SIGN] = -EFFECT
-    return beta
+@dataclass(frozen=True)
+class Family:
+    """Responses with a canonical link: up to constants, their negative log-likelihood is cumulant - y eta."""
+
+    draw: Callable[[Array, np.random.Generator], Array]
+    cumulant: Callable[[Array], Array]
+    link: Callable[[float], float]
+
+    def loss(self, y: Array, eta: Array) -> float:
+        """Return the mean negative log-likelihood, up to constants."""
+        return float(np.mean(self.cumulant(eta) - y * eta))
 
 
-def make_data(n: int, p: int, seed: int) -> tuple[Array, Array]:
-    """Draw ``X`` with AR(1) rows and standard normal margins, and ``y = X beta + noise``.
+@dataclass(frozen=True)
+class Simulation:
+    """Responses of a family with mean ``link^-1(intercept + X b)``; the first columns have the effects."""
 
-    The recursion runs in place, so that making the data needs no memory beyond the data: the peak memory
-    of a fit is read against it.
-    """
-    rng = np.random.default_rng(seed)
-    X = np.empty((n, p))
-    rng.standard_normal(out=X)
-    innovation_sd = np.sqrt(1.0 - RHO**2)
-    for j in range(1, p):
-        X[:, j] *= innovation_sd
-        X[:, j] += RHO * X[:, j - 1]
-    signal = 2 * N_EACH_SIGN
-    y = X[:, :signal] @ true_coefficients(p)[:signal] + NOISE_SD * rng.standard_normal(n)
-    return X, y
+    family: Family
+    effects: tuple[float, ...]
+    intercept: float
 
+    def make_data(self, n: int, p: int, seed: int) -> tuple[Array, Array]:
+        """Draw ``X`` with AR(1) rows and standard normal margins, and ``y``.
 
-def model_error(coef: Array) -> float:
-    """Return ``(b - b_hat)' Sigma (b - b_hat)`` with ``Sigma[i, j] = rho ** |i - j|``, in O(p)."""
-    carried, total = 0.0, 0.0
-    for d in (coef - true_coefficients(coef.size)).tolist():
-        total += d * (d + 2.0 * carried)
-        carried = RHO * (carried + d)
-    return total
+        The recursion runs in place, so that making the data needs no memory beyond the data: the peak memory
+        of a fit is read against it.
+        """
+        rng = np.random.default_rng(seed)
+        X = np.empty((n, p))
+        rng.standard_normal(out=X)
+        innovation_sd = np.sqrt(1.0 - RHO**2)
+        for j in range(1, p):
+            X[:, j] *= innovation_sd
+            X[:, j] += RHO * X[:, j - 1]
+        eta = self.intercept + X[:, : len(self.effects)] @ np.array(self.effects)
+        return X, self.family.draw(eta, rng)
 
+    def model_error(self, coef: Array) -> float:
+        """Return ``(b - b_hat)' Sigma (b - b_hat)`` with ``Sigma[i, j] = rho ** |i - j|``, in O(p)."""
+        difference = coef.copy()
+        difference[: len(self.effects)] -= self.effects
+        carried, total = 0.0, 0.0
+        for d in difference.tolist():
+            total += d * (d + 2.0 * carried)
+            carried = RHO * (carried + d)
+        return total
 
-def quality(coef: Array, seed: int) -> Quality:
-    """Compare fitted coefficients with the truth; a coefficient is selected when it is not exactly zero."""
-    selected = coef != 0.0
-    hits = int(selected[: 2 * N_EACH_SIGN].sum())
-    total = int(selected.sum())
-    return Quality(seed, total, hits, total - hits, model_error(coef))
+    def quality(self, coef: Array, seed: int) -> Quality:
+        """Compare fitted coefficients with the truth; one is selected when it is not exactly zero."""
+        selected = coef != 0.0
+        hits = int(selected[: len(self.effects)].sum())
+        total = int(selected.sum())
+        return Quality(seed, total, hits, total - hits, self.model_error(coef))
+
+    def check(self, X: Array, y: Array, coef: Array, intercept: float) -> None:
+        """Refuse an answer that cannot be one: of another size, not finite, or no better than a constant."""
+        if coef.shape != (X.shape[1],):
+            raise ValueError(f"{coef.size} coefficients for {X.shape[1]} columns")
+        eta = intercept + X @ coef
+        if not np.isfinite(eta).all():
+            raise ValueError("the answer is not finite")
+        constant = np.full_like(y, self.family.link(float(y.mean())))
+        if not self.family.loss(y, eta) < self.family.loss(y, constant):
+            raise ValueError("the answer fits its own data no better than a constant")

@@ -6,6 +6,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 
 from processes import ONE_THREAD
@@ -29,12 +30,14 @@ class Seconds:
     last_cpu: float
 
 
-def _run(with_us: bool) -> Seconds | None:
-    """Time the imports in a new process; nothing if they failed."""
+def _run(with_us: bool, cache: str) -> Seconds | None:
+    """Time the imports in a new process that keeps its bytecode; nothing if they failed."""
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPYCACHEPREFIX": cache}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     code = _START + _CLOCK + _BASE + _CLOCK + (_IMPORT if with_us else "") + _CLOCK + _PRINT
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, **ONE_THREAD},
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -42,9 +45,9 @@ def _run(with_us: bool) -> Seconds | None:
     return None if done.returncode else Seconds(*(float(part) for part in done.stdout.split()))
 
 
-def _pair(with_us_first: bool) -> tuple[Seconds, Seconds] | None:
+def _pair(with_us_first: bool, cache: str) -> tuple[Seconds, Seconds] | None:
     """Time a process with the import and one without it, in either order."""
-    measured = {with_us: _run(with_us) for with_us in (with_us_first, not with_us_first)}
+    measured = {with_us: _run(with_us, cache) for with_us in (with_us_first, not with_us_first)}
     longer, shorter = measured[True], measured[False]
     return None if longer is None or shorter is None else (longer, shorter)
 
@@ -68,10 +71,11 @@ def _summary(pairs: list[tuple[Seconds, Seconds]]) -> dict[str, float]:
 def measure_import() -> dict[str, float] | None:
     """Median over pairs of processes of what ``import farrier`` adds, after a pair that is not counted.
 
-    The two processes of a pair run one after the other, and which of them runs first alternates, so that a
+    The first pair compiles everything to bytecode, as an installation does. The two processes of a pair run one after the other, and which of them runs first alternates, so that a
     steady drift of the machine's speed cancels.
     """
     print(f"import farrier: {PAIRS} pairs of processes", file=sys.stderr, flush=True)
-    measured = [_pair(k % 2 == 0) for k in range(PAIRS + 1)]
+    with tempfile.TemporaryDirectory() as cache:
+        measured = [_pair(k % 2 == 0, cache) for k in range(PAIRS + 1)]
     pairs = [pair for pair in measured[1:] if pair is not None]
     return _summary(pairs) if len(pairs) == PAIRS else None

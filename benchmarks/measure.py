@@ -1,4 +1,4 @@
-"""What is measured for one method on one shape, and how two methods compare round by round."""
+"""What is measured for one method in one case, and how two methods compare round by round."""
 
 from __future__ import annotations
 
@@ -6,34 +6,23 @@ import statistics
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tasks import Case
+
 SLOW_FIT = 20.0
 """A method whose fit takes more CPU seconds than this is timed once."""
 
 
-@dataclass(frozen=True)
-class Shape:
-    """Rows and columns of the data."""
-
-    n: int
-    p: int
-
-    @property
-    def name(self) -> str:
-        """Rows x columns."""
-        return f"{self.n}x{self.p}"
-
-
 @dataclass
 class Result:
-    """Everything measured for one method on one shape.
+    """Everything measured for one method in one case.
 
     ``rounds`` has one list for each round: the CPU seconds of a fit at each of the method's turns in that
     round. A round in which the method was not timed is an empty list, so that the rounds of the methods of
-    a shape match one to one.
+    a case match one to one.
     """
 
+    case: Case
     method: str
-    shape: str
     reason: str = ""
     cold_cpu: float | None = None
     import_cpu: float | None = None

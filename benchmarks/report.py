@@ -2,127 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 from checks import Run, all_checks
 from importing import PAIRS
-from measure import Result
-from methods import METHODS, OURS
-
-Cell = Callable[[Result], str]
-
-
-def number(value: float | None) -> str:
-    """Three significant digits without an exponent."""
-    if value is None:
-        return "-"
-    digits = 4 if value < 0.01 else 3 if value < 1 else 2 if value < 100 else 0
-    return f"{value:.{digits}f}"
-
-
-def table(header: list[str], rows: Iterable[list[str]]) -> str:
-    """Lay out a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |" for line in lines)
-
-
-def shapes_of(run: Run, method: str | None = None) -> list[str]:
-    """Shapes that were measured, or those that a method was measured on, in the order of the run."""
-    return list(dict.fromkeys(shape for name, shape in run.results if method in (None, name)))
-
-
-def compared(run: Run) -> list[str]:
-    """Shapes on which more than one method ran."""
-    names = [shape for _, shape in run.results]
-    return [shape for shape in shapes_of(run) if names.count(shape) > 1] or shapes_of(run)
-
-
-def methods_of(run: Run) -> list[str]:
-    """Names of the methods in the run, in the order of the registry."""
-    present = {name for name, _ in run.results}
-    return [name for name in METHODS if name in present]
-
-
-def matrix(run: Run, cell: Cell, missing: Cell = lambda _: "unavailable") -> str:
-    """Lay out one row per method and one column per shape."""
-    shapes = compared(run)
-    rows = []
-    for name in methods_of(run):
-        row = [METHODS[name].label, "yes" if METHODS[name].cross_validated else "no"]
-        for shape in shapes:
-            result = run.results.get((name, shape))
-            row.append("-" if result is None else (missing if result.cold_cpu is None else cell)(result))
-        rows.append(row)
-    return table(["method", "cross-validated", *shapes], rows)
-
-
-def cpu_cell(run: Run) -> Cell:
-    """Median CPU seconds and how many times ours that is; ``*`` marks a single fit.
-
-    A method that was lost on the way says why, beside what it had measured by then.
-    """
-
-    def cell(result: Result) -> str:
-        if result.cpu is None:
-            return f"{result.reason} (first fit {number(result.first_cpu)})"
-        star = "*" if result.slow else ""
-        ratio = run.ratio(result.method, result.shape)
-        beside = "" if result.method == OURS or ratio is None else f" ({number(ratio)}x)"
-        lost = f"; then {result.reason}" if result.reason else ""
-        return f"{number(result.cpu)}{star}{beside}{lost}"
-
-    return cell
-
-
-def cold_cell(result: Result) -> str:
-    """CPU from the start of the process to the end of the first fit, and its two largest parts."""
-    return f"{number(result.cold_cpu)} ({number(result.import_cpu)} + {number(result.first_cpu)})"
-
-
-def memory_cell(result: Result) -> str:
-    """Peak memory above the data, in MiB."""
-    return "-" if result.peak is None else f"{result.peak / 2**20:.1f}"
-
-
-def quality_table(run: Run, shape: str) -> str:
-    """How well each method recovers the truth on one shape."""
-    rows = []
-    for name in methods_of(run):
-        result = run.results.get((name, shape))
-        if result is None or not result.quality:
-            continue
-        counts = [f"{result.mean(w):.1f}" for w in ("selected", "true_positives", "false_positives")]
-        error = number(result.mean("model_error"))
-        rows.append([METHODS[name].label, *counts, error, str(len(result.quality))])
-    header = ["method", "selected", "true positives (of 20)", "false positives", "model error", "data sets"]
-    return table(header, rows)
-
-
-def ours_table(run: Run) -> str:
-    """Our time against one symmetric product of the data, and our peak memory."""
-    rows = []
-    for shape in shapes_of(run, OURS):
-        result = run.results[OURS, shape]
-        product = run.dsyrk[shape].cpu if shape in run.dsyrk else None
-        shown = "-" if product is None else f"{product * 1e3:.3f}"
-        ratio = number(run.dsyrk_ratio(shape))
-        rows.append([shape, number(result.cpu), shown, ratio, memory_cell(result)])
-    return table(["shape", "CPU s", "dsyrk ms", "CPU / dsyrk", "peak MiB above the data"], rows)
+from tables import by_task, cold_cell, compared, cpu_cell, memory_cell, ours_table, quality_table, tasks_of
+from tasks import TASKS
 
 
 def notes(run: Run) -> str:
     """Every method that is missing, was stopped or warned, with the reason."""
     reasons: dict[str, list[str]] = {}
-    for (name, shape), result in run.results.items():
+    for (case, name), result in run.results.items():
+        label = TASKS[case.task].methods[name].label
         if result.reason:
-            reasons.setdefault(f"{METHODS[name].label}: {result.reason}", []).append(shape)
+            reasons.setdefault(f"{label}: {result.reason}", []).append(case.name)
         if result.warnings:
             kinds = ", ".join(result.warnings)
-            reasons.setdefault(f"{METHODS[name].label}: the first fit warned ({kinds})", []).append(shape)
-    for shape, product in run.dsyrk.items():
+            reasons.setdefault(f"{label}: the first fit warned ({kinds})", []).append(case.name)
+    for case, product in run.dsyrk.items():
         if product.reason:
-            reasons.setdefault(f"dsyrk: {product.reason}", []).append(shape)
-    lines = [f"- {what} (at {', '.join(shapes)})" for what, shapes in reasons.items()]
+            reasons.setdefault(f"dsyrk: {product.reason}", []).append(case.name)
+    lines = [f"- {what} (at {', '.join(cases)})" for what, cases in reasons.items()]
     return "\n".join(lines) or "- every method ran on every shape, without a warning"
 
 
@@ -166,33 +65,40 @@ def heading(run: Run) -> str:
     return "\n\n".join(["# Benchmarks", f"{made} {machine}", how, versions])
 
 
+def quality(run: Run) -> list[str]:
+    """Say for each task how its data are made, and how well each method recovers the truth."""
+    parts = []
+    for task in tasks_of(run):
+        parts += [f"### {task.title}", task.about]
+        for case in compared(run, task):
+            parts += [f"#### {case.name}", quality_table(run, task, case)]
+    return parts
+
+
 def render(run: Run) -> str:
     """Write the whole report."""
-    times = matrix(run, cpu_cell(run), missing=lambda result: f"unavailable: {result.reason}")
-    parts = [heading(run), "## Checks", check_list(run), "## CPU time", CPU_TEXT, times]
-    parts += ["## Quality", QUALITY_TEXT]
-    for shape in compared(run):
-        parts += [f"### {shape}", quality_table(run, shape)]
-    parts += ["## Cold start", COLD_TEXT, matrix(run, cold_cell), imports_text(run)]
-    parts += ["## Peak memory", MEMORY_TEXT, matrix(run, memory_cell)]
+    times = by_task(run, cpu_cell(run), missing=lambda result: f"unavailable: {result.reason}")
+    parts = [heading(run), "## Checks", check_list(run), "## CPU time", CPU_TEXT, *times]
+    parts += ["## Quality", QUALITY_TEXT, *quality(run)]
+    parts += ["## Cold start", COLD_TEXT, *by_task(run, cold_cell), "### Import", imports_text(run)]
+    parts += ["## Peak memory", MEMORY_TEXT, *by_task(run, memory_cell)]
     parts += ["## Ours against one product of the data", DSYRK_TEXT, ours_table(run)]
     parts += ["## Notes", notes(run)]
     return "\n\n".join(parts) + "\n"
 
 
-CPU_TEXT = """CPU seconds of a fit, median of five rounds after a first fit that is not counted. The methods
-of a shape take turns, so that a drift of the machine's speed meets them alike: each has a process that waits
-while the others run, and in a round every one of them, one at a time, times a fit; one whose fit takes under
-0.1 s times as many as fill 0.3 s and gives their mean. We are timed before, between and after the others of
-a round and count with the mean. In parentheses, how many times our CPU a method takes: the median over the
-rounds of the ratio within the round, which need not be the ratio of the two medians. `*`: a fit takes more
-than 20 s, so one was timed, in the first round."""
+CPU_TEXT = """CPU seconds of a fit, median of five rounds after a first fit that is not counted; the answer of
+that one is checked before anything is timed: as many coefficients as columns, all finite, and a better fit to
+the data than a constant. The methods of a shape take turns, so that a drift of the machine's speed meets them
+alike: each has a process that waits while the others run, and in a round every one of them, one at a time,
+times a fit; one whose fit takes under 0.1 s times as many as fill 0.3 s and gives their mean. Our default is
+timed before, between and after the others of a round and counts with the mean. In parentheses, how many times
+its CPU a method takes: the median over the rounds of the ratio within the round, which need not be the ratio
+of the two medians. `*`: a fit takes more than 20 s, so one was timed, in the first round."""
 
-QUALITY_TEXT = """Rows of X are AR(1) with correlation 0.7 and standard normal margins; the first ten
-coefficients are 3, the next ten -3, the rest 0; the noise has standard deviation 3. Selected means not
-exactly zero. Model error is (b - b_hat)' Sigma (b - b_hat). Averages over five data sets, or one for a
-method whose fit takes 2 s or more. All lasso and MCP fits take the penalty of least cross-validated error;
-adelie's default path ends at a tenth of the largest penalty, so a longer one is shown beside it."""
+QUALITY_TEXT = """Rows of X are AR(1) with correlation 0.7 and standard normal margins; the first columns have
+an effect, the others none. Selected means not exactly zero. Model error is (b - b_hat)' Sigma (b - b_hat).
+Averages over five data sets, or one for a method whose fit takes 15 s or more."""
 
 COLD_TEXT = """CPU seconds from the start of the process to the end of the first fit, making the data
 excluded; in parentheses, importing the library (numpy is already there) + the first fit, compilation
@@ -203,5 +109,5 @@ imported, to the end of the timed fits. What a just-in-time compiler takes in th
 library whose import peaked higher than its resting size hides that much."""
 
 DSYRK_TEXT = """One `scipy.linalg.blas.dsyrk` of the same data (n x n when p > n, else p x p), Fortran order,
-one thread, timed in the same rounds as our fit (five; three for 1000x20000). CPU / dsyrk is the median over
-the rounds of the ratio within the round."""
+one thread, timed in the same rounds as our fit (five; three for linear 1000x20000). CPU / dsyrk is the
+median over the rounds of the ratio within the round."""

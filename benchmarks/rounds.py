@@ -1,8 +1,8 @@
-"""Timing the methods of one shape in turns, so that a drift of the machine's speed meets them alike.
+"""Timing the methods of one case in turns, so that a drift of the machine's speed meets them alike.
 
 Every method has a worker of its own, started one after the other: each imports its library, makes the data
-and does a first fit. Then, in each round, one worker at a time is asked to time a fit, while the others are
-blocked on standard input. We have the first and the last turn of a round.
+and does a first fit, whose answer is checked. Then, in each round, one worker at a time is asked to time a
+fit, while the others are blocked on standard input. We have the first and the last turn of a round.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from environments import Environment
-from measure import Result, Shape
+from measure import Result
 from methods import OURS, Method
 from processes import Worker, WorkerError
+from tasks import Case
 
 DSYRK = "dsyrk"
-QUALITY_LIMIT = 2.0
+QUALITY_LIMIT = 15.0
+"""A method whose fit takes this many CPU seconds or more is judged on the timed data alone."""
 
 
 def say(text: str) -> None:
@@ -27,7 +29,7 @@ def say(text: str) -> None:
 
 @dataclass
 class Entrant:
-    """A method in the rounds of one shape; without a worker once it is lost or has nothing left to do."""
+    """A method in the rounds of one case; without a worker once it is lost or has nothing left to do."""
 
     result: Result
     worker: Worker | None = None
@@ -76,23 +78,23 @@ class Entrant:
 
     def _lose(self, error: WorkerError) -> None:
         self.result.reason = str(error)
-        say(f"{self.result.shape} {self.result.method}: {error}")
+        say(f"{self.result.case.name} {self.result.method}: {error}")
         self.close(kill=True)
 
 
-def _enter(method: Method, shape: Shape, environment: Environment) -> Entrant:
+def _enter(case: Case, method: Method, environment: Environment) -> Entrant:
     """Start one method; an unavailable one has a result that says why."""
-    entrant = Entrant(Result(method.name, shape.name, environment.reason))
+    entrant = Entrant(Result(case, method.name, environment.reason))
     if environment.python is not None:
-        say(f"{shape.name} {method.name}: first fit")
-        entrant.start(environment.python, ["fit", method.name, str(shape.n), str(shape.p)])
+        say(f"{case.name} {method.name}: first fit")
+        entrant.start(environment.python, ["fit", case.task, case.shape, method.name])
     return entrant
 
 
-def _enter_dsyrk(shape: Shape) -> Entrant:
+def _enter_dsyrk(case: Case) -> Entrant:
     """Start the worker that times one symmetric product of the data, in our own interpreter."""
-    entrant = Entrant(Result(DSYRK, shape.name))
-    entrant.start(sys.executable, [DSYRK, str(shape.n), str(shape.p)])
+    entrant = Entrant(Result(case, DSYRK))
+    entrant.start(sys.executable, [DSYRK, case.task, case.shape])
     return entrant
 
 
@@ -103,29 +105,29 @@ def _turns(entrants: dict[str, Entrant]) -> list[Entrant]:
     return [*ours, *(turn for entrant in others for turn in (entrant, *ours))]
 
 
-def _play(entrants: dict[str, Entrant], shape: Shape, rounds: int) -> None:
+def _play(entrants: dict[str, Entrant], case: Case, rounds: int) -> None:
     """Run the rounds, then judge the fits of further data."""
     for k in range(rounds):
-        say(f"{shape.name}: round {k + 1} of {rounds}")
+        say(f"{case.name}: round {k + 1} of {rounds}")
         for entrant in entrants.values():
             entrant.result.rounds.append([])
         for entrant in _turns(entrants):
             entrant.take_turn()
-    say(f"{shape.name}: further data")
+    say(f"{case.name}: further data")
     for name, entrant in entrants.items():
         if name != DSYRK:
             entrant.judge()
 
 
-def measure_shape(shape: Shape, methods: list[tuple[Method, Environment]], rounds: int) -> dict[str, Result]:
-    """Measure some methods on one shape, and a symmetric product of the data if we are among them."""
+def measure_case(case: Case, methods: list[tuple[Method, Environment]], rounds: int) -> dict[str, Result]:
+    """Measure some methods in one case, and a symmetric product of the data if we are among them."""
     entrants: dict[str, Entrant] = {}
     try:
         for method, environment in methods:
-            entrants[method.name] = _enter(method, shape, environment)
+            entrants[method.name] = _enter(case, method, environment)
         if OURS in entrants:
-            entrants[DSYRK] = _enter_dsyrk(shape)
-        _play(entrants, shape, rounds)
+            entrants[DSYRK] = _enter_dsyrk(case)
+        _play(entrants, case, rounds)
     finally:
         for entrant in entrants.values():
             entrant.close()

@@ -1,7 +1,7 @@
 """Run us and the peers side by side and write RESULTS.md and results.json beside this file.
 
-``make bench`` runs everything. With ``--quick``, ``--shapes`` or ``--methods`` only a part runs, and the
-report goes to standard output instead, so that a partial run never replaces a whole one.
+``make bench`` runs everything. With ``--quick``, ``--tasks``, ``--shapes`` or ``--methods`` only a part runs,
+and the report goes to standard output instead, so that a partial run never replaces a whole one.
 """
 
 from __future__ import annotations
@@ -12,60 +12,87 @@ import os
 import platform
 import resource
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checks import LARGE, WIDE, Run, all_checks
+from checks import Run, all_checks
 from environments import Environment, ensure, versions_in
 from importing import measure_import
-from measure import Shape
-from methods import METHODS, OURS
-from report import number, render
-from rounds import DSYRK, measure_shape, say
+from methods import OURS
+from report import render
+from rounds import DSYRK, measure_case, say
+from tables import number
+from tasks import TASKS, Case, Contest, Task
 
 HERE = Path(__file__).resolve().parent
-SHAPES = ("70x350", "200x1000", "1000x200", "500x2000", "200x10000")
-OURS_ALONE = (LARGE, WIDE)
-ROUNDS = 5
-FEWER_ROUNDS = {LARGE: 3}
-QUICK_SHAPES = SHAPES[:2]
-QUICK_METHODS = (OURS, "sklearn-lasso")
 OUR_PACKAGES = ("farrier", "numpy", "scipy", "scikit-learn")
+SMALLEST = 20
+
+
+@dataclass(frozen=True)
+class Step:
+    """One case, the methods to measure in it and in how many rounds."""
+
+    case: Case
+    methods: tuple[str, ...]
+    rounds: int
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    known = ", ".join(METHODS)
+    known = list(dict.fromkeys(name for task in TASKS.values() for name in task.methods))
     parser.add_argument(
-        "--shapes", nargs="+", type=shape_of, metavar="NxP", help="rows x columns, e.g. 70x350"
+        "--tasks", nargs="+", choices=list(TASKS), metavar="TASK", help=f"any of {', '.join(TASKS)}"
     )
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), metavar="NAME", help=f"any of {known}")
-    parser.add_argument("--quick", action="store_true", help="two shapes, us and scikit-learn's lasso only")
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--shapes", nargs="+", type=shape_of, metavar="NxP", help="rows x columns, e.g. 70x350, for each task"
+    )
+    parser.add_argument(
+        "--methods", nargs="+", choices=known, metavar="NAME", help=f"any of {', '.join(known)}"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="one or two shapes, us and one peer of each task"
+    )
+    options = parser.parse_args(arguments)
+    if not plan(options):
+        parser.error("none of these methods is in these tasks")
+    return options
 
 
-def shape_of(text: str) -> Shape:
+def shape_of(text: str) -> str:
     """Read a shape such as 70x350."""
     try:
-        n, p = (int(part) for part in text.split("x"))
+        n, p = Case("", text).size
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not rows x columns, such as 70x350") from None
-    if n < 20 or p < 20:
-        raise argparse.ArgumentTypeError("at least 20 rows (ten folds) and 20 columns (twenty effects)")
-    return Shape(n, p)
+    if n < SMALLEST or p < SMALLEST:
+        raise argparse.ArgumentTypeError(
+            f"at least {SMALLEST} rows (ten folds) and {SMALLEST} columns (the effects of the linear task)"
+        )
+    return f"{n}x{p}"
 
 
-def plan(options: argparse.Namespace) -> list[tuple[Shape, list[str]]]:
-    """List the shapes to measure, each with its methods."""
-    methods = list(dict.fromkeys(options.methods or (QUICK_METHODS if options.quick else METHODS)))
-    whole = not (options.quick or options.shapes)
-    shapes = options.shapes or [shape_of(s) for s in (QUICK_SHAPES if options.quick else SHAPES)]
-    todo = [(shape, methods) for shape in dict.fromkeys(shapes)]
-    if whole and OURS in methods:
-        todo += [(shape_of(name), [OURS]) for name in OURS_ALONE]
-    return todo
+def methods_for(task: Task, contest: Contest, options: argparse.Namespace) -> tuple[str, ...]:
+    """Methods of a contest; those that the command line names, if it names any."""
+    if not options.methods:
+        return contest.methods
+    among = task.methods if options.quick or options.shapes else contest.methods
+    return tuple(name for name in among if name in options.methods)
+
+
+def plan(options: argparse.Namespace) -> list[Step]:
+    """List the cases to measure, each with its methods."""
+    steps = []
+    for task in (TASKS[name] for name in TASKS if name in (options.tasks or TASKS)):
+        contests = (task.quick,) if options.quick else task.contests
+        for shape in dict.fromkeys(options.shapes or [s for contest in contests for s in contest.shapes]):
+            contest = task.quick if options.quick else task.contest(shape)
+            methods = methods_for(task, contest, options)
+            if methods:
+                steps.append(Step(Case(task.name, shape), methods, contest.rounds))
+    return steps
 
 
 def cpu_model() -> str:
@@ -99,36 +126,41 @@ def cpu_used() -> float:
     return sum(u.ru_utime + u.ru_stime for u in usage)
 
 
-def execute(todo: list[tuple[Shape, list[str]]]) -> Run:
+def environments_for(steps: list[Step]) -> dict[str, Environment]:
+    """Make the environments of the peers that take part."""
+    methods = [TASKS[step.case.task].methods[name] for step in steps for name in step.methods]
+    wanted = dict.fromkeys(m.environment for m in methods if m.environment is not None)
+    return {name: ensure(name) for name in wanted}
+
+
+def execute(steps: list[Step]) -> Run:
     """Measure everything that was planned."""
-    names = list(dict.fromkeys(name for _, methods in todo for name in methods))
-    wanted = dict.fromkeys(METHODS[name].environment for name in names)
-    environments = {name: ensure(name) for name in wanted if name is not None}
+    environments = environments_for(steps)
     start = cpu_used()
     run = Run(describe(environments))
-    if OURS in names:
+    if any(OURS in step.methods for step in steps):
         run.imports = measure_import()
-    for step, (shape, methods) in enumerate(todo, 1):
-        add(run, shape, methods, environments)
-        for name in methods:
-            result = run.results[name, shape.name]
+    for k, step in enumerate(steps, 1):
+        add(run, step, environments)
+        for name in step.methods:
+            result = run.results[step.case, name]
             outcome = f"{number(result.cpu)} s" if result.cpu is not None else result.reason
-            say(f"[{step}/{len(todo)}] {shape.name} {name}: {outcome}")
+            say(f"[{k}/{len(steps)}] {step.case.name} {name}: {outcome}")
     run.about["seconds"] = cpu_used() - start
     return run
 
 
-def add(run: Run, shape: Shape, names: list[str], environments: dict[str, Environment]) -> None:
-    """Measure some methods on one shape and add what was measured to the run."""
+def add(run: Run, step: Step, environments: dict[str, Environment]) -> None:
+    """Measure the methods of one case and add what was measured to the run."""
     own = Environment(OURS, sys.executable)
-    chosen = [METHODS[name] for name in names]
+    chosen = [TASKS[step.case.task].methods[name] for name in step.methods]
     methods = [(m, own if m.environment is None else environments[m.environment]) for m in chosen]
-    results = measure_shape(shape, methods, FEWER_ROUNDS.get(shape.name, ROUNDS))
+    results = measure_case(step.case, methods, step.rounds)
     product = results.pop(DSYRK, None)
     if product is not None:
-        run.dsyrk[shape.name] = product
+        run.dsyrk[step.case] = product
     for name, result in results.items():
-        run.results[name, shape.name] = result
+        run.results[step.case, name] = result
 
 
 def replace(path: Path, text: str) -> None:
@@ -143,9 +175,10 @@ def as_json(run: Run) -> str:
     content = {
         "about": run.about,
         "import": run.imports,
-        "dsyrk": {
-            shape: {"cpu": product.cpu, "rounds": product.rounds} for shape, product in run.dsyrk.items()
-        },
+        "dsyrk": [
+            {"case": asdict(case), "cpu": product.cpu, "rounds": product.rounds}
+            for case, product in run.dsyrk.items()
+        ],
         "results": [result.as_dict() for result in run.results.values()],
         "checks": [asdict(check) | {"verdict": check.verdict} for check in all_checks(run)],
     }
@@ -156,7 +189,7 @@ def main() -> None:
     """Run the benchmark."""
     options = parse()
     run = execute(plan(options))
-    if options.quick or options.shapes or options.methods:
+    if options.quick or options.tasks or options.shapes or options.methods:
         run.about["command"] = "python benchmarks/run.py " + " ".join(sys.argv[1:])
         print(render(run))
         return

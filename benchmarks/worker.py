@@ -1,4 +1,4 @@
-"""A persistent worker for one method and shape: ``worker.py fit METHOD N P`` or ``worker.py dsyrk N P``.
+"""A persistent worker: ``worker.py fit TASK SHAPE METHOD`` or ``worker.py dsyrk TASK SHAPE``.
 
 The caller sets one thread for every numerical library in the environment before the process starts. The
 worker does everything up to the end of its first fit and says what that took; then it waits on standard
@@ -24,8 +24,9 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
-from data import Array, make_data, quality
-from methods import METHODS, Method
+from data import Array
+from methods import Fitted, Method
+from tasks import TASKS, Case
 
 SEEDS = (1, 2, 3, 4, 5)
 """Seed of the timed data first; the others are for quality alone."""
@@ -60,15 +61,15 @@ def timed(action: Callable[[], Any]) -> Record:
     return {"seconds": spent / count, "fits_per_turn": count}
 
 
-def first_fit(method: Method, X: Array, y: Array) -> tuple[float, Array, list[str]]:
-    """CPU seconds, coefficients and the kinds of warning of the first fit."""
+def first_fit(method: Method, X: Array, y: Array) -> tuple[float, Fitted, list[str]]:
+    """CPU seconds, the answer and the kinds of warning of the first fit."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("once")
-        seconds, (coef, _) = cpu_of(lambda: method.fit(X, y))
-    return seconds, coef, sorted({w.category.__name__ for w in caught})
+        seconds, answer = cpu_of(lambda: method.fit(X, y))
+    return seconds, answer, sorted({w.category.__name__ for w in caught})
 
 
-class Task(Protocol):
+class Job(Protocol):
     """What a worker can be asked for."""
 
     def first(self) -> Record:
@@ -81,30 +82,34 @@ class Task(Protocol):
         """Compare the fits of further data with the truth."""
 
 
-class FitTask:
+class FitJob:
     """Fits of one method to one data set."""
 
-    def __init__(self, method: Method, n: int, p: int) -> None:
+    def __init__(self, case: Case, method: Method) -> None:
         self.method = method
-        self.shape = n, p
+        self.simulation = TASKS[case.task].simulation
+        self.size = case.size
         self.data: tuple[Array, Array] | None = None
         self.before = 0
 
     def first(self) -> Record:
-        """Import the library, make the data and fit once."""
+        """Import the library, make the data, fit once and check the answer."""
         import_cpu, _ = cpu_of(lambda: [import_module(name) for name in self.method.modules])
-        data_cpu, self.data = cpu_of(lambda: make_data(*self.shape, SEEDS[0]))
+        data_cpu, (X, y) = cpu_of(lambda: self.simulation.make_data(*self.size, SEEDS[0]))
+        self.data = X, y
         self.before = peak_bytes()
-        first_cpu, coef, kinds = first_fit(self.method, *self.data)
+        first_cpu, (coef, intercept), kinds = first_fit(self.method, X, y)
         cold_cpu = time.process_time() - data_cpu
+        peak = peak_bytes() - self.before
+        self.simulation.check(X, y, coef, intercept)
         warnings.simplefilter("ignore")
         return {
             "cold_cpu": cold_cpu,
             "import_cpu": import_cpu,
             "first_cpu": first_cpu,
             "warnings": kinds,
-            "peak": peak_bytes() - self.before,
-            "quality": [asdict(quality(coef, SEEDS[0]))],
+            "peak": peak,
+            "quality": [asdict(self.simulation.quality(coef, SEEDS[0]))],
         }
 
     def time(self) -> Record:
@@ -118,18 +123,19 @@ class FitTask:
         self.data = None
         found = []
         for seed in SEEDS[1:]:
-            coef, _ = self.method.fit(*make_data(*self.shape, seed))
-            found.append(asdict(quality(coef, seed)))
+            coef, _ = self.method.fit(*self.simulation.make_data(*self.size, seed))
+            found.append(asdict(self.simulation.quality(coef, seed)))
         return {"quality": found}
 
 
-class DsyrkTask:
+class DsyrkJob:
     """Symmetric products of the data, the smaller of ``X X'`` and ``X' X``."""
 
-    def __init__(self, n: int, p: int) -> None:
+    def __init__(self, case: Case) -> None:
+        n, p = case.size
         self.trans = 0 if p > n else 1
         self.dsyrk = import_module("scipy.linalg.blas").dsyrk
-        self.X = np.asfortranarray(make_data(n, p, SEEDS[0])[0])
+        self.X = np.asfortranarray(TASKS[case.task].simulation.make_data(n, p, SEEDS[0])[0])
 
     def product(self) -> None:
         """Compute one product."""
@@ -148,21 +154,22 @@ class DsyrkTask:
         return {}
 
 
-def serve(task: Task, commands: TextIO, answers: TextIO) -> None:
+def serve(job: Job, commands: TextIO, answers: TextIO) -> None:
     """Prepare, then obey every command until the input is closed."""
-    actions: dict[str, Callable[[], Record]] = {"time": task.time, "quality": task.quality}
-    print(json.dumps(task.first()), file=answers, flush=True)
+    actions: dict[str, Callable[[], Record]] = {"time": job.time, "quality": job.quality}
+    print(json.dumps(job.first()), file=answers, flush=True)
     for line in iter(commands.readline, ""):
         print(json.dumps(actions[line.strip()]()), file=answers, flush=True)
 
 
 def main(arguments: list[str]) -> None:
-    """Serve the task that the command line names."""
-    kind, *names, n, p = arguments
+    """Serve the job that the command line names."""
+    kind, task, shape, *names = arguments
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    task: Task = FitTask(METHODS[names[0]], int(n), int(p)) if kind == "fit" else DsyrkTask(int(n), int(p))
-    serve(task, sys.stdin, answers)
+    case = Case(task, shape)
+    job: Job = FitJob(case, TASKS[task].methods[names[0]]) if kind == "fit" else DsyrkJob(case)
+    serve(job, sys.stdin, answers)
 
 
 if __name__ == "__main__":

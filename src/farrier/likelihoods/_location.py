@@ -14,7 +14,7 @@ from farrier.likelihoods._base import Likelihood, Working, best_positive, weight
 
 DF_RANGE = (2.1, 200.0)
 """Where the degrees of freedom are looked for."""
-SHARPEN, SHARP, SHARPEST = 0.8, 1e-6, 1e-12
+SHARPEN, SHARP, SHARPEST = 0.8, 1e-6, 1e-9
 """By how much the weights of the Laplace family sharpen in a step, and how sharp they become."""
 LOG_2PI = math.log(2.0 * math.pi)
 
