@@ -71,7 +71,8 @@ def _summary(pairs: list[tuple[Seconds, Seconds]]) -> dict[str, float]:
 def measure_import() -> dict[str, float] | None:
     """Median over pairs of processes of what ``import farrier`` adds, after a pair that is not counted.
 
-    The first pair compiles everything to bytecode, as an installation does. The two processes of a pair run one after the other, and which of them runs first alternates, so that a
+    The first pair compiles everything to bytecode, as an installation does. The two processes of a pair run
+    one after the other, and which of them runs first alternates, so that a
     steady drift of the machine's speed cancels.
     """
     print(f"import farrier: {PAIRS} pairs of processes", file=sys.stderr, flush=True)
