@@ -79,12 +79,13 @@ class Simulation:
         return Quality(seed, total, hits, total - hits, self.model_error(coef))
 
     def check(self, X: Array, y: Array, coef: Array, intercept: float) -> None:
-        """Refuse an answer that cannot be one: of another size, not finite, or no better than a constant."""
+        """Refuse an answer that cannot be one: of another size, not finite, or worse than a constant."""
         if coef.shape != (X.shape[1],):
             raise ValueError(f"{coef.size} coefficients for {X.shape[1]} columns")
         eta = intercept + X @ coef
         if not np.isfinite(eta).all():
             raise ValueError("the answer is not finite")
         constant = np.full_like(y, self.family.link(float(y.mean())))
-        if not self.family.loss(y, eta) < self.family.loss(y, constant):
-            raise ValueError("the answer fits its own data no better than a constant")
+        alone = self.family.loss(y, constant)  # what an answer without any variable has, but for rounding
+        if not self.family.loss(y, eta) <= alone + 1e-6 * abs(alone):
+            raise ValueError("the answer fits its own data worse than a constant")

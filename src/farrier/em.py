@@ -183,7 +183,7 @@ class _Loop:
     def run(self) -> Status:
         options = self.options
         for iteration in range(options.max_iter):
-            if not self.active.any():
+            if self.mean.size == 0:
                 return self._nothing_selected()
             self.scales = self._m_step(iteration)  # 1. Eqs. (16)-(18)
             self.problem.refresh(self.scales.sigma2)  # 2.

@@ -36,8 +36,9 @@ class Likelihood:
     discrete : bool
         Whether y is a whole number.
     never_overshoots : bool
-        Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture;
-        otherwise each step is checked, and halved until it does not.
+        Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture
+        (those of `Laplace` once they are sharp); otherwise each step is checked, and halved until it does
+        not.
     """
 
     has_dispersion: bool = False
