@@ -87,14 +87,15 @@ def render(run: Run) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-CPU_TEXT = """CPU seconds of a fit, median of five rounds after a first fit that is not counted; the answer of
-that one is checked before anything is timed: as many coefficients as columns, all finite, and a fit to
-the data no worse than that of a constant. The methods of a shape take turns, so that a drift of the machine's
-speed meets them alike: each has a process that waits while the others run, and in a round every one of them, one at a time,
-times a fit; one whose fit takes under 0.1 s times as many as fill 0.3 s and gives their mean. Our default is
-timed before, between and after the others of a round and counts with the mean. In parentheses, how many times
-its CPU a method takes: the median over the rounds of the ratio within the round, which need not be the ratio
-of the two medians. `*`: a fit takes more than 20 s, so one was timed, in the first round."""
+CPU_TEXT = """CPU seconds of a fit, median of five rounds after a first fit that is not counted; the answer
+of that one is checked before anything is timed: as many coefficients as columns, all finite, and a fit to
+the data no worse than that of a constant. The methods of a shape take turns, so that a drift of the
+machine's speed meets them alike: each has a process that waits while the others run, and in a round every
+one of them, one at a time, times a fit; one whose fit takes under 0.1 s times as many as fill 0.3 s and
+gives their mean. Our default is timed before, between and after the others of a round and counts with the
+mean. In parentheses, how many times its CPU a method takes: the median over the rounds of the ratio within
+the round, which need not be the ratio of the two medians. `*`: a fit takes more than 20 s, so one was
+timed, in the first round."""
 
 QUALITY_TEXT = """Rows of X are AR(1) with correlation 0.7 and standard normal margins; the first columns have
 an effect, the others none. Selected means not exactly zero. Model error is (b - b_hat)' Sigma (b - b_hat).
