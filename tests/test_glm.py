@@ -93,7 +93,7 @@ SMALL_TAU = {
     "poisson": 0.05,
     "negative_binomial": 0.05,
     "student_t": 0.05,
-    "laplace": 1.0,
+    "laplace": 0.05,
 }
 
 
