@@ -204,3 +204,17 @@ def test_one_class_or_all_zero_counts_are_said_to_be_at_the_boundary():
     model = HorseshoeRegressor(family="poisson").fit(X, np.zeros(20), offset=np.full(20, 2.0))
     assert model.status_ is Status.BOUNDARY
     assert model.predict(X, offset=np.full(20, 2.0)).sum() == pytest.approx(0.5)
+
+
+def test_pictures_of_classes():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from farrier.plot import plot_coefficients
+
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    ax = plot_coefficients(HorseshoeClassifier().fit(X, X[:, 0] + 0.5 * X[:, 3] > 0))
+    assert len(ax.get_yticks()) == 4
+    many = HorseshoeClassifier().fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    with pytest.raises(ValueError, match="estimators_"):
+        plot_coefficients(many)

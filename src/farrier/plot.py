@@ -10,13 +10,14 @@ from farrier._extras import require
 from farrier.summary import feature_names
 
 if TYPE_CHECKING:
+    from farrier.classifier import HorseshoeClassifier
     from farrier.estimators import HorseshoeRegressor
 
 SELECTED, ZERO = "#1b4965", "#b0b0b0"
 
 
 def plot_coefficients(
-    model: HorseshoeRegressor,
+    model: HorseshoeRegressor | HorseshoeClassifier,
     level: float = 0.95,
     *,
     standardized: bool = True,
@@ -27,8 +28,8 @@ def plot_coefficients(
 
     Parameters
     ----------
-    model : HorseshoeRegressor
-        A fitted model.
+    model : HorseshoeRegressor or HorseshoeClassifier
+        A fitted model; of more than two classes, one of its ``estimators_``.
     level : float, default=0.95
         The coverage of the intervals.
     standardized : bool, default=True
@@ -49,6 +50,11 @@ def plot_coefficients(
     >>> plot_coefficients(model).get_xlabel()
     'effect of one standard deviation'
     """
+    if model.coef_.ndim > 1:
+        raise ValueError(
+            f"the model has {len(model.coef_)} classes, one against the rest: "
+            "draw one of them, as in plot_coefficients(model.estimators_[0])"
+        )
     pyplot = require("matplotlib.pyplot", extra="plot")
     unit = model.scale_ if standardized else np.ones_like(model.coef_)
     coef, interval = model.coef_ * unit, model.coef_interval(level) * unit[:, None]
