@@ -8,8 +8,9 @@ import oracles
 from farrier import HorseshoeRegressor, Status
 from farrier._design import Identity, System
 from farrier.accelerate import EMMap, find_fixed_point
-from farrier.em import Options, paper_start, solve
+from farrier.em import Options, solve
 from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
+from farrier.starts import paper_start
 from registry import COORDINATES, LOCAL_PRIORS, name
 from simulate import SETTINGS, linear
 

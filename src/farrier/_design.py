@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import blas
@@ -21,6 +21,19 @@ def columns(x: Matrix, keep: Mask) -> Matrix:
            [4.]])
     """
     return x.T[keep].T
+
+
+def spread(columns: Mask, values: Vector) -> Any:
+    """Return zeros, with ``values`` where ``columns`` is true.
+
+    Examples
+    --------
+    >>> spread(np.array([True, False]), np.array([2.0]))
+    array([2., 0.])
+    """
+    out = np.zeros(columns.size, dtype=values.dtype)
+    out[columns] = values
+    return out
 
 
 class System:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier._validation import check_choice, check_labels, check_number, check_weights, check_x
-from farrier.estimators import HorseshoeRegressor
+from farrier.estimators import HorseshoeRegressor, check_new
 from farrier.likelihoods import Binomial
 from farrier.priors import GlobalPrior, LocalPrior
 
@@ -382,9 +382,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
     def _check_new(self, X: Any, offset: Any) -> Matrix:
         check_is_fitted(self)
         _check_two(offset, self.classes_)
-        matrix = check_x(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return matrix
+        return check_new(self, X)
 
     def _stack(self, values: list[Any], axis: int = 0) -> Any:
         return values[0] if len(values) == 1 else np.stack(values, axis=axis)

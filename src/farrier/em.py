@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from farrier._design import Identity, System
+from farrier._design import Identity, System, spread
 from farrier._threads import fitting_threads
 from farrier._types import Callback, FitResult, Iteration, Mask, Moments, Scales, Start, Status, Vector
 from farrier.accelerate import Anderson, EMMap, find_fixed_point
 from farrier.background import EXPANDABLE_LEVEL, Background, MatrixBackground, absorb
 from farrier.estep import EXACT_WARMUP, Context, Dual, EStep, Orthogonal, choose_e_step
 from farrier.lazy import LARGE, LazyDual
-from farrier.linearised import Linearised, Quadratic
+from farrier.linearised import Linearised, Quadratic, relative_change
 from farrier.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import GlobalPrior, LocalPrior, is_dense, is_sparse
 
@@ -74,46 +74,6 @@ class Options(NamedTuple):
     random_state: int | np.random.Generator | None = None
 
 
-def paper_start(system: System, expected_rss: float = 1e10) -> Start:
-    """Return the start of Algorithm 1: marginal least squares, and a noise variance beyond all bounds.
-
-    Examples
-    --------
-    >>> paper_start(System(np.eye(2, order="F"), np.array([3.0, 0.0]), size=2.0)).mean
-    array([3., 0.])
-    """
-    mean = np.divide(system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0)
-    return Start(mean, mean * mean, expected_rss)
-
-
-def variance_start(system: System) -> Start:
-    """Return marginal least squares with the noise variance at that of the targets.
-
-    Examples
-    --------
-    >>> variance_start(System(np.eye(2, order="F"), np.array([3.0, 0.0]), size=2.0)).expected_rss
-    9.0
-    """
-    return paper_start(system, expected_rss=system.zz)
-
-
-def earlier_start(system: System, coef: Vector, variance: Vector, sigma2: float) -> Start:
-    """Return a start at an earlier fit; what was zero there starts from its fit to the residual.
-
-    Zero is absorbing, so a coefficient that starts at zero could never enter: give it marginal least
-    squares on what the earlier fit leaves.
-
-    Examples
-    --------
-    >>> system = System(np.eye(2, order="F"), np.array([3.0, 1.0]), size=2.0)
-    >>> earlier_start(system, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5).second_moment
-    array([6.35, 1.  ])
-    """
-    left = paper_start(System(system.x, system.residual(coef), system.size))
-    second = np.where(coef != 0.0, coef * coef + variance, left.second_moment)
-    return Start(coef, second, sigma2 * system.size)
-
-
 def solve(
     problem: System | Quadratic | Linearised,
     prior: LocalPrior,
@@ -137,13 +97,11 @@ def solve(
     if isinstance(problem, System):
         problem = Quadratic(problem)
     with fitting_threads(*problem.full.shape):
-        if isinstance(problem, Linearised) and not problem.likelihood.has_dispersion:
-            options = options._replace(sigma2=1.0)
         if isinstance(problem, Linearised):
             problem.accelerate = options.accelerate
-        if start is None:
-            start = problem.start() if isinstance(problem, Linearised) else paper_start(problem.full)
-        loop = _Loop(problem, prior, tau, options, start)
+            if not problem.likelihood.has_dispersion:
+                options = options._replace(sigma2=1.0)
+        loop = _Loop(problem, prior, tau, options, problem.start() if start is None else start)
         status = loop.run()
         return loop.result(status)
 
@@ -272,7 +230,7 @@ class _Loop:
 
     def _advance(self, moments: Moments) -> float:
         """Take over the moments; return the paper's measure of change."""
-        change = float(np.abs(moments.mean - self.mean).sum() / (1.0 + np.abs(moments.mean).sum()))
+        change = relative_change(moments.mean, self.mean)
         if self.background is not None:
             self.background = self.background.faded(moments.background_growth)
         self.moments, self.mean = moments, moments.mean
@@ -281,7 +239,7 @@ class _Loop:
 
     def _accepted(self, moments: Moments, before: Vector) -> Moments:
         """Return the moments around the mean that the likelihood lets us move to."""
-        if self.problem.constant:
+        if isinstance(self.problem, Quadratic):
             return moments
         settled = bool(np.all(np.abs(moments.second_moment - before) < SETTLED_CHANGE * before))
         return moments._replace(mean=self.problem.accept(moments.mean, self.scales, self.mean, settled))
@@ -420,7 +378,7 @@ class _Loop:
         if self.stochastic and self.system.n_columns:
             self._settle_stochastic()
         assert self.moments is not None
-        coef = _spread(self.active, self.moments.mean)
+        coef = spread(self.active, self.moments.mean)
         coef[np.abs(coef) < self._thresholds()] = 0.0
         support = coef != 0.0
         covariance, center, intercept_variance = self.problem.uncertainty(self.scales)
@@ -432,10 +390,10 @@ class _Loop:
         return FitResult(
             coef=coef,
             intercept=self.problem.intercept(self.moments.mean),
-            scales=self.scales._replace(lambda2=_spread(self.active, self.scales.lambda2)),
+            scales=self.scales._replace(lambda2=spread(self.active, self.scales.lambda2)),
             moments=self.moments._replace(
-                mean=_spread(self.active, self.moments.mean),
-                variance=_spread(self.active, self.moments.variance),
+                mean=spread(self.active, self.moments.mean),
+                variance=spread(self.active, self.moments.variance),
             ),
             active=self.active,
             status=status,
@@ -443,7 +401,7 @@ class _Loop:
             n_iter=len(self.trace),
             trace=tuple(self.trace),
             covariance=covariance,
-            center=_spread(self.active, center),
+            center=spread(self.active, center),
             intercept_variance=intercept_variance,
         )
 
@@ -479,9 +437,3 @@ def worth_keeping(moments: Moments, scales: Scales, limit: float = PRUNE_LIMIT) 
     alive = moments.variance <= (1.0 - limit) * prior
     alive |= moments.mean**2 >= limit * prior
     return np.asarray(alive & (prior > 0.0))
-
-
-def _spread(active: Mask, values: Vector) -> Vector:
-    out = np.zeros(active.size)
-    out[active] = values
-    return out

@@ -224,7 +224,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         -------
         array of shape (m,), or a pair of them
         """
-        matrix = self._check_new(X)
+        matrix = check_new(self, X)
         eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
         mean = self.family_.mean(eta)
         if not return_std:
@@ -246,7 +246,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         -------
         array of shape (m,)
         """
-        matrix = self._check_new(X)
+        matrix = check_new(self, X)
         return np.asarray(self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix)))
 
     def predict_interval(self, X: Any, level: float = 0.95, offset: Any = None) -> Matrix:
@@ -266,7 +266,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         array of shape (m, 2)
         """
         level = check_level(level)
-        matrix = self._check_new(X)
+        matrix = check_new(self, X)
         eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
@@ -366,15 +366,9 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             tags.target_tags.positive_only = False
         return tags
 
-    def _check_new(self, X: Any) -> Matrix:
-        check_is_fitted(self)
-        matrix = check_x(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return matrix
-
     def _check_scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Vector, Vector, Vector]:
         """Return the response, the linear predictor and the weights."""
-        matrix = self._check_new(X)
+        matrix = check_new(self, X)
         response = check_y(y, len(matrix))
         whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
         self.family_.check(np.where(response < 0.0, response, whole))
@@ -403,6 +397,20 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
         self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
         self.tau_at_bound_ = result.tau_at_bound
+
+
+def check_new(model: Any, X: Any) -> Matrix:
+    """Return new rows for a fitted model, with the columns it was fitted to.
+
+    Examples
+    --------
+    >>> check_new(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]), [[4]])
+    array([[4.]])
+    """
+    check_is_fitted(model)
+    matrix = check_x(X)
+    validate_data(model, X, reset=False, skip_check_array=True)
+    return matrix
 
 
 def _weighted_rows(matrix: Matrix, response: Vector, weights: Vector | None, offset: Vector | float) -> Rows:

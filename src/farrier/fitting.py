@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from farrier import em
-from farrier._design import Standardised, standardise, weighted_mean
-from farrier._types import Covariance, FitResult, Mask, Matrix, Moments, Scales, Start, Status, Vector
+from farrier._design import Standardised, spread, standardise, weighted_mean
+from farrier._types import Covariance, FitResult, Matrix, Moments, Scales, Start, Status, Vector
 from farrier.likelihoods import Gaussian, Likelihood, Location
 from farrier.linearised import Linearised, Quadratic
 from farrier.mstep import SIGMA2_FLOOR
 from farrier.priors import GlobalPrior, LocalPrior
+from farrier.starts import earlier_start, variance_start
 
 
 class Rows(NamedTuple):
@@ -98,13 +99,13 @@ def fit_rows(rows: Rows, settings: Settings, start: str | Earlier) -> Fitted:
         target = _centre(rows, settings)
         if target.scale == 0.0:
             result = _empty(Status.CONSTANT_RESPONSE, design, settings.tau)
-            return _restore(result, design, likelihood, target)
+            return _restore(result, design, likelihood, target, settings.fit_intercept)
     else:
         target = Target(0.0, 1.0, rows.y)
         level = likelihood.boundary(rows.y, rows.counts, rows.offset) if settings.fit_intercept else None
         if level is not None:
             result = _empty(Status.BOUNDARY, design, settings.tau, level)
-            return _restore(result, design, likelihood, target)
+            return _restore(result, design, likelihood, target, settings.fit_intercept)
     problem = _problem(rows, design, target, settings)
     options = settings.options._replace(sigma2=_known_variance(settings, target.scale))
     begin = _start(problem, design, target, start)
@@ -162,15 +163,12 @@ def _start(
         unit = design.scale / target.scale
         coef, std = start.coef[design.columns] * unit, start.std[design.columns] * unit
         sigma2 = max(start.sigma2 / target.scale**2, SIGMA2_FLOOR)
-        system = problem.system if isinstance(problem, Quadratic) else None
-        if isinstance(problem, Linearised):
-            level = start.intercept + float(design.mean @ start.coef[design.columns])
-            system = problem.at(coef, (level - target.level) / target.scale, sigma2)
-        assert system is not None
-        return em.earlier_start(system, coef, std**2, sigma2)
+        level = start.intercept + float(design.mean @ start.coef[design.columns])
+        system = problem.at(coef, (level - target.level) / target.scale, sigma2)
+        return earlier_start(system, coef, std**2, sigma2)
     if isinstance(problem, Linearised) or start == "paper":
         return None
-    return em.variance_start(problem.system)
+    return variance_start(problem.system)
 
 
 def _restore(
@@ -178,7 +176,7 @@ def _restore(
     design: Standardised,
     likelihood: Likelihood,
     target: Target,
-    has_intercept: bool = True,
+    has_intercept: bool,
 ) -> Fitted:
     """Return the fit in the user's units, with the constant columns in their places."""
     unit, columns = target.scale / design.scale, design.columns
@@ -205,19 +203,6 @@ def _restore(
         likelihood=likelihood,
         result=result,
     )
-
-
-def spread(columns: Mask, values: Vector) -> Any:
-    """Return zeros, with ``values`` where ``columns`` is true.
-
-    Examples
-    --------
-    >>> spread(np.array([True, False]), np.array([2.0]))
-    array([2., 0.])
-    """
-    out = np.zeros(columns.size, dtype=values.dtype)
-    out[columns] = values
-    return out
 
 
 def empty_result(

@@ -17,6 +17,7 @@ from farrier.accelerate import Anderson
 from farrier.estep import ALONE, Context, EStep, choose_e_step, posterior_covariance, posterior_mean
 from farrier.likelihoods import Likelihood
 from farrier.mstep import noise_variance
+from farrier.starts import paper_start, variance_start
 from farrier.weighted import WeightedSystem
 
 MANY_ROWS, ROWS_PER_COLUMN = 5_000, 20
@@ -66,10 +67,6 @@ class Quadratic:
         """Return the moments of the coefficients."""
         return engine(self.system, scales.prior_variance, scales.sigma2, context)
 
-    def accept(self, mean: Vector, scales: Scales, before: Vector, settled: bool = True) -> Vector:
-        """Return the mean: it is the exact minimum, so no step overshoots."""
-        return mean
-
     def move_on(self, mixer: Anderson, scales: Scales, mean: Vector) -> float:
         """Return 0: the problem is the same everywhere."""
         return 0.0
@@ -77,6 +74,14 @@ class Quadratic:
     def take(self, keep: Mask) -> None:
         """Go on with the columns in ``keep``."""
         self.system = self.system.take(keep)
+
+    def start(self) -> Start:
+        """Return the start of Algorithm 1."""
+        return paper_start(self.full)
+
+    def at(self, coef: Vector, intercept: float, sigma2: float) -> System:
+        """Return the problem, which is the same from an earlier fit."""
+        return self.system
 
     def intercept(self, mean: Vector) -> float:
         """Return 0: the data are centred."""
@@ -181,7 +186,7 @@ class Linearised:
             return mean
         level = self._level
         self._step_to(np.append(mean, self.system.intercept(mean)), scales)
-        self.left_out = max(_change(mean, self._mean), _moved(self._level, level))
+        self.left_out = max(relative_change(mean, self._mean), _moved(self._level, level))
         self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
         return self._mean
 
@@ -196,7 +201,7 @@ class Linearised:
         self._step_to(image, scales)
         self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
         self._try(mixer.next(before, np.append(self._mean, self._level)), scales, bound)
-        return max(_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
+        return max(relative_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
 
     def take(self, keep: Mask) -> None:
         """Go on with the columns in ``keep``."""
@@ -262,7 +267,7 @@ class Linearised:
                 change = self.move_on(mixer, scales, mean)
             else:
                 mean = self.accept(mean, scales, mean)
-                change = max(_change(mean, before), self.left_out)
+                change = max(relative_change(mean, before), self.left_out)
             if change < START_TOL:
                 break
         if mixer is not None:
@@ -283,11 +288,7 @@ class Linearised:
         """Return each column's weighted least squares, around the median and with weights from there."""
         self._move(np.zeros(self._x.shape[1]), self._middle())
         self._linearise(1.0)
-        system = self.system
-        mean = np.divide(
-            system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0
-        )
-        return Start(mean, mean * mean, system.zz)
+        return variance_start(self.system)
 
     def _middle(self) -> float:
         """Return an intercept for no columns at all."""
@@ -378,8 +379,14 @@ def _covariance(system: System, d: Vector, sigma2: float) -> Covariance | None:
     return posterior_covariance(system, d, sigma2) if d.size else None
 
 
-def _change(mean: Vector, before: Vector) -> float:
-    """Return the paper's measure of change."""
+def relative_change(mean: Vector, before: Vector) -> float:
+    """Return the paper's measure of change: sum |change| / (1 + sum |b|).
+
+    Examples
+    --------
+    >>> relative_change(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
+    0.5
+    """
     return float(np.abs(mean - before).sum() / (1.0 + np.abs(mean).sum()))
 
 

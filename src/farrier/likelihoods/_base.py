@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from farrier._types import Status, Vector
+from farrier._validation import check_number
 
 EXTREME, EXTREME_WEIGHT = 700.0, 300.0
 """The linear predictor is held within the first: exp of it is still finite; in weights within the second, so
@@ -117,6 +118,19 @@ def weighted_median(values: Vector, weights: Vector) -> float:
     reached, half = np.cumsum(weights[order]), 0.5 * float(weights.sum())
     low, high = int(np.searchsorted(reached, half, "left")), int(np.searchsorted(reached, half, "right"))
     return 0.5 * float(values[order[low]] + values[order[min(high, values.size - 1)]])
+
+
+def number_or_guess(name: str, value: Any, guess: float) -> float:
+    """Return a fixed positive number, or the guess where it is to be estimated.
+
+    Examples
+    --------
+    >>> number_or_guess("size", "estimate", guess=1.0), number_or_guess("size", 2.5, guess=1.0)
+    (1.0, 2.5)
+    """
+    if isinstance(value, str) and value == "estimate":
+        return guess
+    return check_number(name, value, instead=" or 'estimate'")
 
 
 def refuse(y: Vector, wrong: Any, why: str) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import special
 
 from farrier._types import Vector
-from farrier._validation import check_number
 from farrier.likelihoods._base import (
     EXTREME,
     EXTREME_WEIGHT,
@@ -17,6 +16,7 @@ from farrier.likelihoods._base import (
     Likelihood,
     Working,
     best_positive,
+    number_or_guess,
     refuse,
 )
 
@@ -47,14 +47,12 @@ class Counts(Likelihood):
         return np.log(np.maximum(mean, math.exp(-EXTREME)))
 
     def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
-        """Return the logarithm of the counts in all over the exposure in all."""
+        """Return the logarithm of the counts in all, at least a half, over the exposure in all."""
         return math.log(max(float(weights @ y), 0.5)) - float(special.logsumexp(offset, b=weights))
 
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
         """Return the rate at which half a count is expected in all, if there is none."""
-        if y.any():
-            return None
-        return math.log(0.5) - float(special.logsumexp(offset, b=weights))
+        return None if y.any() else self.level(y, weights, offset)
 
 
 @dataclass(frozen=True)
@@ -106,9 +104,7 @@ class NegativeBinomial(Counts):
     size_: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.size, str) and self.size == "estimate"):
-            fixed = check_number("size", self.size, instead=" or 'estimate'")
-            object.__setattr__(self, "size_", fixed)
+        object.__setattr__(self, "size_", number_or_guess("size", self.size, self.size_))
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return mu / (1 + mu/size) and eta + (y - mu) / mu."""
@@ -140,15 +136,13 @@ class NegativeBinomial(Counts):
         """Return the family with the size that maximises the likelihood at eta."""
         if self.size != "estimate":
             return self
-        eta = np.clip(eta, -EXTREME, EXTREME)
-
-        mu = np.exp(eta)
+        mu = self.mean(eta)
 
         def slope(size: float) -> float:
             gain = _digamma_gap(y, size) - np.log1p(mu / size) + (mu - y) / (mu + size)
             return float(weights @ gain)
 
-        largest = max(1.0, math.exp(float(eta.max())))
+        largest = max(1.0, float(mu.max()))
         return replace(self, size_=best_positive(slope, 1e-3, min(1e6 * largest, 1e60)))
 
 

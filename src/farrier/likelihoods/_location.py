@@ -9,8 +9,7 @@ import numpy as np
 from scipy import special
 
 from farrier._types import Vector
-from farrier._validation import check_number
-from farrier.likelihoods._base import Likelihood, Working, best_positive, weighted_median
+from farrier.likelihoods._base import Likelihood, Working, best_positive, number_or_guess, weighted_median
 
 DF_RANGE = (2.1, 200.0)
 """Where the degrees of freedom are looked for."""
@@ -92,9 +91,7 @@ class StudentT(Location):
     df_: float = 4.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.df, str) and self.df == "estimate"):
-            fixed = check_number("df", self.df, instead=" or 'estimate'")
-            object.__setattr__(self, "df_", fixed)
+        object.__setattr__(self, "df_", number_or_guess("df", self.df, self.df_))
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return the expected precisions (df + 1) / (df + r^2 / sigma2), and y."""
