@@ -9,13 +9,13 @@ import oracles
 from farrier import choose_e_step
 from farrier._design import Identity, System
 from farrier.background import MatrixBackground, Size, absorb
+from farrier.conditional import draw_coefficients
 from farrier.em import worth_keeping
 from farrier.estep import (
     Context,
     Dual,
     Orthogonal,
     Primal,
-    draw_coefficients,
     posterior_covariance,
 )
 from farrier.lazy import WAKE_LIMIT, LazyDual

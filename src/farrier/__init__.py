@@ -6,6 +6,7 @@ from farrier.classifier import HorseshoeClassifier
 from farrier.estep import choose_e_step
 from farrier.estimators import HorseshoeRegressor
 from farrier.means import normal_means
+from farrier.sample import sample_posterior
 
 __all__ = [
     "FitResult",
@@ -16,4 +17,5 @@ __all__ = [
     "__version__",
     "choose_e_step",
     "normal_means",
+    "sample_posterior",
 ]

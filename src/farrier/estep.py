@@ -17,6 +17,7 @@ from scipy.linalg import blas, lapack
 from farrier._design import Identity, System
 from farrier._types import Covariance, Matrix, Moments, Vector
 from farrier.background import Background, GramBackground, MatrixBackground
+from farrier.conditional import draw_coefficients
 
 EXACT_WARMUP = 9
 """Exact iterations before the approximate variances: without them the approximation ends elsewhere."""
@@ -284,32 +285,6 @@ class Stochastic:
             rss = before.expected_rss + step * (rss - before.expected_rss)
         variance = np.maximum(second - mean * mean, 0.0)
         return Moments(mean, variance, rss, float("nan"), None)
-
-
-def draw_coefficients(
-    system: System, prior_variance: Vector, sigma2: float, rng: np.random.Generator, n_draws: int
-) -> Matrix:
-    """Draw b from its conditional posterior: Rue's sampler for k <= n, Bhattacharya's for k > n.
-
-    Examples
-    --------
-    >>> system = System(np.eye(2, order="F"), np.array([4.0, 0.0]), size=2.0)
-    >>> draws = draw_coefficients(system, np.ones(2), 1e-6, np.random.default_rng(0), n_draws=3)
-    >>> abs(draws - [[2.0], [0.0]]).max() < 0.01
-    np.True_
-    """
-    n, k = system.n_rows, system.n_columns
-    root = np.sqrt(prior_variance)
-    if k <= n:
-        factor, mean = _primal_mean(system, root)
-        noise = np.sqrt(sigma2) * rng.standard_normal((k, n_draws))
-        spread = lapack.dtrtrs(factor, noise, lower=1, trans=1)[0]
-        return np.asarray(mean[:, None] + root[:, None] * spread)
-    prior_draw = np.sqrt(sigma2) * root[:, None] * rng.standard_normal((k, n_draws))
-    noise = np.sqrt(sigma2) * rng.standard_normal((n, n_draws))
-    factor, _ = Dual().factorise(system, prior_variance, None)
-    gap = lapack.dpotrs(factor, system.z[:, None] - system.x @ prior_draw - noise, lower=1)[0]
-    return np.asarray(prior_draw + prior_variance[:, None] * (system.x.T @ gap))
 
 
 def choose_e_step(

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from farrier._settings import STARTS, em_options
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier._validation import check_choice, check_level, check_offset, check_weights, check_x, check_y
-from farrier.fitting import Earlier, Fitted, Rows, Settings, fit_rows
+from farrier.fitting import Earlier, Fitted, Settings, fit_rows, known_rows
 from farrier.likelihoods import Likelihood, resolve_family
-from farrier.likelihoods._base import EXTREME
 from farrier.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
@@ -186,14 +185,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         matrix = check_x(X)
         response = check_y(y, len(matrix))
         family.check(response)
-        known = check_offset(offset, len(matrix))
-        if family.positive_only and (far := np.abs(np.atleast_1d(known)) > EXTREME).any():
-            row = int(np.argmax(far))
-            raise ValueError(
-                f"offset in row {row} is {np.atleast_1d(known)[row]:g}, and its exponential is out of range: "
-                "for counts it is the logarithm of the exposure"
-            )
-        rows = _weighted_rows(matrix, response, check_weights(sample_weight, len(matrix)), known)
+        weights, known = check_weights(sample_weight, len(matrix)), check_offset(offset, len(matrix))
+        rows = known_rows(matrix, response, weights, known, family)
         settings = Settings(
             family,
             resolve_local(self.prior),
@@ -411,20 +404,6 @@ def check_new(model: Any, X: Any) -> Matrix:
     matrix = check_x(X)
     validate_data(model, X, reset=False, skip_check_array=True)
     return matrix
-
-
-def _weighted_rows(matrix: Matrix, response: Vector, weights: Vector | None, offset: Vector | float) -> Rows:
-    """Return the rows with a positive weight."""
-    offset = np.zeros_like(response) + offset
-    if weights is not None and not weights.all():
-        rows = weights > 0
-        matrix, response, weights, offset = matrix[rows], response[rows], weights[rows], offset[rows]
-    if len(matrix) < 2:
-        raise ValueError(
-            f"Found {len(matrix)} sample (n_samples={len(matrix)}) with a positive weight, "
-            "but at least two rows are needed to fit a regression"
-        )
-    return Rows(matrix, response, weights, offset)
 
 
 def _remember_columns(model: HorseshoeRegressor, X: Any, n_columns: int) -> None:

@@ -11,6 +11,7 @@ from farrier import em
 from farrier._design import Standardised, spread, standardise, weighted_mean
 from farrier._types import Covariance, FitResult, Matrix, Moments, Scales, Start, Status, Vector
 from farrier.likelihoods import Gaussian, Likelihood, Location
+from farrier.likelihoods._base import EXTREME
 from farrier.linearised import Linearised, Quadratic
 from farrier.mstep import SIGMA2_FLOOR
 from farrier.priors import GlobalPrior, LocalPrior
@@ -29,6 +30,34 @@ class Rows(NamedTuple):
     def counts(self) -> Vector:
         """The weights, as numbers."""
         return np.ones_like(self.y) if self.weights is None else self.weights
+
+
+def known_rows(
+    matrix: Matrix, response: Vector, weights: Vector | None, offset: Vector | float, likelihood: Likelihood
+) -> Rows:
+    """Return the rows with a positive weight.
+
+    Examples
+    --------
+    >>> known_rows(np.eye(3), np.arange(3.0), np.array([1.0, 0.0, 2.0]), 0.0, Gaussian()).y
+    array([0., 2.])
+    """
+    offset = np.zeros_like(response) + offset
+    if likelihood.positive_only and (far := np.abs(offset) > EXTREME).any():
+        row = int(np.argmax(far))
+        raise ValueError(
+            f"offset in row {row} is {offset[row]:g}, and its exponential is out of range: "
+            "for counts it is the logarithm of the exposure"
+        )
+    if weights is not None and not weights.all():
+        rows = weights > 0
+        matrix, response, weights, offset = matrix[rows], response[rows], weights[rows], offset[rows]
+    if len(matrix) < 2:
+        raise ValueError(
+            f"Found {len(matrix)} sample (n_samples={len(matrix)}) with a positive weight, "
+            "but at least two rows are needed to fit a regression"
+        )
+    return Rows(matrix, response, weights, offset)
 
 
 class Settings(NamedTuple):
@@ -93,21 +122,17 @@ def fit_rows(rows: Rows, settings: Settings, start: str | Earlier) -> Fitted:
     >>> fit_rows(rows, settings, "paper").coef.round(2)
     array([1.99])
     """
-    design = standardise(rows.x, rows.weights, center=settings.fit_intercept, scale=settings.standardize)
+    design, target = prepare(rows, settings)
     likelihood = settings.likelihood
-    if isinstance(likelihood, Location):
-        target = _centre(rows, settings)
-        if target.scale == 0.0:
-            result = _empty(Status.CONSTANT_RESPONSE, design, settings.tau)
-            return _restore(result, design, likelihood, target, settings.fit_intercept)
-    else:
-        target = Target(0.0, 1.0, rows.y)
-        level = likelihood.boundary(rows.y, rows.counts, rows.offset) if settings.fit_intercept else None
-        if level is not None:
-            result = _empty(Status.BOUNDARY, design, settings.tau, level)
-            return _restore(result, design, likelihood, target, settings.fit_intercept)
+    if target.scale == 0.0:
+        result = _empty(Status.CONSTANT_RESPONSE, design, settings.tau)
+        return _restore(result, design, likelihood, target, settings.fit_intercept)
+    level = likelihood.boundary(rows.y, rows.counts, rows.offset) if settings.fit_intercept else None
+    if level is not None:
+        result = _empty(Status.BOUNDARY, design, settings.tau, level)
+        return _restore(result, design, likelihood, target, settings.fit_intercept)
     problem = _problem(rows, design, target, settings)
-    options = settings.options._replace(sigma2=_known_variance(settings, target.scale))
+    options = settings.options._replace(sigma2=known_variance(settings, target.scale))
     begin = _start(problem, design, target, start)
     result = em.solve(problem, settings.prior, settings.tau, options, begin)
     if not design.columns.any():
@@ -115,6 +140,23 @@ def fit_rows(rows: Rows, settings: Settings, start: str | Earlier) -> Fitted:
     if isinstance(problem, Linearised):
         likelihood = problem.likelihood
     return _restore(result, design, likelihood, target, settings.fit_intercept)
+
+
+def prepare(rows: Rows, settings: Settings) -> tuple[Standardised, Target]:
+    """Return the columns and the response on the scale on which the prior acts.
+
+    Examples
+    --------
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> rows = Rows(np.arange(4.0)[:, None], np.array([1.0, 3.0, 1.0, 3.0]), None, np.zeros(4))
+    >>> settings = Settings(Gaussian(), Horseshoe(), HalfCauchy(), em.Options(), True, True)
+    >>> prepare(rows, settings)[1]
+    Target(level=2.0, scale=1.0, values=array([-1.,  1., -1.,  1.]))
+    """
+    design = standardise(rows.x, rows.weights, center=settings.fit_intercept, scale=settings.standardize)
+    if isinstance(settings.likelihood, Location):
+        return design, _centre(rows, settings)
+    return design, Target(0.0, 1.0, rows.y)
 
 
 def _empty(status: Status, design: Standardised, tau: GlobalPrior, intercept: float = 0.0) -> FitResult:
@@ -149,8 +191,16 @@ def _problem(rows: Rows, design: Standardised, target: Target, settings: Setting
     return Linearised(design, target.values, offset, settings.likelihood, settings.fit_intercept)
 
 
-def _known_variance(settings: Settings, scale: float) -> str | float:
-    """Return what is known of sigma2 in units of the response's scale."""
+def known_variance(settings: Settings, scale: float) -> str | float:
+    """Return what is known of sigma2 in units of the response's scale.
+
+    Examples
+    --------
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> options = em.Options(sigma2=8.0)
+    >>> known_variance(Settings(Gaussian(), Horseshoe(), HalfCauchy(), options, True, True), scale=2.0)
+    2.0
+    """
     known = settings.options.sigma2
     return known if isinstance(known, str) else max(known / scale**2, SIGMA2_FLOOR)
 

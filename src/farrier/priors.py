@@ -8,7 +8,9 @@ where ``c`` is the coordinate: the mode is that of the density of lambda**c (2 i
 itself, c -> 0 is log lambda). A null coefficient then follows v <- v / (2 A): the prior is sparse when
 A > 1/2.
 
-Any object with the methods of `LocalPrior` can be used in place of these.
+Any object with the methods of `LocalPrior` can be used in place of these. To be sampled from it needs one
+more: ``draw(w, lambda2, rng)``, which moves lambda2 by a step that leaves its conditional distribution given
+W = b^2 / (2 sigma2 tau2) as it is.
 
 Examples
 --------
@@ -20,17 +22,30 @@ array([0.70710678])
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from farrier._types import Vector
+from farrier.variates import (
+    HUGE,
+    TINY,
+    Source,
+    gamma_above,
+    power_exponential_step,
+    reciprocal_inverse_gaussian,
+)
+
+MIXTURE_STEPS, SLICE_STEPS = 2, 4
+"""How often the draws that are not exact are repeated: they cost little beside the coefficients."""
 
 __all__ = [
     "FixedScale",
     "GammaScale",
     "GlobalPrior",
+    "GlobalSampler",
     "HalfCauchy",
     "Horseshoe",
     "InverseGammaGlobal",
@@ -38,6 +53,7 @@ __all__ = [
     "InvertedBeta",
     "Lasso",
     "LocalPrior",
+    "LocalSampler",
     "NormalGamma",
     "Ridge",
     "StrawdermanBerger",
@@ -85,6 +101,33 @@ class GlobalPrior(Protocol):
         ...
 
 
+@runtime_checkable
+class LocalSampler(Protocol):
+    """A local prior that can be sampled from."""
+
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+        """Move lambda2 by a step that leaves its distribution given W as it is."""
+        ...
+
+
+@runtime_checkable
+class GlobalSampler(Protocol):
+    """A global prior that can be sampled from."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of tau2."""
+        ...
+
+    def log_density(self, log_tau: float) -> float:
+        """Return the log density of log tau within the bounds, up to a constant."""
+        ...
+
+    def draw(self, n: int, s: Vector, tau2: Vector, rng: Source) -> Vector:
+        """Move tau2 by a step that leaves its density times tau2^(-n/2) exp(-s / tau2) as it is."""
+        ...
+
+
 def _positive_root(quadratic: float, linear: Vector, w: Vector) -> Vector:
     """Solve quadratic v^2 + linear v - w = 0 for v > 0 without cancellation on either side."""
     total = np.sqrt(linear * linear + (4.0 * quadratic) * w) + np.abs(linear)
@@ -128,6 +171,14 @@ class InvertedBeta:
     def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
         """Return (c/2 - a) log v + (a + b) log(1 + v)."""
         return (coordinate / 2.0 - self.a) * np.log(lambda2) + (self.a + self.b) * np.log1p(lambda2)
+
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+        """Draw from lambda2 ~ inverse gamma(b, nu), nu ~ gamma(a, 1): the mixture that inverted betas are."""
+        for _ in range(MIXTURE_STEPS):
+            nu = rng.standard_gamma(self.a + self.b, w.shape) / (1.0 + 1.0 / lambda2)
+            nu += w
+            lambda2 = nu / rng.standard_gamma(self.b + 0.5, w.shape)
+        return _held(lambda2)
 
 
 class Horseshoe(InvertedBeta):
@@ -180,6 +231,15 @@ class GammaScale:
     def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
         """Return (c/2 - shape) log v + rate v."""
         return (coordinate / 2.0 - self.shape) * np.log(lambda2) + self.rate * lambda2
+
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+        """Draw from the generalised inverse Gaussian: exactly for shape 1, by slices for others."""
+        if self.shape == 1.0:
+            half_width = 2.0 * np.sqrt(self.rate * w)
+            return _held(reciprocal_inverse_gaussian(half_width, rng) / (2.0 * self.rate))
+        for _ in range(SLICE_STEPS):
+            lambda2 = _held(power_exponential_step(lambda2, self.shape - 0.5, self.rate, w, rng))
+        return lambda2
 
 
 class Lasso(GammaScale):
@@ -234,6 +294,10 @@ class InverseGammaScale:
         """Return (c/2 + shape) log v + scale / v."""
         return (coordinate / 2.0 + self.shape) * np.log(lambda2) + self.scale / lambda2
 
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+        """Draw from the inverse gamma distribution (shape + 1/2, scale + W)."""
+        return _held((self.scale + w) / rng.standard_gamma(self.shape + 0.5, w.shape))
+
 
 class StudentT(InverseGammaScale):
     """Student-t coefficients with ``df`` degrees of freedom.
@@ -278,6 +342,14 @@ class Ridge:
         """Return zeros."""
         return np.zeros_like(lambda2)
 
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+        """Return ones."""
+        return np.ones_like(w)
+
+
+def _held(lambda2: Vector) -> Vector:
+    return np.minimum(np.maximum(lambda2, TINY), HUGE)
+
 
 def is_sparse(prior: LocalPrior, coordinate: float) -> bool:
     """Tell whether null coefficients go to exactly zero under this prior in this coordinate."""
@@ -291,7 +363,7 @@ def is_dense(prior: LocalPrior) -> bool:
 
 @dataclass(frozen=True)
 class HalfCauchy:
-    """tau ~ half-Cauchy(0, 1) on (0, tau_max), as a density of tau (Eqs. 13-14).
+    """tau ~ half-Cauchy(0, scale) on (0, tau_max), as a density of tau (Eqs. 13-14).
 
     Examples
     --------
@@ -300,23 +372,35 @@ class HalfCauchy:
     """
 
     tau_max: float = 1.0
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
-        _require_positive(self, tau_max=self.tau_max)
+        _require_positive(self, scale=self.scale)
+        if self.tau_max != np.inf:
+            _require_positive(self, tau_max=self.tau_max)
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of tau2."""
         top = self.tau_max**2
-        return (1e-20 * top, top)
+        return (1e-20 * min(top, self.scale**2), top)
 
     def neg_log_density(self, tau2: float) -> float:
-        """Return log(1 + tau2)."""
-        return float(np.log1p(tau2))
+        """Return log(1 + tau2 / scale^2)."""
+        return float(np.log1p(tau2 / self.scale**2))
 
     def slope(self, tau2: float) -> float:
-        """Return tau2 / (1 + tau2)."""
-        return tau2 / (1.0 + tau2)
+        """Return tau2 / (scale^2 + tau2)."""
+        return tau2 / (self.scale**2 + tau2)
+
+    def log_density(self, log_tau: float) -> float:
+        """Return the log density of log tau, t - log(1 + e^2t / scale^2) within the bounds."""
+        return log_tau - _log1p_exp(2.0 * (log_tau - math.log(self.scale)))
+
+    def draw(self, n: int, s: Vector, tau2: Vector, rng: Source) -> Vector:
+        """Draw from tau2 ~ inverse gamma(1/2, nu), nu ~ gamma(1/2, scale^2): the mixture it is."""
+        nu = rng.standard_exponential(s.shape) / (1.0 / self.scale**2 + 1.0 / tau2)
+        return _held(1.0 / gamma_above(0.5 * (n + 1.0), s + nu, self.tau_max**-2.0, rng))
 
 
 @dataclass(frozen=True)
@@ -350,6 +434,14 @@ class InverseGammaGlobal:
         """Return shape + 1 - scale / tau2."""
         return self.shape + 1.0 - self.scale / tau2
 
+    def log_density(self, log_tau: float) -> float:
+        """Return the log density of log tau, -2 shape t - scale e^-2t within the bounds."""
+        return -2.0 * self.shape * log_tau - self.scale * math.exp(-2.0 * log_tau)
+
+    def draw(self, n: int, s: Vector, tau2: Vector, rng: Source) -> Vector:
+        """Draw from the inverse gamma distribution (shape + n/2, scale + s) below tau_max^2."""
+        return _held(1.0 / gamma_above(self.shape + 0.5 * n, s + self.scale, self.tau_max**-2.0, rng))
+
 
 @dataclass(frozen=True)
 class FixedScale:
@@ -378,6 +470,14 @@ class FixedScale:
     def slope(self, tau2: float) -> float:
         """Return 0."""
         return 0.0
+
+    def log_density(self, log_tau: float) -> float:
+        """Return 0."""
+        return 0.0
+
+    def draw(self, n: int, s: Vector, tau2: Vector, rng: Source) -> Vector:
+        """Return the one value."""
+        return np.full_like(tau2, self.tau2)
 
 
 LOCAL_PRIORS: dict[str, type[LocalPrior]] = {
@@ -426,6 +526,10 @@ def resolve_global(tau: object, tau_max: float) -> GlobalPrior:
     if isinstance(tau, GlobalPrior):
         return tau
     return FixedScale(_positive_number("tau", tau) ** 2)
+
+
+def _log1p_exp(x: float) -> float:
+    return x + math.log1p(math.exp(-x)) if x > 0.0 else math.log1p(math.exp(x))
 
 
 def _positive_number(name: str, value: object) -> float:

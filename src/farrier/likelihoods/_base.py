@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from farrier._types import Status, Vector
 from farrier._validation import check_number
+from farrier.variates import slice_step
 
 EXTREME, EXTREME_WEIGHT = 700.0, 300.0
 """The linear predictor is held within the first: exp of it is still finite; in weights within the second, so
@@ -82,6 +84,40 @@ class Likelihood:
         """Return the family with what it estimates beside the coefficients set to its best value at eta."""
         return self
 
+    @property
+    def nuisance(self) -> str | None:
+        """The attribute that holds what is estimated beside the coefficients and sigma2, if anything is."""
+        return None
+
+    def with_nuisance(self, value: float) -> Likelihood:
+        """Return the family with another value of its nuisance parameter."""
+        if self.nuisance is None:
+            return self
+        changed: Likelihood = replace(self, **{self.nuisance: value})  # type: ignore[type-var]
+        return changed
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working | None:
+        """Draw the latent weights that make y Gaussian, times ``counts``, and return them with the targets.
+
+        None: there are none. Then `sample_posterior` moves by Gaussian proposals made of `working`, which a
+        family with a noise variance cannot do.
+        """
+        return None
+
+    def redraw(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Likelihood:
+        """Return the family with a draw of its nuisance parameter given eta."""
+        return self
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta; needed only for the predictive distribution of `sample_posterior`."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say how to draw y: give it a simulate method"
+        )
+
     def information(self) -> float | None:
         """Return sigma2 times the expected information of a row about eta, if the same for all.
 
@@ -118,6 +154,27 @@ def weighted_median(values: Vector, weights: Vector) -> float:
     reached, half = np.cumsum(weights[order]), 0.5 * float(weights.sum())
     low, high = int(np.searchsorted(reached, half, "left")), int(np.searchsorted(reached, half, "right"))
     return 0.5 * float(values[order[low]] + values[order[min(high, values.size - 1)]])
+
+
+def draw_positive(
+    log_density: Callable[[float], float],
+    value: float,
+    bounds: tuple[float, float],
+    rng: np.random.Generator,
+) -> float:
+    """Move a positive number by a slice of the density of its logarithm, within ``bounds``.
+
+    Examples
+    --------
+    >>> 1.0 <= draw_positive(lambda t: 0.0, 2.0, (1.0, 3.0), np.random.default_rng(0)) <= 3.0
+    True
+    """
+    low, high = math.log(bounds[0]), math.log(bounds[1])
+
+    def within(t: float) -> float:
+        return log_density(math.exp(t)) if low <= t <= high else -math.inf
+
+    return math.exp(slice_step(within, min(max(math.log(value), low), high), high - low, rng))
 
 
 def number_or_guess(name: str, value: Any, guess: float) -> float:

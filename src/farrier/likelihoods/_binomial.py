@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
 
+from farrier._extras import require
 from farrier._types import Status, Vector
 from farrier._validation import check_choice
 from farrier.likelihoods._base import EXTREME, WEIGHT_FLOOR, Likelihood, Working, refuse
@@ -70,6 +72,18 @@ class Binomial(Likelihood):
     def variance(self, eta: Vector, sigma2: float) -> Vector:
         """Return mu (1 - mu)."""
         return np.asarray(special.expit(eta) * special.expit(-eta))
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working:
+        """Draw Polya-gamma weights (counts, eta); the targets are counts (y - 1/2) / w."""
+        draw = require("polyagamma", extra="posterior").random_polyagamma
+        weights = np.maximum(draw(counts, eta, random_state=rng), WEIGHT_FLOOR**2)
+        return Working(weights, counts * (y - 0.5) / weights)
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw 0 or 1 given eta."""
+        return np.asarray(rng.random(eta.shape) < special.expit(eta), dtype=np.float64)
 
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
         """Return the logit of a half success (or failure) in all, if there is none."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
 
+from farrier._extras import require
 from farrier._types import Vector
 from farrier.likelihoods._base import (
     EXTREME,
@@ -16,9 +18,13 @@ from farrier.likelihoods._base import (
     Likelihood,
     Working,
     best_positive,
+    draw_positive,
     number_or_guess,
     refuse,
 )
+
+SIZE_RANGE = (0.01, 1000.0)
+"""Where the size of a negative binomial is sampled; beyond it is as good as Poisson."""
 
 
 class Counts(Likelihood):
@@ -83,6 +89,10 @@ class Poisson(Counts):
         """Return the Poisson one."""
         return np.where(y < 0.0, 0.0, special.pdtr(np.maximum(np.floor(y), 0.0), self.mean(eta)))
 
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta; a mean too large for whole numbers gets a normal y."""
+        return _poisson(self.mean(eta), rng)
+
 
 @dataclass(frozen=True)
 class NegativeBinomial(Counts):
@@ -144,6 +154,44 @@ class NegativeBinomial(Counts):
 
         largest = max(1.0, float(mu.max()))
         return replace(self, size_=best_positive(slope, 1e-3, min(1e6 * largest, 1e60)))
+
+    @property
+    def nuisance(self) -> str | None:
+        """The size, if it is not given."""
+        return "size_" if self.size == "estimate" else None
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working:
+        """Draw Polya-gamma weights (y + size, eta - log size), with targets (y - size) / 2w + log size."""
+        draw = require("polyagamma", extra="posterior").random_polyagamma
+        level = math.log(self.size_)
+        trials = counts * (y + self.size_)
+        weights = np.maximum(draw(trials, eta - level, random_state=rng), WEIGHT_FLOOR**2)
+        return Working(weights, 0.5 * counts * (y - self.size_) / weights + level)
+
+    def redraw(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> NegativeBinomial:
+        """Return the family with a draw of the size; 1 / sqrt(size) is half-Cauchy."""
+        if self.nuisance is None:
+            return self
+
+        def log_density(size: float) -> float:
+            fit = float(counts @ replace(self, size_=size).neg_log_likelihood(y, eta, sigma2))
+            return -0.5 * math.log(size) - math.log1p(1.0 / size) - fit
+
+        return replace(self, size_=draw_positive(log_density, self.size_, SIZE_RANGE, rng))
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta: Poisson with a gamma mean."""
+        return _poisson(self.mean(eta) * (rng.standard_gamma(self.size_, eta.shape) / self.size_), rng)
+
+
+def _poisson(mean: Vector, rng: np.random.Generator) -> Vector:
+    small = np.minimum(mean, 1e15)
+    far = mean + np.sqrt(mean) * rng.standard_normal(mean.shape)
+    return np.where(mean > small, np.round(far), rng.poisson(small).astype(np.float64))
 
 
 def _digamma_gap(y: Vector, size: float) -> Vector:

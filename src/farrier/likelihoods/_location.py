@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from farrier._types import Vector
-from farrier.likelihoods._base import Likelihood, Working, best_positive, number_or_guess, weighted_median
+from farrier.likelihoods._base import (
+    Likelihood,
+    Working,
+    best_positive,
+    draw_positive,
+    number_or_guess,
+    weighted_median,
+)
+from farrier.variates import reciprocal_inverse_gaussian
 
 DF_RANGE = (2.1, 200.0)
 """Where the degrees of freedom are looked for."""
 SHARPEN, SHARP, SHARPEST = 0.8, 1e-6, 1e-9
 """By how much the weights of the Laplace family sharpen in a step, and how sharp they become."""
+DF_SHAPE, DF_RATE = 2.0, 0.1
+"""The prior of the degrees of freedom where they are sampled: gamma (Juarez and Steel), within DF_RANGE."""
 LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -68,6 +79,16 @@ class Gaussian(Location):
     def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return the normal one."""
         return np.asarray(special.ndtr((y - eta) / math.sqrt(sigma2)))
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working:
+        """Return the counts and y: nothing is latent."""
+        return Working(counts, y)
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta."""
+        return np.asarray(eta + np.sqrt(sigma2) * rng.standard_normal(eta.shape))
 
 
 @dataclass(frozen=True)
@@ -127,6 +148,35 @@ class StudentT(Location):
 
         return replace(self, df_=best_positive(slope, *DF_RANGE))
 
+    @property
+    def nuisance(self) -> str | None:
+        """The degrees of freedom, if they are not given."""
+        return "df_" if self.df == "estimate" else None
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working:
+        """Draw the precisions, gamma((df + 1)/2, (df + r^2/sigma2)/2), and return y."""
+        rate = 0.5 * (self.df_ + (y - eta) ** 2 / sigma2)
+        return Working(rng.standard_gamma(0.5 * (self.df_ + 1.0), y.shape) / rate, y)
+
+    def redraw(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> StudentT:
+        """Return the family with a draw of the degrees of freedom."""
+        if self.nuisance is None:
+            return self
+
+        def log_density(df: float) -> float:
+            fit = float(counts @ replace(self, df_=df).neg_log_likelihood(y, eta, sigma2))
+            return DF_SHAPE * math.log(df) - DF_RATE * df - fit
+
+        return replace(self, df_=draw_positive(log_density, self.df_, DF_RANGE, rng))
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta."""
+        return np.asarray(eta + np.sqrt(sigma2) * rng.standard_t(self.df_, eta.shape))
+
     def information(self) -> float:
         """Return (df + 1) / (df + 3)."""
         return (self.df_ + 1.0) / (self.df_ + 3.0)
@@ -173,6 +223,17 @@ class Laplace(Location):
         r = (y - eta) / math.sqrt(sigma2)
         tail = 0.5 * np.exp(-np.abs(r))
         return np.where(r > 0.0, 1.0 - tail, tail)
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working:
+        """Draw the variances, of density v^-1/2 exp(-(v + (r/sigma)^2 / v)/2), and return y."""
+        variance = reciprocal_inverse_gaussian(np.abs(y - eta) / math.sqrt(sigma2), rng)
+        return Working(1.0 / np.maximum(variance, SHARPEST**2), y)
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta."""
+        return np.asarray(eta + np.sqrt(sigma2) * rng.laplace(size=eta.shape))
 
     def information(self) -> float:
         """Return 1: the weights sigma / |r| would make the coefficients far too certain."""

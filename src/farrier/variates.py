@@ -1,0 +1,213 @@
+"""Random numbers that NumPy does not have, and one source of them for several chains at once.
+
+Every function takes a `numpy.random.Generator` or `Streams`, and draws a number of variates that depends on
+nothing but the shape asked for, so that a chain is the same alone and in company.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import special
+
+from farrier._types import Matrix, Vector
+
+TINY, HUGE = 1e-150, 1e150
+"""Scales are held between these: their squares and reciprocals stay finite."""
+POOL = 2048
+"""Numbers drawn ahead for each chain."""
+FAR_TAIL = 1e-250
+"""Below this probability a truncated gamma variate is drawn from its tail directly."""
+
+
+class Source(Protocol):
+    """What is asked of a source of random numbers."""
+
+    def standard_normal(self, size: Any) -> Any:
+        """Return standard normal variates."""
+        ...
+
+    def standard_exponential(self, size: Any) -> Any:
+        """Return exponential variates of mean 1."""
+        ...
+
+    def standard_gamma(self, shape: float, size: Any) -> Any:
+        """Return gamma variates of scale 1."""
+        ...
+
+    def random(self, size: Any) -> Any:
+        """Return uniform variates."""
+        ...
+
+
+class Streams:
+    """One generator for each chain; the first axis of what is drawn is the chain.
+
+    Numbers are drawn ahead into pools, one for each distribution: for a few columns the calls would take far
+    longer than the numbers. What a chain gets depends on its own generator and on what was asked for before.
+
+    Parameters
+    ----------
+    generators : list of numpy.random.Generator
+        One for each chain.
+    pools : dict, optional
+        What is left of the numbers drawn ahead, by distribution; the chain is the first axis.
+
+    Examples
+    --------
+    >>> both = Streams([np.random.default_rng(seed) for seed in (1, 2)])
+    >>> alone = Streams([np.random.default_rng(2)])
+    >>> bool((both.random((2, 3))[1] == alone.random((1, 3))[0]).all())
+    True
+    """
+
+    def __init__(self, generators: list[np.random.Generator], pools: dict[str, Matrix] | None = None) -> None:
+        self.generators = generators
+        self._pools = {} if pools is None else dict(pools)
+        self._used = dict.fromkeys(self._pools, 0)
+
+    @property
+    def pools(self) -> dict[str, Matrix]:
+        """What is left of the numbers drawn ahead."""
+        return {name: pool[:, self._used[name] :] for name, pool in self._pools.items()}
+
+    def standard_normal(self, size: tuple[int, ...]) -> Any:
+        """Return standard normal variates."""
+        return self._take("standard_normal", (), size)
+
+    def standard_exponential(self, size: tuple[int, ...]) -> Any:
+        """Return exponential variates of mean 1."""
+        return self._take("standard_exponential", (), size)
+
+    def standard_gamma(self, shape: float, size: tuple[int, ...]) -> Any:
+        """Return gamma variates of scale 1; those of shape 1 are exponential."""
+        if shape == 1.0:
+            return self._take("standard_exponential", (), size)
+        return self._take("standard_gamma", (shape,), size)
+
+    def random(self, size: tuple[int, ...]) -> Any:
+        """Return uniform variates."""
+        return self._take("random", (), size)
+
+    def _take(self, kind: str, parameters: tuple[float, ...], size: tuple[int, ...]) -> Any:
+        """Return the next numbers of a pool, filled anew when there are too few."""
+        count = math.prod(size[1:])
+        name = f"{kind} {parameters[0]!r}" if parameters else kind
+        pool, used = self._pools.get(name), self._used.get(name, 0)
+        if pool is None or used + count > pool.shape[1]:
+            ahead = max(count, POOL // max(count, 1) * count)
+            fresh = [getattr(rng, kind)(*parameters, ahead) for rng in self.generators]
+            pool, used = np.array(fresh), 0
+            self._pools[name] = pool
+        self._used[name] = used + count
+        return pool[:, used : used + count].reshape(size)
+
+
+def reciprocal_inverse_gaussian(a: Vector, rng: Source) -> Vector:
+    """Draw v with density proportional to v^-1/2 exp(-(v + a^2 / v) / 2).
+
+    The two roots of Michael, Schucany and Haas in a form that does not cancel, whatever a is; a = 0 gives a
+    chi-square variate.
+
+    Examples
+    --------
+    >>> v = reciprocal_inverse_gaussian(np.full(100_000, 2.0), np.random.default_rng(0))
+    >>> round(float(v.mean()), 1)  # 1 + a
+    3.0
+    """
+    half = 0.5 * rng.standard_normal(a.shape) ** 2
+    large = a + half + np.sqrt(half * (2.0 * a + half))
+    large = np.maximum(large, TINY)
+    return np.asarray(np.where(rng.random(a.shape) * (large + a) <= large, large, a * (a / large)))
+
+
+def power_exponential_step(v: Vector, power: float, rate: float, w: Vector, rng: Source) -> Vector:
+    """Move v by a step that leaves the density v^(power - 1) exp(-rate v - w / v) as it is.
+
+    Both exponentials are sliced, and between the ends of the slices v^(power - 1) is drawn from.
+
+    Examples
+    --------
+    >>> rng, v = np.random.default_rng(0), np.ones(20_000)
+    >>> for _ in range(50):
+    ...     v = power_exponential_step(v, 0.5, 0.5, np.full(20_000, 2.0), rng)
+    >>> round(float(v.mean()), 1)  # 1 + 2
+    3.0
+    """
+    low = np.maximum(w / (w / v + rng.standard_exponential(v.shape)), TINY)
+    high = np.maximum(v + rng.standard_exponential(v.shape) / rate, low)
+    between, ratio = rng.random(v.shape), np.log(high / low)
+    if power == 0.0:
+        return np.asarray(low * np.exp(between * ratio))
+    # (low^power + between (high^power - low^power))^(1 / power), from the end where it is the larger
+    if power > 0.0:
+        shrink = np.log(between + (1.0 - between) * np.exp(-power * ratio))
+        return np.asarray(np.clip(high * np.exp(shrink / power), low, high))
+    grow = np.log1p(between * np.expm1(power * ratio))
+    return np.asarray(np.clip(low * np.exp(grow / power), low, high))
+
+
+def gamma_above(shape: float, rate: Vector, low: float, rng: Source) -> Vector:
+    """Draw gamma variates above ``low``.
+
+    Examples
+    --------
+    >>> draws = gamma_above(3.0, np.full(1000, 2.0), 50.0, np.random.default_rng(0))
+    >>> bool(draws.min() > 50.0), round(float(draws.mean()), 1)
+    (True, 50.5)
+    """
+    if low <= 0.0:
+        return np.asarray(rng.standard_gamma(shape, rate.shape) / rate)
+    tail = special.gammaincc(shape, rate * low)
+    uniform = 1.0 - rng.random(rate.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = special.gammainccinv(shape, uniform * tail) / rate
+    if (tail > FAR_TAIL).all():
+        return np.asarray(np.maximum(inside, low))
+    return np.where(tail > FAR_TAIL, np.maximum(inside, low), _far_tail(shape, rate, low, uniform))
+
+
+def _far_tail(shape: float, rate: Vector, low: float, uniform: Vector) -> Vector:
+    """Invert the distribution above ``low``, far above the mean: bisection on the continued fraction's scale.
+
+    There x^(shape - 1) exp(-rate x) falls like exp(-c (x - low)), c = rate - (shape - 1) / low, and the tail
+    is that of the exponential up to terms in 1 / (rate low - shape)^2, which Newton's method takes in.
+    """
+    c = np.maximum(rate - (shape - 1.0) / low, 1e-3 * rate)
+    excess = -np.log(uniform) / c
+    for _ in range(4):  # solve rate e - (shape - 1) log(1 + e / low) + log(hazard ratio) = -log(uniform)
+        x = low + excess
+        hazard = rate - (shape - 1.0) / x
+        gap = rate * excess - (shape - 1.0) * np.log1p(excess / low) + np.log(hazard / c) + np.log(uniform)
+        excess = np.maximum(excess - gap / hazard, 0.0)
+    return np.asarray(low + excess)
+
+
+def slice_step(
+    log_density: Callable[[float], float], x: float, width: float, rng: np.random.Generator
+) -> float:
+    """Move x by a step that leaves the density as it is: shrink a random interval of ``width`` around it.
+
+    Examples
+    --------
+    >>> rng, x, total = np.random.default_rng(0), 0.0, 0.0
+    >>> for _ in range(5000):
+    ...     x = slice_step(lambda t: -0.5 * (t - 3.0) ** 2, x, 4.0, rng)
+    ...     total += x
+    >>> round(total / 5000, 1)
+    3.0
+    """
+    level = log_density(x) - rng.standard_exponential()
+    left = x - width * rng.random()
+    right = left + width
+    while True:
+        candidate = left + (right - left) * rng.random()
+        if log_density(candidate) >= level or right - left < 1e-12 * width:
+            return candidate
+        if candidate < x:
+            left = candidate
+        else:
+            right = candidate
