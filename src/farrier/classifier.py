@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -15,6 +15,9 @@ from farrier._validation import check_choice, check_labels, check_number, check_
 from farrier.estimators import HorseshoeRegressor, check_new
 from farrier.likelihoods import Binomial
 from farrier.priors import GlobalPrior, LocalPrior
+
+if TYPE_CHECKING:
+    from farrier.posterior import Posterior
 
 
 class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
@@ -231,7 +234,9 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         best = (eta > 0.0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)
         return self.classes_[best]
 
-    def predict_interval(self, X: Any, level: float = 0.95, offset: Any = None) -> Any:
+    def predict_interval(
+        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "mode", **options: Any
+    ) -> Any:
         """Return the interval of the probability of the second class, or of each against the rest.
 
         Parameters
@@ -242,13 +247,18 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
             The coverage.
         offset : array-like of shape (m,), optional
             Added to the linear predictor; only for two classes.
+        method : {"mode", "posterior"}, default="mode"
+            Given the selection and Gaussian at the mode, or from draws of the whole posterior.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
 
         Returns
         -------
         array of shape (m, 2), or (m, n_classes, 2) for more than two
         """
         matrix = self._check_new(X, offset)
-        return self._stack([m.predict_interval(matrix, level, offset) for m in self.estimators_], axis=1)
+        found = [m.predict_interval(matrix, level, offset, method, **options) for m in self.estimators_]
+        return self._stack(found, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return the share of rows whose class is predicted.
@@ -297,20 +307,45 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         picked = log_proba[np.arange(labels.size), codes]
         return float(picked.sum() if weights is None else weights @ picked)
 
-    def coef_interval(self, level: float = 0.95) -> Any:
-        """Return the interval of each coefficient, Gaussian at the mode; a zero is a zero.
+    def coef_interval(self, level: float = 0.95, method: str = "mode", **options: Any) -> Any:
+        """Return the interval of each coefficient.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage.
+        method : {"mode", "posterior"}, default="mode"
+            Gaussian at the mode, where a zero is a zero; or from draws of the whole posterior.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
 
         Returns
         -------
         array of shape (n_features, 2), or (n_classes, n_features, 2) for more than two
         """
         check_is_fitted(self)
-        return self._stack([model.coef_interval(level) for model in self.estimators_])
+        return self._stack([model.coef_interval(level, method, **options) for model in self.estimators_])
+
+    def sample_posterior(self, **options: Any) -> Posterior:
+        """Draw from the posterior of which this fit is the mode; for two classes only.
+
+        Parameters
+        ----------
+        **options
+            As in `HorseshoeRegressor.sample_posterior`.
+
+        Returns
+        -------
+        Posterior
+            Of the second class against the first.
+        """
+        check_is_fitted(self)
+        if len(self.estimators_) > 1:
+            raise ValueError(
+                f"the model has {len(self.estimators_)} classes, one against the rest: "
+                "ask one of them, as in estimators_[0].sample_posterior()"
+            )
+        return self.estimators_[0].sample_posterior(**options)
 
     def summary(self, level: float = 0.95) -> Any:
         """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.

@@ -106,7 +106,7 @@ class Rue:
         self.root = np.sqrt(tau2) * given.root
         self.factor = given.factorise(tau2)
         shrunk = lapack.dpotrs(self.factor, self.root * given.system.xz, lower=1)[0]
-        self._mean = self.root * shrunk
+        self._mean: Vector = self.root * shrunk
         self.quadratic = given.system.rss(self._mean) + float(shrunk @ shrunk)  # no cancellation this way
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,10 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from farrier._settings import STARTS, em_options
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier._validation import check_choice, check_level, check_offset, check_weights, check_x, check_y
-from farrier.fitting import Earlier, Fitted, Settings, fit_rows, known_rows
+from farrier.fitting import Earlier, Fitted, Rows, Settings, fit_rows, known_rows
 from farrier.likelihoods import Likelihood, resolve_family
 from farrier.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
+
+if TYPE_CHECKING:
+    from farrier.posterior import Posterior
 
 
 class HorseshoeRegressor(RegressorMixin, BaseEstimator):
@@ -198,6 +201,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         fitted = fit_rows(rows, settings, self._start(matrix.shape[1]))
         _remember_columns(self, X, matrix.shape[1])
         self._store(fitted)
+        self._training = Training(rows._replace(y=rows.y.copy()), settings)
         return self
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
@@ -242,7 +246,9 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         matrix = check_new(self, X)
         return np.asarray(self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix)))
 
-    def predict_interval(self, X: Any, level: float = 0.95, offset: Any = None) -> Matrix:
+    def predict_interval(
+        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "mode", **options: Any
+    ) -> Matrix:
         """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
 
         Parameters
@@ -253,6 +259,10 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             The coverage.
         offset : array-like of shape (m,), optional
             Added to the linear predictor.
+        method : {"mode", "posterior"}, default="mode"
+            Given the selection and Gaussian at the mode, or from draws of the whole posterior.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
 
         Returns
         -------
@@ -260,6 +270,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         """
         level = check_level(level)
         matrix = check_new(self, X)
+        if _by_posterior(method, options):
+            return self.sample_posterior(**options).predict_interval(matrix, level, offset=offset)
         eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
@@ -317,21 +329,52 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         response, eta, weights = self._check_scored(X, y, sample_weight, offset)
         return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
 
-    def coef_interval(self, level: float = 0.95) -> Matrix:
-        """Return the interval of each coefficient, Gaussian at the mode; a zero is a zero.
+    def coef_interval(self, level: float = 0.95, method: str = "mode", **options: Any) -> Matrix:
+        """Return the interval of each coefficient.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage.
+        method : {"mode", "posterior"}, default="mode"
+            Gaussian at the mode, where a zero is a zero; or from draws of the whole posterior, which also say
+            how sure the zeros are.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
 
         Returns
         -------
         array of shape (n_features, 2)
         """
         check_is_fitted(self)
+        if _by_posterior(method, options):
+            return self.sample_posterior(**options).interval(level)
         z = float(ndtri(0.5 + check_level(level) / 2.0))
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
+
+    def sample_posterior(self, **options: Any) -> Posterior:
+        """Draw from the posterior of which this fit is the mode, with the same prior, for the same data.
+
+        The data must not have been changed since `fit`. Asked again with the same options, it returns the
+        same draws.
+
+        Parameters
+        ----------
+        **options
+            n_draws, n_warmup, n_chains, thin, store_lambda2, n_jobs, progress, checkpoint, max_memory and
+            random_state (the estimator's own if left out), as in `farrier.sample_posterior`.
+
+        Returns
+        -------
+        Posterior
+        """
+        from farrier.sample import sample_fitted
+
+        check_is_fitted(self)
+        known = self.__dict__.get("_sampled")
+        if known is None or known[0] != options:
+            known = self._sampled = (options, sample_fitted(self, options))
+        return known[1]
 
     def summary(self, level: float = 0.95) -> Any:
         """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
@@ -350,6 +393,11 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         from farrier.summary import coefficient_table
 
         return coefficient_table(self, level)
+
+    def __getstate__(self) -> Any:
+        """Leave the training data and the draws out of copies: they are large, and seldom needed."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_training", "_sampled")}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -383,6 +431,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     def _store(self, fitted: Fitted) -> None:
         result = fitted.result
         self._fitted = fitted
+        self.__dict__.pop("_sampled", None)
         self.family_ = fitted.likelihood
         self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
         self.support_ = self.coef_ != 0.0
@@ -390,6 +439,22 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
         self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
         self.tau_at_bound_ = result.tau_at_bound
+
+
+class Training(NamedTuple):
+    """What a model was fitted to, for those who ask for the whole posterior."""
+
+    rows: Rows
+    settings: Settings
+
+
+def _by_posterior(method: Any, options: dict[str, Any]) -> bool:
+    """Tell whether draws are asked for; options without them are a mistake."""
+    if check_choice("method", method, ("mode", "posterior")) == "posterior":
+        return True
+    if options:
+        raise TypeError(f"{', '.join(options)}: only method='posterior' takes options of sample_posterior")
+    return False
 
 
 def check_new(model: Any, X: Any) -> Matrix:

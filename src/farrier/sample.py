@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
 from farrier import em
-from farrier._design import Standardised
+from farrier._design import Standardised, spread
 from farrier._types import Status, Vector
 from farrier._validation import check_labels, check_number, check_offset, check_weights, check_x, check_y
 from farrier.chains import Draws, Outcome, Plan, Progress, Run, spread_draws
@@ -158,6 +158,33 @@ def sample_posterior(
     return sample_rows(rows, settings._replace(tau=sampled), mode, plan, extras, names, classes)
 
 
+def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
+    """Draw from the posterior of a fitted `HorseshoeRegressor`; what its `sample_posterior` does.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> x = np.arange(10.0)
+    >>> model = HorseshoeRegressor(random_state=1).fit(x[:, None], 3.0 * x + np.sin(7.0 * x))
+    >>> sample_fitted(model, {"n_draws": 500, "n_chains": 2}).coef.shape
+    (2, 500, 1)
+    """
+    training = getattr(model, "_training", None)
+    if training is None:
+        raise ValueError("copies of a fit do not hold its data: fit again, or call farrier.sample_posterior")
+    names = model.__dict__.get("feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+    chosen = {"random_state": model.random_state, **options}
+    extras = Extras(**{name: chosen.pop(name) for name in Extras._fields if name in chosen})
+    defaults = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000, "thin": 1, "store_lambda2": False}
+    unknown = [name for name in chosen if name not in defaults]
+    if unknown:
+        known = ", ".join([*defaults, *Extras._fields])
+        raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
+    plan = _plan(**{**defaults, **chosen})
+    names = [str(name) for name in names]
+    return sample_rows(training.rows, training.settings, model._fitted, plan, extras, names)
+
+
 def sample_rows(
     rows: Rows,
     settings: Settings,
@@ -178,6 +205,8 @@ def sample_rows(
             "raise thin and lower n_draws, leave out store_lambda2, or raise max_memory"
         )
     design, target = prepare(rows, settings)
+    if not np.array_equal(spread(design.columns, design.spread), mode.scale):
+        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
     model = _model(rows, design, target, settings)
     file = None
     if extras.checkpoint is not None:
