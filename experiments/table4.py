@@ -110,7 +110,7 @@ def verdicts(mode: Any, posterior: Posterior) -> list[str]:
         f"{_word((z < SURE).all())}: every mean within {SURE:g} Monte Carlo errors of R bayesreg 1.3; the "
         f"farthest, {NAMES[int(z.argmax())]}, {z.max():.1f}",
         f"{_word(abs(worst.errors) < SURE)}: every mean and end of an interval within {SURE:g} errors of a "
-        f"run of {DEFAULT_RUN} draws of what is printed; the farthest, {worst.name} {worst.row}, {worst.errors:+.1f}",
+        f"run of {DEFAULT_RUN} draws; the farthest, {worst.name} {worst.row}, {worst.errors:+.1f}",
         f"{len(all_cells) - len(far)} of {len(all_cells)} numbers are within {CLOSE:.0%} of the printed ones",
     ]
     out += [

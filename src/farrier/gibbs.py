@@ -10,7 +10,7 @@ and tau from their priors, a flat intercept and p(sigma2) = 1/sigma2. A sweep dr
 4. tau2 given the coefficients, where step 2 was left out;
 5. every lambda2_j.
 
-A family that nothing makes Gaussian moves by proposals instead: see `Metropolis`. The numbers that a chain
+A family that nothing makes Gaussian moves by proposals instead: see `farrier.metropolis`. The numbers that a chain
 draws depend on its own generator alone, so it is the same in any company.
 """
 
@@ -33,14 +33,12 @@ from farrier.weighted import WeightedSystem
 
 SHRINKAGE_EVERY = 8
 """Sweeps from one to the next of which the shrinkage factors are added up."""
+CANCELS = 1e-3
+"""A quadratic form below this share of z'z is not taken from a difference."""
 STACK = 40_000
 """Elements of the stacked matrices of the chains that are worked on at once."""
 TAU_WIDTH = 3.0
 """Of the slice of log tau."""
-PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
-"""Proposals a sweep, the share of them to accept, and how fast the tuning of their length calms down."""
-REFERENCES = (0.1, 0.25, 0.5)
-"""Shares of the warm-up after which the proposals are centred anew."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ class Gibbs:
         n, self.n_columns = model.x.shape
         self.dof = float(model.counts.sum()) - float(model.center)
         self.collapse = not model.tau_is_known and self.n_columns > n
-        self._log_bounds = tuple(0.5 * math.log(max(end, TINY)) for end in model.tau.bounds)
+        self.log_bounds = tuple(0.5 * math.log(max(end, TINY)) for end in model.tau.bounds)
 
     def sweep(self, state: State) -> None:
         """Move every chain by one sweep; the state is changed in place."""
@@ -153,10 +151,15 @@ class Gibbs:
         for chain, rng in enumerate(state.rng):
             self.move_chain(state, chain, rng)
 
+    @property
+    def tau_is_drawn(self) -> bool:
+        """Whether `move_coefficients` leaves nothing to be drawn of tau2."""
+        return self.collapse
+
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw sigma2, the coefficients and the intercept of one chain, and tau2 with them integrated out."""
         system = self.system(state, chain, rng)
-        factor = self._factor(Conditional(system, state.lambda2[chain]), state, chain, rng)
+        factor = self.factor(Conditional(system, state.lambda2[chain]), state, chain, rng)
         if self.model.sigma2 is None:
             quadratic = max(factor.quadratic + self.left_over, TINY)
             state.sigma2[chain] = 0.5 * quadratic / rng.standard_gamma(0.5 * self.dof)
@@ -213,11 +216,11 @@ class Gibbs:
             gain = self.information(system) * state.tau2[chain] * state.lambda2[chain]
             state.shrinkage[chain] += 1.0 / (1.0 + gain)
 
-    def _factor(self, given: Conditional, state: State, chain: int, rng: np.random.Generator) -> Factor:
+    def factor(self, given: Conditional, state: State, chain: int, rng: np.random.Generator) -> Factor:
         """Return the factor at tau2, drawn anew with everything below it integrated out where that pays."""
         if not self.collapse:
             return given.at(float(state.tau2[chain]))
-        low, high = self._log_bounds
+        low, high = self.log_bounds
         known = self.model.sigma2
         last: list[Factor] = []
 
@@ -241,7 +244,7 @@ class Gibbs:
         source = state.source
         half_square = state.coef * state.coef
         half_square *= (0.5 / state.sigma2)[:, None]
-        if not (self.collapse or self.model.tau_is_known):
+        if not (self.tau_is_drawn or self.model.tau_is_known):
             pull = (half_square / state.lambda2).sum(axis=1)
             state.tau2 = self.model.tau.draw(self.n_columns, pull, state.tau2, source)
         half_square /= state.tau2[:, None]
@@ -271,13 +274,12 @@ class GaussianGibbs(Gibbs):
             super().move_coefficients(state)
             return
         root = np.sqrt(state.tau2[:, None] * state.lambda2)
-        mean, spread = root * system.xz, source.standard_normal(root.shape)
-        self._solve(root, mean, spread)
+        pull, spread = root * system.xz, source.standard_normal(root.shape)
+        mean = self._solve(root, pull, spread)
         if self.model.sigma2 is None:
-            residual = system.z - ((root * mean)[:, None, :] @ system.x.T)[:, 0]
-            quadratic = np.einsum("ij,ij->i", residual, residual) + np.einsum("ij,ij->i", mean, mean)
-            noise = source.standard_gamma(0.5 * self.dof, quadratic.shape)
-            state.sigma2 = np.maximum(0.5 * (quadratic + self.left_over), TINY) / noise
+            quadratic = self._quadratic(root, pull, mean)
+            state.sigma2 = quadratic / source.standard_gamma(0.5 * self.dof, quadratic.shape)
+            state.sigma2 *= 0.5
         sigma = np.sqrt(state.sigma2)
         spread *= sigma[:, None]
         mean += spread
@@ -287,21 +289,32 @@ class GaussianGibbs(Gibbs):
         if self.counted(state):
             state.shrinkage += 1.0 / (1.0 + system.size * (root * root))
 
-    def _solve(self, root: Matrix, mean: Matrix, spread: Matrix) -> None:
-        """Turn ``mean`` into B^-1 mean and ``spread`` into L^-T spread, B = LL' = I + D^1/2 X'X D^1/2."""
+    def _quadratic(self, root: Matrix, pull: Matrix, mean: Matrix) -> Vector:
+        """Return z' M^-1 z for each chain; row by row where little is left of z'z."""
+        system, total = self._system, self._system.zz + self.left_over
+        quadratic = total - np.einsum("ij,ij->i", pull, mean)
+        for chain in np.flatnonzero(quadratic < CANCELS * total):
+            residual = system.residual(root[chain] * mean[chain])
+            exact = residual @ residual + mean[chain] @ mean[chain] + self.left_over
+            quadratic[chain] = max(float(exact), TINY)
+        return np.asarray(quadratic)
+
+    def _solve(self, root: Matrix, pull: Matrix, spread: Matrix) -> Matrix:
+        """Return B^-1 pull, and turn ``spread`` into L^-T spread; B = LL' = I + D^1/2 X'X D^1/2."""
+        mean = np.empty_like(pull)
         gram, several = self._system.gram, max(1, STACK // self.n_columns**2)
         for first in range(0, len(root), several):
             chains = slice(first, first + several)
             scaled = root[chains, :, None] * root[chains, None, :]
             scaled *= gram
             scaled.reshape(len(scaled), -1)[:, :: self.n_columns + 1] += 1.0
-            for matrix, center, noise in zip(scaled, mean[chains], spread[chains], strict=True):
-                factor, solution, info = lapack.dposv(matrix.T, center, lower=1)
+            for chain, matrix in enumerate(scaled, first):
+                factor, mean[chain], info = lapack.dposv(matrix.T, pull[chain], lower=1)
                 if info != 0:  # rounding swallows the identity
                     factor = factorise(matrix)
-                    solution = lapack.dpotrs(factor, center, lower=1)[0]
-                center[:] = solution
-                noise[:] = lapack.dtrtrs(factor, noise, lower=1, trans=1)[0]
+                    mean[chain] = lapack.dpotrs(factor, pull[chain], lower=1)[0]
+                spread[chain] = lapack.dtrtrs(factor, spread[chain], lower=1, trans=1)[0]
+        return mean
 
     def system(self, state: State, chain: int, rng: np.random.Generator) -> System:
         """Return the problem, which is always the same."""
@@ -316,113 +329,6 @@ class GaussianGibbs(Gibbs):
         return 0.0
 
 
-class Metropolis(Gibbs):
-    """The sweep for families that nothing makes Gaussian: proposals from a Gaussian that stands for them.
-
-    The likelihood's weights and targets at a fixed reference eta give a Gaussian N(m, V) for the intercept
-    and the coefficients b together, given the scales. The proposal m + cos(angle) (b - m) + sin(angle) e, e
-    from N(0, V), leaves that Gaussian as it is, so that it is accepted with the ratio of the likelihood to
-    what stands for it. The angle is tuned during the warm-up (a right angle is an independent draw), and the
-    reference is moved to the mean of eta. tau2 is drawn twice: given the coefficients, and given b / tau.
-    """
-
-    def __init__(self, model: Model, n_warmup: int) -> None:
-        super().__init__(model, n_warmup)
-        self.collapse = False
-        self._moves = [max(1, int(share * n_warmup)) for share in REFERENCES]
-        self._systems: dict[int, tuple[Vector, WeightedSystem]] = {}
-
-    def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
-        """Propose, accept or not, and tune while that is allowed."""
-        self._move_reference(state, chain)
-        system = self.system(state, chain, rng)
-        assert isinstance(system, WeightedSystem)
-        factor = Conditional(system, state.lambda2[chain]).at(float(state.tau2[chain]))
-        center = self._with_intercept(system, factor.mean, 0.0)
-        point = np.append(state.coef[chain], state.intercept[chain])
-        eta = self.eta(state, chain)
-        worth, accepted = self._worth(system, eta), 0
-        for _ in range(PROPOSALS):
-            noise = rng.standard_normal() / math.sqrt(system.total) if self.model.center else 0.0
-            fresh = self._with_intercept(system, factor.draw(1.0, rng), noise)
-            turn = float(state.angle[chain])
-            candidate = center + math.cos(turn) * (point - center) + math.sin(turn) * (fresh - center)
-            eta_there = self.model.x @ candidate[:-1] + (self.model.offset + candidate[-1])
-            gain = self._worth(system, eta_there) - worth
-            if -rng.standard_exponential() < gain:
-                point, eta, worth, accepted = candidate, eta_there, worth + gain, accepted + 1
-        state.coef[chain], state.intercept[chain] = point[:-1], point[-1]
-        self._interweave(state, chain, eta, rng)
-        self._tune(state, chain, accepted / PROPOSALS)
-        self.record(state, chain, system)
-
-    def system(self, state: State, chain: int, rng: np.random.Generator) -> WeightedSystem:
-        """Return the problem at the reference, which changes a few times in the warm-up only."""
-        reference = state.reference[chain]
-        known = self._systems.get(chain)
-        if known is not None and np.array_equal(known[0], reference):
-            return known[1]
-        model = self.model
-        working = model.likelihood.working(model.y, reference, 1.0)
-        weights = model.counts * working.weights
-        system = WeightedSystem(
-            model.x, working.targets - model.offset, weights, float(model.y.size), model.center
-        )
-        self._systems[chain] = (reference.copy(), system)
-        return system
-
-    def _with_intercept(self, system: WeightedSystem, coef: Vector, noise: float) -> Vector:
-        """Return the coefficients with the intercept behind them."""
-        return np.append(coef, system.intercept(coef) + noise if self.model.center else 0.0)
-
-    def _worth(self, system: WeightedSystem, eta: Vector) -> float:
-        """Return the log of the likelihood over the Gaussian that stands for it."""
-        model = self.model
-        fit = -float(model.counts @ model.likelihood.neg_log_likelihood(model.y, eta, 1.0))
-        gap = system.targets + model.offset - eta
-        worth = fit + 0.5 * float(system.weights @ (gap * gap))
-        return worth if math.isfinite(worth) else -math.inf
-
-    def _interweave(self, state: State, chain: int, eta: Vector, rng: np.random.Generator) -> None:
-        """Draw tau given b / tau: the coefficients grow or shrink with it."""
-        if self.model.tau_is_known:
-            return
-        model, (low, high) = self.model, self._log_bounds
-        level = model.offset + state.intercept[chain]
-        fit = eta - level
-        here = 0.5 * math.log(state.tau2[chain])
-
-        def log_density(log_tau: float) -> float:
-            if not low <= log_tau <= high:
-                return -math.inf
-            there = level + math.exp(log_tau - here) * fit
-            loss = float(model.counts @ model.likelihood.neg_log_likelihood(model.y, there, 1.0))
-            return model.tau.log_density(log_tau) - loss if math.isfinite(loss) else -math.inf
-
-        log_tau = slice_step(log_density, here, TAU_WIDTH, rng)
-        state.coef[chain] *= math.exp(log_tau - here)
-        state.tau2[chain] = math.exp(2.0 * log_tau)
-
-    def _tune(self, state: State, chain: int, rate: float) -> None:
-        """Lengthen the proposals if too many are accepted, and shorten them if too few are."""
-        if state.sweeps >= self.n_warmup:
-            state.accepted[chain] += rate
-            return
-        step = (rate - ACCEPTANCE) / (1.0 + state.sweeps) ** GAIN
-        state.angle[chain] = min(state.angle[chain] * math.exp(step), 0.5 * math.pi)
-
-    def _move_reference(self, state: State, chain: int) -> None:
-        """Add eta to its sum; at the end of a part of the warm-up, its mean is the new reference."""
-        if state.sweeps >= self.n_warmup:
-            return
-        starts = [0, *self._moves]
-        part = sum(state.sweeps >= move for move in self._moves)
-        if state.sweeps in self._moves:
-            state.reference[chain] = state.eta_sum[chain] / (state.sweeps - starts[part - 1])
-            state.eta_sum[chain] = 0.0
-        state.eta_sum[chain] += self.eta(state, chain)
-
-
 def sampler(model: Model, n_warmup: int) -> Gibbs:
     """Return the sweep for a family.
 
@@ -435,6 +341,8 @@ def sampler(model: Model, n_warmup: int) -> Gibbs:
     >>> type(sampler(model, 100)).__name__
     'Metropolis'
     """
+    from farrier.metropolis import Metropolis  # which builds on this module
+
     if isinstance(model.likelihood, Gaussian):
         return GaussianGibbs(model, n_warmup)
     if type(model.likelihood).augment is Likelihood.augment:
