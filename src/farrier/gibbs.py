@@ -10,8 +10,8 @@ and tau from their priors, a flat intercept and p(sigma2) = 1/sigma2. A sweep dr
 4. tau2 given the coefficients, where step 2 was left out;
 5. every lambda2_j.
 
-A family that nothing makes Gaussian moves by proposals instead: see `farrier.metropolis`. The numbers that a chain
-draws depend on its own generator alone, so it is the same in any company.
+A family that nothing makes Gaussian moves by proposals instead: see `farrier.metropolis`. The numbers that a
+chain draws depend on its own generator alone, so it is the same in any company.
 """
 
 from __future__ import annotations

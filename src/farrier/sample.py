@@ -1,57 +1,22 @@
-"""From X, y to draws: check, find the mode, start the chains around it, run them."""
+"""From X, y to draws: what users call. Here the input is checked, `farrier.runs` does the rest."""
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
 from farrier import em
-from farrier._design import Standardised, spread
-from farrier._types import Status, Vector
+from farrier._types import Vector
 from farrier._validation import check_labels, check_number, check_offset, check_weights, check_x, check_y
-from farrier.chains import Draws, Outcome, Plan, Progress, Run, spread_draws
-from farrier.checkpoint import Checkpoint, digest_of
-from farrier.fitting import (
-    Fitted,
-    Rows,
-    Settings,
-    Target,
-    fit_rows,
-    known_rows,
-    known_variance,
-    prepare,
-)
-from farrier.gibbs import SHRINKAGE_EVERY, Model, State
-from farrier.likelihoods import Binomial, Gaussian, Likelihood, Location, resolve_family
+from farrier.chains import Plan, Progress
+from farrier.fitting import Settings, fit_rows, known_rows
+from farrier.likelihoods import Binomial, Likelihood, resolve_family
 from farrier.posterior import Posterior
-from farrier.priors import (
-    GlobalPrior,
-    GlobalSampler,
-    HalfCauchy,
-    LocalPrior,
-    LocalSampler,
-    resolve_global,
-    resolve_local,
-)
-from farrier.variates import Streams
-
-MAX_MEMORY = 2 << 30
-GOOD_RHAT = 1.01
-
-
-class Extras(NamedTuple):
-    """How the run is to be gone about."""
-
-    random_state: Any = None
-    n_jobs: int | None = None
-    progress: bool | Callable[[Progress], Any] = False
-    checkpoint: Any = None
-    max_memory: float = MAX_MEMORY
+from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local
+from farrier.runs import MAX_MEMORY, Extras, sample_rows
 
 
 def sample_posterior(
@@ -185,51 +150,6 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
     return sample_rows(training.rows, training.settings, model._fitted, plan, extras, names)
 
 
-def sample_rows(
-    rows: Rows,
-    settings: Settings,
-    mode: Fitted,
-    plan: Plan,
-    extras: Extras,
-    names: list[str],
-    classes: Any = None,
-) -> Posterior:
-    """Draw from the posterior given the mode; what `sample_posterior` does once the input is checked."""
-    _refuse_without_sampler(settings)
-    _refuse_nothing_to_sample(mode)
-    rows = _repeat(rows, settings.likelihood)
-    need, room = plan.bytes(rows.x.shape[1]), check_number("max_memory", extras.max_memory)
-    if need > room:
-        raise ValueError(
-            f"the draws would take {need / 2**20:.0f} MiB, and max_memory allows {room / 2**20:.0f} MiB: "
-            "raise thin and lower n_draws, leave out store_lambda2, or raise max_memory"
-        )
-    design, target = prepare(rows, settings)
-    if not np.array_equal(spread(design.columns, design.spread), mode.scale):
-        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
-    model = _model(rows, design, target, settings)
-    file = None
-    if extras.checkpoint is not None:
-        file = Checkpoint(extras.checkpoint, _describe(settings, plan, extras), model.token)
-    before = file.load() if file is not None else None
-    state, drawn = before if before is not None else (_start(model, mode, plan.n_chains, extras), None)
-    report = _reporter(extras.progress, need)
-    run = Run(
-        model,
-        plan,
-        lambda piece: _in_units(piece, design, target, settings.fit_intercept),
-        _check_jobs(extras.n_jobs),
-        report,
-        file.save if file is not None else None,
-    )
-    outcome = run.go(state, drawn)
-    if file is not None:
-        file.save(outcome.state, outcome.draws, now=True)
-    posterior = _posterior(outcome, rows, settings, mode, plan, design, names, classes)
-    _judge(posterior, outcome, plan)
-    return posterior
-
-
 def _family(family: Any) -> Likelihood:
     if isinstance(family, str) and family == "binomial":
         return Binomial()
@@ -248,21 +168,6 @@ def _response(y: Any, n_rows: int, likelihood: Likelihood) -> tuple[Vector, Any]
     response = check_y(y, n_rows)
     likelihood.check(response)
     return response, None
-
-
-def _repeat(rows: Rows, likelihood: Likelihood) -> Rows:
-    """Repeat rows with whole weights for families in which each row has a latent weight of its own."""
-    if rows.weights is None or not isinstance(likelihood, Location) or isinstance(likelihood, Gaussian):
-        return rows
-    whole = np.round(rows.weights)
-    if (whole != rows.weights).any():
-        row = int(np.argmax(whole != rows.weights))
-        raise ValueError(
-            f"sample_weight in row {row} is {rows.weights[row]:g}: with {type(likelihood).__name__} noise "
-            "only whole weights can be sampled with; round them, or use the Gaussian family"
-        )
-    again = np.repeat(np.arange(rows.y.size), whole.astype(int))
-    return Rows(rows.x[again], rows.y[again], None, rows.offset[again])
 
 
 def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:
@@ -288,201 +193,3 @@ def _variance(sigma2: Any, likelihood: Likelihood) -> str | float:
             f"sigma2={sigma2!r} has no meaning for a family without a noise variance: leave it out"
         )
     return check_number("sigma2", sigma2, instead=" or 'estimate'")
-
-
-def _check_jobs(n_jobs: Any) -> int | None:
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or None")
-    return None if n_jobs is None else int(n_jobs)
-
-
-def _refuse_without_sampler(settings: Settings) -> None:
-    family, prior, tau = settings.likelihood, settings.prior, settings.tau
-    if family.has_dispersion and type(family).augment is Likelihood.augment:
-        raise ValueError(
-            f"{type(family).__name__} has no sampler: a family with a noise variance needs a method "
-            "augment(y, eta, sigma2, counts, rng), which draws the weights that make y Gaussian"
-        )
-    if not isinstance(prior, LocalSampler):
-        raise ValueError(
-            f"{type(prior).__name__} has no sampler: give it a method draw(w, lambda2, rng), as those of "
-            "farrier.priors have"
-        )
-    if not isinstance(tau, GlobalSampler):
-        raise ValueError(
-            f"{type(tau).__name__} has no sampler: give it methods log_density(log_tau) and "
-            "draw(n, s, tau2, rng), as in farrier.priors"
-        )
-
-
-def _refuse_nothing_to_sample(mode: Fitted) -> None:
-    status = mode.result.status
-    if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
-        raise ValueError(f"there is no posterior to sample: {status}")
-
-
-def _model(rows: Rows, design: Standardised, target: Target, settings: Settings) -> Model:
-    likelihood = settings.likelihood
-    known = known_variance(settings, target.scale) if likelihood.has_dispersion else 1.0
-    assert isinstance(settings.prior, LocalSampler)
-    assert isinstance(settings.tau, GlobalSampler)
-    return Model(
-        x=design.x,
-        y=target.values,
-        offset=np.zeros_like(rows.offset) if isinstance(likelihood, Location) else rows.offset,
-        counts=rows.counts,
-        likelihood=likelihood,
-        prior=settings.prior,
-        tau=settings.tau,
-        sigma2=None if isinstance(known, str) else known,
-        center=settings.fit_intercept,
-        token=digest_of(rows.x, rows.y, rows.counts, rows.offset),
-    )
-
-
-def _describe(settings: Settings, plan: Plan, extras: Extras) -> dict[str, str]:
-    """Return what decides the draws beside the data; more draws can be added to fewer."""
-    values = {
-        "family": settings.likelihood,
-        "prior": settings.prior,
-        "tau": settings.tau,
-        "sigma2": settings.options.sigma2,
-        "fit_intercept": settings.fit_intercept,
-        "standardize": settings.standardize,
-        "n_chains": plan.n_chains,
-        "n_warmup": plan.n_warmup,
-        "thin": plan.thin,
-        "store_lambda2": plan.store_lambda2,
-    }
-    if isinstance(extras.random_state, int | np.integer):
-        values["random_state"] = int(extras.random_state)
-    return {name: _text(value) for name, value in values.items()}
-
-
-def _text(value: Any) -> str:
-    """Return a representation that is the same in every process."""
-    text = repr(value)
-    return f"{type(value).__qualname__}({vars(value)})" if " object at 0x" in text else text
-
-
-def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
-    """Return starts around the mode, farther apart than the posterior is wide."""
-    seeds = np.random.SeedSequence(_entropy(extras.random_state)).spawn(n_chains)
-    rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
-    result, size = mode.result, float(model.counts.sum())
-    k = model.x.shape[1]
-    low, high = model.tau.bounds
-    normal = np.array([r.standard_normal(2 * k + 2) for r in rng])
-    lambda2 = np.maximum(result.scales.lambda2, 1.0 / size) * np.exp(normal[:, :k])
-    coef = result.coef + normal[:, k : 2 * k] / np.sqrt(size * k)
-    tau2 = np.clip(np.exp(2.0 * normal[:, -1]) / size, low, high)
-    sigma2 = np.maximum(result.scales.sigma2, 1e-8) * np.exp(0.5 * normal[:, -2])
-    if model.sigma2 is not None:
-        sigma2 = np.full(n_chains, model.sigma2)
-    family = mode.likelihood
-    nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
-    eta = model.x @ result.coef + result.intercept + model.offset
-    return State(
-        coef=coef,
-        intercept=np.full(n_chains, result.intercept),
-        lambda2=lambda2,
-        tau2=tau2,
-        sigma2=sigma2,
-        nuisance=np.full(n_chains, float(nuisance)),
-        shrinkage=np.zeros((n_chains, k)),
-        angle=np.full(n_chains, 0.5),
-        accepted=np.zeros(n_chains),
-        reference=np.tile(eta, (n_chains, 1)),
-        eta_sum=np.zeros((n_chains, eta.size)),
-        source=Streams(rng),
-    )
-
-
-def _entropy(random_state: Any) -> int | None:
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if random_state is None or (isinstance(random_state, int | np.integer) and random_state >= 0):
-        return None if random_state is None else int(random_state)
-    raise ValueError(
-        f"random_state={random_state!r} must be a whole number of at least 0, a Generator of NumPy or None"
-    )
-
-
-def _in_units(piece: Draws, design: Standardised, target: Target, has_intercept: bool) -> Draws:
-    """Return draws in the user's units, with zeros for the constant columns."""
-    unit = target.scale / design.scale
-    coef = piece["coef"] * unit
-    intercept = target.level + target.scale * piece["intercept"] - coef @ design.mean
-    out = dict(piece)
-    out["coef"] = spread_draws(coef, design.columns)
-    out["intercept"] = intercept if has_intercept else np.zeros_like(intercept)
-    out["sigma2"] = piece["sigma2"] * target.scale**2
-    if "lambda2" in piece:
-        out["lambda2"] = spread_draws(piece["lambda2"], design.columns)
-    return out
-
-
-def _reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
-    if callable(progress):
-        report: Callable[[Progress], Any] = progress
-        return report
-    if not progress:
-        return None
-    print(f"the draws take {need / 2**20:.1f} MiB", file=sys.stderr, flush=True)
-    return lambda news: print(news, file=sys.stderr, flush=True)
-
-
-def _posterior(
-    outcome: Outcome,
-    rows: Rows,
-    settings: Settings,
-    mode: Fitted,
-    plan: Plan,
-    design: Standardised,
-    names: list[str],
-    classes: Any,
-) -> Posterior:
-    state, draws = outcome.state, outcome.draws
-    first = -(-plan.n_warmup // SHRINKAGE_EVERY)
-    counted = max(1, -(-state.sweeps // SHRINKAGE_EVERY) - first)
-    shrinkage = np.ones(design.columns.size)
-    shrinkage[design.columns] = state.shrinkage.mean(axis=0) / counted
-    after = max(1, state.sweeps - plan.n_warmup)
-    return Posterior(
-        coef=draws["coef"],
-        intercept=draws["intercept"],
-        tau2=draws["tau2"],
-        sigma2=draws["sigma2"],
-        lambda2=draws.get("lambda2"),
-        nuisance=draws["nuisance"] if settings.likelihood.nuisance is not None else None,
-        shrinkage=shrinkage,
-        acceptance=state.accepted / after,
-        family=settings.likelihood,
-        feature_names=tuple(names),
-        mode=mode,
-        rows=rows,
-        classes=classes,
-    )
-
-
-def _judge(posterior: Posterior, outcome: Outcome, plan: Plan) -> None:
-    """Warn of draws that are too few."""
-    kept = posterior.coef.shape[1]
-    if not outcome.complete:
-        warnings.warn(f"interrupted: {kept} of {plan.n_draws} draws of each chain are returned", stacklevel=4)
-    found = posterior.rhat()
-    with np.errstate(invalid="ignore"):
-        bad = np.flatnonzero(~(found < GOOD_RHAT))
-    if bad.size == 0:
-        return
-    order = bad[np.argsort(-found[bad])]
-    shown = ", ".join(f"{posterior.feature_names[j]} {found[j]:.3f}" for j in order[:5])
-    more = f" and {order.size - 5} more" if order.size > 5 else ""
-    worst = float(found[order[0]])
-    factor = max((worst - 1.0) / (GOOD_RHAT - 1.0), 1.0) * 1.5 if np.isfinite(worst) else 10.0
-    ask = int(np.ceil(kept * factor / 500.0) * 500)
-    warnings.warn(
-        f"R-hat is not below {GOOD_RHAT} for {order.size} of {found.size} coefficients ({shown}{more}): the "
-        f"chains do not agree well enough on them yet; ask for about n_draws={ask}",
-        stacklevel=4,
-    )
