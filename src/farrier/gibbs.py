@@ -208,7 +208,8 @@ class Gibbs:
 
     def counted(self, state: State) -> bool:
         """Tell whether the shrinkage factors of this sweep are added up."""
-        return state.sweeps >= self.n_warmup and state.sweeps % SHRINKAGE_EVERY == 0
+        after = state.sweeps - self.n_warmup
+        return after >= 0 and after % SHRINKAGE_EVERY == 0
 
     def record(self, state: State, chain: int, system: System) -> None:
         """Add up the shrinkage factors of some of the sweeps."""

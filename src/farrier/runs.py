@@ -55,7 +55,7 @@ def sample_rows(
             "raise thin and lower n_draws, leave out store_lambda2, or raise max_memory"
         )
     design, target = prepare(rows, settings)
-    if not np.array_equal(spread(design.columns, design.spread), mode.scale):
+    if not np.allclose(spread(design.columns, design.spread), mode.scale, rtol=1e-9, atol=0.0):
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
     model = _model(rows, design, target, settings)
     file = None
@@ -248,11 +248,10 @@ def _posterior(
     classes: Any,
 ) -> Posterior:
     state, draws = outcome.state, outcome.draws
-    first = -(-plan.n_warmup // SHRINKAGE_EVERY)
-    counted = max(1, -(-state.sweeps // SHRINKAGE_EVERY) - first)
+    after = max(1, state.sweeps - plan.n_warmup)
+    counted = -(-after // SHRINKAGE_EVERY)
     shrinkage = np.ones(design.columns.size)
     shrinkage[design.columns] = state.shrinkage.mean(axis=0) / counted
-    after = max(1, state.sweeps - plan.n_warmup)
     return Posterior(
         coef=draws["coef"],
         intercept=draws["intercept"],
