@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from effective import Sampled
 from logistic import UNPENALISED
 from measure import Result, ratio
 from methods import OURS, SKLEARN
+from posterior_checks import posterior_checks
 from tasks import LARGE, TALL, TASKS, WIDE, Case
+from verdicts import Check
 
 TIMES_FASTER = {"70x350": 10.0, "200x1000": 10.0, "1000x200": 10.0, "500x2000": 4.0, "200x10000": 4.0}
 DSYRK_SHAPES = ("500x2000", "200x10000", LARGE)
@@ -29,6 +32,7 @@ class Run:
     results: dict[tuple[Case, str], Result] = field(default_factory=dict)
     dsyrk: dict[Case, Result] = field(default_factory=dict)
     imports: dict[str, float] | None = None
+    posterior: dict[tuple[str, str], Sampled] = field(default_factory=dict)
 
     def ours(self, case: Case) -> Result | None:
         """Return what was measured for our default, if it ran."""
@@ -41,21 +45,6 @@ class Run:
     def dsyrk_ratio(self, case: Case) -> float | None:
         """How many symmetric products our fit takes, compared round by round."""
         return ratio(self.ours(case), self.dsyrk.get(case))
-
-
-@dataclass(frozen=True)
-class Check:
-    """One promise; ``passed`` is None when the run did not measure it."""
-
-    text: str
-    measured: str
-    passed: bool | None
-    case: Case | None = None
-
-    @property
-    def verdict(self) -> str:
-        """PASS, FAIL or NOT MEASURED."""
-        return {True: "PASS", False: "FAIL", None: "NOT MEASURED"}[self.passed]
 
 
 def _check(case: Case | None, text: str, value: float | None, passed: bool, measured: str) -> Check:
@@ -156,4 +145,4 @@ def all_checks(run: Run) -> list[Check]:
     """Every promise in the order in which the report lists them."""
     checks = [*_linear(run), *_logistic(run), *_poisson(run)]
     checks += [_against_abess(run, Case("linear", shape)) for shape in TIMES_FASTER]
-    return [_unless_failed(run, check) for check in checks]
+    return [*(_unless_failed(run, check) for check in checks), *posterior_checks(run.posterior)]

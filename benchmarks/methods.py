@@ -29,6 +29,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "skglm": ("skglm==0.5", "numba==0.68.1", "scikit-learn==1.9.1", "numpy==2.4.6", "scipy==1.17.1"),
     "abess": ("abess==0.4.11", "scikit-learn==1.9.1", "numpy==2.4.6", "scipy==1.17.1"),
     "glum": ("glum==3.4.1", "tabmat==4.2.1", "scikit-learn==1.9.1", "numpy==2.4.6", "scipy==1.17.1"),
+    "numpyro": ("numpyro==0.22.0", "jax==0.10.2", "jaxlib==0.10.2", "numpy==2.4.6", "scipy==1.17.1"),
 }
 """Pinned requirements of each peer's own environment."""
 

@@ -17,8 +17,15 @@ from typing import Any
 from environments import last_line
 
 WORKER = Path(__file__).resolve().parent / "worker.py"
-THREAD_SETTINGS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-ONE_THREAD = dict.fromkeys(THREAD_SETTINGS, "1")
+THREAD_SETTINGS = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NPROC",  # XLA: the size of its pool
+    "PJRT_NPROC",
+)
+ONE_THREAD = {**dict.fromkeys(THREAD_SETTINGS, "1"), "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 WALL_LIMIT = 400
 PATIENCE = 10
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks import Run, all_checks
 from importing import PAIRS
+from posterior_report import posterior_section
 from tables import by_task, cold_cell, compared, cpu_cell, memory_cell, ours_table, quality_table, tasks_of
 from tasks import TASKS
 
@@ -75,15 +76,21 @@ def quality(run: Run) -> list[str]:
     return parts
 
 
-def render(run: Run) -> str:
-    """Write the whole report."""
+def fits(run: Run) -> list[str]:
+    """Lay out everything about the fits; nothing, if none was measured."""
+    if not run.results:
+        return []
     times = by_task(run, cpu_cell(run), missing=lambda result: f"unavailable: {result.reason}")
-    parts = [heading(run), "## Checks", check_list(run), "## CPU time", CPU_TEXT, *times]
-    parts += ["## Quality", QUALITY_TEXT, *quality(run)]
+    parts = ["## CPU time", CPU_TEXT, *times, "## Quality", QUALITY_TEXT, *quality(run)]
     parts += ["## Cold start", COLD_TEXT, *by_task(run, cold_cell), "### Import", imports_text(run)]
     parts += ["## Peak memory", MEMORY_TEXT, *by_task(run, memory_cell)]
     parts += ["## Ours against one product of the data", DSYRK_TEXT, ours_table(run)]
-    parts += ["## Notes", notes(run)]
+    return [*parts, "## Notes", notes(run)]
+
+
+def render(run: Run) -> str:
+    """Write the whole report."""
+    parts = [heading(run), "## Checks", check_list(run), *fits(run), *posterior_section(run)]
     return "\n\n".join(parts) + "\n"
 
 

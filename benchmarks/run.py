@@ -10,16 +10,18 @@ import argparse
 import json
 import os
 import platform
-import resource
 import sys
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from checks import Run, all_checks
+from effective import measure_problem
 from environments import Environment, ensure, versions_in
 from importing import measure_import
+from machine import cpu_model, cpu_used
 from methods import OURS
+from posterior import DIABETES, POSTERIOR, PROBLEMS, Problem
 from report import render
 from rounds import DSYRK, measure_case, say
 from tables import number
@@ -42,9 +44,10 @@ class Step:
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
+    names = [*TASKS, POSTERIOR]
     known = list(dict.fromkeys(name for task in TASKS.values() for name in task.methods))
     parser.add_argument(
-        "--tasks", nargs="+", choices=list(TASKS), metavar="TASK", help=f"any of {', '.join(TASKS)}"
+        "--tasks", nargs="+", choices=names, metavar="TASK", help=f"any of {', '.join(names)}"
     )
     parser.add_argument(
         "--shapes", nargs="+", type=shape_of, metavar="NxP", help="rows x columns, e.g. 70x350, for each task"
@@ -56,7 +59,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--quick", action="store_true", help="one or two shapes, us and one peer of each task"
     )
     options = parser.parse_args(arguments)
-    if not plan(options):
+    if not plan(options) and not problems_for(options):
         parser.error("none of these methods is in these tasks")
     return options
 
@@ -95,15 +98,10 @@ def plan(options: argparse.Namespace) -> list[Step]:
     return steps
 
 
-def cpu_model() -> str:
-    """Return the name of the processor."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+def problems_for(options: argparse.Namespace) -> list[Problem]:
+    """List the posteriors to draw from: all of them, one for a first look, none if the rest was asked for."""
+    named = POSTERIOR in options.tasks if options.tasks else not (options.shapes or options.methods)
+    return [] if not named else [DIABETES] if options.quick else list(PROBLEMS.values())
 
 
 def describe(environments: dict[str, Environment]) -> dict[str, object]:
@@ -120,22 +118,17 @@ def describe(environments: dict[str, Environment]) -> dict[str, object]:
     }
 
 
-def cpu_used() -> float:
-    """CPU seconds of this process and of every worker that has ended."""
-    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in usage)
-
-
-def environments_for(steps: list[Step]) -> dict[str, Environment]:
+def environments_for(steps: list[Step], problems: list[Problem]) -> dict[str, Environment]:
     """Make the environments of the peers that take part."""
     methods = [TASKS[step.case.task].methods[name] for step in steps for name in step.methods]
-    wanted = dict.fromkeys(m.environment for m in methods if m.environment is not None)
-    return {name: ensure(name) for name in wanted}
+    samplers = [sampler for problem in problems for sampler in problem.samplers.values()]
+    wanted = [m.environment for m in methods] + [s.environment for s in samplers]
+    return {name: ensure(name) for name in dict.fromkeys(wanted) if name is not None}
 
 
-def execute(steps: list[Step]) -> Run:
+def execute(steps: list[Step], problems: list[Problem]) -> Run:
     """Measure everything that was planned."""
-    environments = environments_for(steps)
+    environments = environments_for(steps, problems)
     start = cpu_used()
     run = Run(describe(environments))
     if any(OURS in step.methods for step in steps):
@@ -146,6 +139,9 @@ def execute(steps: list[Step]) -> Run:
             result = run.results[step.case, name]
             outcome = f"{number(result.cpu)} s" if result.cpu is not None else result.reason
             say(f"[{k}/{len(steps)}] {step.case.name} {name}: {outcome}")
+    for problem in problems:
+        for name, sampled in measure_problem(problem, environments).items():
+            run.posterior[problem.name, name] = sampled
     run.about["seconds"] = cpu_used() - start
     return run
 
@@ -180,6 +176,7 @@ def as_json(run: Run) -> str:
             for case, product in run.dsyrk.items()
         ],
         "results": [result.as_dict() for result in run.results.values()],
+        "posterior": [sampled.as_dict() for sampled in run.posterior.values()],
         "checks": [asdict(check) | {"verdict": check.verdict} for check in all_checks(run)],
     }
     return json.dumps(content, indent=1) + "\n"
@@ -188,7 +185,7 @@ def as_json(run: Run) -> str:
 def main() -> None:
     """Run the benchmark."""
     options = parse()
-    run = execute(plan(options))
+    run = execute(plan(options), problems_for(options))
     if options.quick or options.tasks or options.shapes or options.methods:
         run.about["command"] = "python benchmarks/run.py " + " ".join(sys.argv[1:])
         print(render(run))

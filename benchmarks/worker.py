@@ -1,4 +1,6 @@
-"""A persistent worker: ``worker.py fit TASK SHAPE METHOD`` or ``worker.py dsyrk TASK SHAPE``.
+"""A persistent worker, started as ``worker.py JOB``.
+
+The job is ``fit TASK SHAPE METHOD``, ``dsyrk TASK SHAPE`` or ``sample PROBLEM SAMPLER FOLDER``.
 
 The caller sets one thread for every numerical library in the environment before the process starts. The
 worker does everything up to the end of its first fit and says what that took; then it waits on standard
@@ -13,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import time
 import warnings
@@ -24,41 +25,16 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
+from clocks import cpu_of, peak_bytes, timed
 from data import Array
 from methods import Fitted, Method
+from sampling import SampleJob
 from tasks import TASKS, Case
 
 SEEDS = (1, 2, 3, 4, 5)
 """Seed of the timed data first; the others are for quality alone."""
 
-FAST_FIT = 0.1
-BATCH_SECONDS = 0.3
-
 Record = dict[str, Any]
-
-
-def peak_bytes() -> int:
-    """Return the largest resident size this process has had."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def cpu_of(action: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds that an action takes, and what it returns."""
-    start = time.process_time()
-    value = action()
-    return time.process_time() - start, value
-
-
-def timed(action: Callable[[], Any]) -> Record:
-    """CPU seconds of an action: once, or if it is fast the mean over as many as fill a batch."""
-    start = time.process_time()
-    action()
-    spent, count = time.process_time() - start, 1
-    while spent < BATCH_SECONDS and spent < count * FAST_FIT:
-        action()
-        spent, count = time.process_time() - start, count + 1
-    return {"seconds": spent / count, "fits_per_turn": count}
 
 
 def first_fit(method: Method, X: Array, y: Array) -> tuple[float, Fitted, list[str]]:
@@ -162,14 +138,19 @@ def serve(job: Job, commands: TextIO, answers: TextIO) -> None:
         print(json.dumps(actions[line.strip()]()), file=answers, flush=True)
 
 
+def job_of(kind: str, *names: str) -> Job:
+    """Return the job that the command line names."""
+    if kind == "sample":
+        return SampleJob(*names)
+    case = Case(*names[:2])
+    return FitJob(case, TASKS[case.task].methods[names[2]]) if kind == "fit" else DsyrkJob(case)
+
+
 def main(arguments: list[str]) -> None:
     """Serve the job that the command line names."""
-    kind, task, shape, *names = arguments
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    case = Case(task, shape)
-    job: Job = FitJob(case, TASKS[task].methods[names[0]]) if kind == "fit" else DsyrkJob(case)
-    serve(job, sys.stdin, answers)
+    serve(job_of(*arguments), sys.stdin, answers)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,17 @@ def test_data_that_were_changed_are_noticed(diabetes):
         model.sample_posterior(n_draws=900)
 
 
+def test_one_model_is_not_taken_for_another_of_the_same_data(diabetes):
+    options = {"n_draws": 1000, "random_state": 0}
+    settings = [{}, {"tau_max": 0.1}, {"tau": 0.05}, {"prior": "lasso"}, {"sigma2": 3000.0}]
+    draws = [sample_posterior(*diabetes, **options, **setting) for setting in settings]
+    assert draws[1].tau2.max() <= 0.01
+    assert np.all(draws[2].tau2 == 0.05**2)
+    assert np.all(draws[4].sigma2 == pytest.approx(3000.0))
+    means = {round(float(one.mean()[7]), 6) for one in draws}
+    assert len(means) == len(settings)
+
+
 @pytest.mark.parametrize("method", ["laplace", None, 3])
 def test_unknown_methods_are_refused(model, diabetes, method):
     with pytest.raises(ValueError, match="'mode', 'posterior'"):

@@ -269,22 +269,33 @@ class GaussianGibbs(Gibbs):
         self._system = System(np.asfortranarray(x), np.ascontiguousarray(z), size)
 
     def move_coefficients(self, state: State) -> None:
-        """Draw sigma2, the coefficients and the intercepts: what `Rue` does, for all chains in few calls."""
+        """Draw sigma2, the coefficients and the intercepts, for all chains in few calls.
+
+        With D = tau2 diag(lambda2) and B = I + D^1/2 X'X D^1/2 the coefficients are D^1/2 B^-1 times
+        D^1/2 X'z + sigma (e + D^1/2 X'f), where e and f are standard normal: what is behind sigma has
+        covariance B. Both terms are solved for at once.
+        """
         system, source = self._system, state.source
         if self.n_columns > system.n_rows:
             super().move_coefficients(state)
             return
         root = np.sqrt(state.tau2[:, None] * state.lambda2)
-        pull, spread = root * system.xz, source.standard_normal(root.shape)
-        mean = self._solve(root, pull, spread)
+        pull, both = root * system.xz, np.empty((len(root), 2, self.n_columns))
+        both[:, 0] = pull
+        spread = root * (source.standard_normal(root.shape)[:, None, :] @ system.x)[:, 0]
+        spread += source.standard_normal(root.shape)
+        both[:, 1] = spread
+        self._solve(root, both)
+        mean = both[:, 0]
         if self.model.sigma2 is None:
             quadratic = self._quadratic(root, pull, mean)
             state.sigma2 = quadratic / source.standard_gamma(0.5 * self.dof, quadratic.shape)
             state.sigma2 *= 0.5
         sigma = np.sqrt(state.sigma2)
-        spread *= sigma[:, None]
-        mean += spread
-        state.coef = root * mean
+        np.multiply(both[:, 1], sigma[:, None], out=spread)
+        spread += mean
+        spread *= root
+        state.coef = spread
         if self.model.center:
             state.intercept = sigma * (source.standard_normal(sigma.shape) / math.sqrt(system.size))
         if self.counted(state):
@@ -300,22 +311,19 @@ class GaussianGibbs(Gibbs):
             quadratic[chain] = max(float(exact), TINY)
         return np.asarray(quadratic)
 
-    def _solve(self, root: Matrix, pull: Matrix, spread: Matrix) -> Matrix:
-        """Return B^-1 pull, and turn ``spread`` into L^-T spread; B = LL' = I + D^1/2 X'X D^1/2."""
-        mean = np.empty_like(pull)
-        gram, several = self._system.gram, max(1, STACK // self.n_columns**2)
+    def _solve(self, root: Matrix, both: Any) -> None:
+        """Turn each row v of ``both`` into B^-1 v."""
+        gram, several, solve = self._system.gram, max(1, STACK // self.n_columns**2), lapack.dposv
         for first in range(0, len(root), several):
             chains = slice(first, first + several)
             scaled = root[chains, :, None] * root[chains, None, :]
             scaled *= gram
             scaled.reshape(len(scaled), -1)[:, :: self.n_columns + 1] += 1.0
-            for chain, matrix in enumerate(scaled, first):
-                factor, mean[chain], info = lapack.dposv(matrix.T, pull[chain], lower=1)
+            for matrix, rows in zip(scaled, both[chains], strict=True):
+                _, solution, info = solve(matrix.T, rows.T, 1)
                 if info != 0:  # rounding swallows the identity
-                    factor = factorise(matrix)
-                    mean[chain] = lapack.dpotrs(factor, pull[chain], lower=1)[0]
-                spread[chain] = lapack.dtrtrs(factor, spread[chain], lower=1, trans=1)[0]
-        return mean
+                    solution = lapack.dpotrs(factorise(matrix), rows.T, lower=1)[0]
+                rows[:] = solution.T
 
     def system(self, state: State, chain: int, rng: np.random.Generator) -> System:
         """Return the problem, which is always the same."""

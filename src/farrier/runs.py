@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 
@@ -60,7 +61,8 @@ def sample_rows(
     model = _model(rows, design, target, settings)
     file = None
     if extras.checkpoint is not None:
-        file = Checkpoint(extras.checkpoint, _describe(settings, plan, extras), model.token)
+        data = digest_of(rows.x, rows.y, rows.counts, rows.offset)
+        file = Checkpoint(extras.checkpoint, _describe(settings, plan, extras), data)
     before = file.load() if file is not None else None
     state, drawn = before if before is not None else (_start(model, mode, plan.n_chains, extras), None)
     report = _reporter(extras.progress, need)
@@ -141,7 +143,7 @@ def _model(rows: Rows, design: Standardised, target: Target, settings: Settings)
         tau=settings.tau,
         sigma2=None if isinstance(known, str) else known,
         center=settings.fit_intercept,
-        token=digest_of(rows.x, rows.y, rows.counts, rows.offset),
+        token=uuid4().hex,
     )
 
 

@@ -1,0 +1,123 @@
+"""Posteriors to draw from, and who draws: us, and a peer in an environment of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from typing import NamedTuple
+
+import numpy as np
+
+import linear
+from data import Array
+from methods import OURS
+
+POSTERIOR = "posterior"
+NUTS = "numpyro"
+FOUR = "farrier-4-chains"
+SHAPE = 70, 350
+SEED = 1
+
+
+class Drawn(NamedTuple):
+    """Coefficients on the raw scale, of shape (chains, draws, columns), and whatever the sampler counts."""
+
+    coef: Array
+    counts: dict[str, int]
+
+
+Sample = Callable[[int], Drawn]
+"""A run, or one chain of it, from a seed."""
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """One way to draw; without an environment it is ours.
+
+    ``prepare`` does what is not counted and returns what a turn does: a whole run, or if ``by_chain`` one
+    chain of the run that all turns make together.
+    """
+
+    name: str
+    label: str
+    environment: str | None
+    modules: tuple[str, ...]
+    chains: int
+    warmup: int
+    draws: int
+    by_chain: bool
+    prepare: Callable[[Array, Array], Sample]
+
+    @property
+    def size(self) -> str:
+        """Chains and iterations of a run."""
+        return f"{self.chains} x ({self.warmup} + {self.draws})"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data, the samplers that meet on them, and how often each takes a turn."""
+
+    name: str
+    about: str
+    data: Callable[[], tuple[Array, Array]]
+    rounds: int
+    samplers: dict[str, Sampler] = field(default_factory=dict)
+
+
+def _diabetes() -> tuple[Array, Array]:
+    """Read the diabetes data of scikit-learn in their raw units."""
+    X, y = import_module("sklearn.datasets").load_diabetes(return_X_y=True, scaled=False)
+    return np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+
+
+def _prepare_ours(X: Array, y: Array, chains: int, warmup: int, draws: int) -> Sample:
+    """Load what a call loads, by a short one that is not counted."""
+    sample_posterior = import_module("farrier").sample_posterior
+
+    def call(seed: int, warmup: int = warmup, draws: int = draws) -> Drawn:
+        drawn = sample_posterior(
+            X, y, n_draws=draws, n_warmup=warmup, n_chains=chains, random_state=seed, n_jobs=1
+        )
+        return Drawn(np.asarray(drawn.coef), {})
+
+    call(0, warmup=20, draws=20)
+    return call
+
+
+def _prepare_nuts(X: Array, y: Array, warmup: int, draws: int) -> Sample:
+    """Compile NumPyro's sampler; only its own environment can import it."""
+    prepared: Sample = import_module("nuts").prepare(X, y, warmup, draws)
+    return prepared
+
+
+def _ours(chains: int, warmup: int, draws: int, name: str = OURS) -> Sampler:
+    prepare = partial(_prepare_ours, chains=chains, warmup=warmup, draws=draws)
+    label = f"farrier sample_posterior(n_chains={chains})"
+    return Sampler(name, label, None, ("farrier",), chains, warmup, draws, False, prepare)
+
+
+def _nuts(chains: int, warmup: int, draws: int) -> Sampler:
+    prepare = partial(_prepare_nuts, warmup=warmup, draws=draws)
+    modules = ("numpyro", "numpyro.infer")
+    return Sampler(NUTS, "NumPyro NUTS", NUTS, modules, chains, warmup, draws, True, prepare)
+
+
+DIABETES = Problem(
+    "diabetes 442x10",
+    "The diabetes data of scikit-learn in raw units. With ten columns a sweep is mostly calls, which chains "
+    "share: sixteen chains and four, with as many draws and warm-up sweeps in all.",
+    _diabetes,
+    5,
+    {OURS: _ours(16, 250, 625), FOUR: _ours(4, 1000, 2500, FOUR)},
+)
+WIDE = Problem(
+    "linear {}x{}".format(*SHAPE),
+    "The timed data of the linear task.",
+    partial(linear.SIMULATION.make_data, *SHAPE, SEED),
+    4,
+    {OURS: _ours(4, 1000, 2000), NUTS: _nuts(4, 1000, 1000)},
+)
+PROBLEMS = {problem.name: problem for problem in (DIABETES, WIDE)}
