@@ -1,4 +1,4 @@
-"""Fit the diabetes data (442 patients, 10 measurements): a table, how EM converged, and a picture.
+"""Fit the diabetes data (442 patients, 10 measurements): the mode, the whole posterior, and their pictures.
 
 Run by ``make demo``.
 """
@@ -13,14 +13,15 @@ from sklearn.datasets import load_diabetes
 
 from farrier import HorseshoeRegressor
 from farrier.plot import plot_coefficients
+from farrier.posterior_plots import plot_forest
 
-PICTURE = Path("build") / "diabetes.png"
+FOLDER = Path("build")
 
 
 def main() -> None:
-    """Fit, print, draw."""
+    """Fit, draw from the posterior, print, and draw pictures."""
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    model = HorseshoeRegressor().fit(X, y)
+    model = HorseshoeRegressor(random_state=0).fit(X, y)
 
     print(f"Progression of diabetes in {len(X)} patients, from {X.shape[1]} measurements\n")
     table = model.summary(level=0.95).rename(columns={"coef": "mode", "lower": "2.5 %", "upper": "97.5 %"})
@@ -32,9 +33,18 @@ def main() -> None:
     print(f"Noise       standard deviation {model.sigma2_**0.5:.1f}; R^2 {model.score(X, y):.3f}")
     print(f"tau         {model.tau2_**0.5:g}{' (at its bound)' if model.tau_at_bound_ else ''}")
 
-    PICTURE.parent.mkdir(exist_ok=True)
-    plot_coefficients(model).figure.savefig(PICTURE, dpi=150)
-    print(f"Picture     {PICTURE}")
+    posterior = model.sample_posterior()
+    chains, draws, _ = posterior.coef.shape
+    print(f"\nThe whole posterior, from {chains} chains of {draws} draws\n")
+    columns = ["feature", "mode", "mean", "lower", "upper", "sign_probability", "ess_bulk", "rhat"]
+    table = posterior.summary()[columns].rename(columns={"lower": "2.5 %", "upper": "97.5 %"})
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+
+    FOLDER.mkdir(exist_ok=True)
+    pictures = FOLDER / "diabetes.png", FOLDER / "diabetes_posterior.png"
+    plot_coefficients(model).figure.savefig(pictures[0], dpi=150)
+    plot_forest(posterior).figure.savefig(pictures[1], dpi=150)
+    print(f"\nPictures    {', '.join(map(str, pictures))}")
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ def test_data_that_were_changed_are_noticed(diabetes):
         model.sample_posterior(n_draws=900)
 
 
+@pytest.mark.filterwarnings("ignore:R-hat")
 def test_one_model_is_not_taken_for_another_of_the_same_data(diabetes):
     options = {"n_draws": 1000, "random_state": 0}
     settings = [{}, {"tau_max": 0.1}, {"tau": 0.05}, {"prior": "lasso"}, {"sigma2": 3000.0}]
