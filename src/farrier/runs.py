@@ -75,7 +75,7 @@ def sample_rows(
         file.save if file is not None else None,
     )
     outcome = run.go(state, drawn)
-    if file is not None:
+    if file is not None and outcome.state.sweeps > state.sweeps:  # else the file has as much, or more
         file.save(outcome.state, outcome.draws, now=True)
     posterior = _posterior(outcome, rows, settings, mode, plan, design, names, classes)
     _judge(posterior, outcome, plan)
