@@ -116,6 +116,11 @@ def test_two_classes():
     assert np.all(np.sign(interval[where]).sum(axis=1) != 0)  # both ends on one side
     probability = model.predict_interval(X[:4], method="posterior")
     assert np.all((probability > 0.0) & (probability < 1.0))
+    labels = np.where(y[:3] == 1.0, "yes", "no")
+    expected = draws.log_likelihood()[..., :3]
+    assert draws.log_likelihood(X[:3], labels) == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"row 1 is 'maybe'.*none of \['no', 'yes'\]"):
+        draws.log_likelihood(X[:3], ["yes", "maybe", "no"])
 
 
 @pytest.mark.filterwarnings("ignore:R-hat")

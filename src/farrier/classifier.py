@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -345,7 +346,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
                 f"the model has {len(self.estimators_)} classes, one against the rest: "
                 "ask one of them, as in estimators_[0].sample_posterior()"
             )
-        return self.estimators_[0].sample_posterior(**options)
+        return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
 
     def summary(self, level: float = 0.95) -> Any:
         """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.

@@ -11,7 +11,15 @@ import numpy as np
 from farrier import diagnostics
 from farrier._extras import require
 from farrier._types import Matrix, Vector
-from farrier._validation import check_choice, check_level, check_offset, check_x, check_y
+from farrier._validation import (
+    check_choice,
+    check_labels,
+    check_level,
+    check_number,
+    check_offset,
+    check_x,
+    check_y,
+)
 from farrier.fitting import Fitted, Rows
 from farrier.likelihoods import Binomial, Likelihood
 
@@ -248,7 +256,8 @@ class Posterior:
         Parameters
         ----------
         X : array-like of shape (m, p), optional
-            Rows; those of the data if left out.
+            Rows; those of the data if left out: the ones with a positive weight, for "student_t" and "laplace"
+            repeated by their weights.
         n_draws : int, default=100
             How many.
         offset : array-like of shape (m,), optional
@@ -260,11 +269,16 @@ class Posterior:
         -------
         array of shape (n_draws, m)
         """
-        matrix, known = (self.rows.x, self.rows.offset) if X is None else self._new(X, offset)
+        matrix, known = self._data(offset) if X is None else self._new(X, offset)
         coef, level = self._flat()
-        chosen = np.linspace(0, len(coef) - 1, min(n_draws, len(coef))).astype(int)
+        count = int(check_number("n_draws", n_draws, low=1.0, low_allowed=True))
+        chosen = np.linspace(0, len(coef) - 1, min(count, len(coef))).astype(int)
         eta = coef[chosen] @ matrix.T + level[chosen, None] + known
-        return self._new_y(eta, np.random.default_rng(random_state), chosen)
+        rng = np.random.default_rng(random_state)
+        if X is None and isinstance(self.family, Binomial) and self.rows.weights is not None:
+            trials = np.maximum(np.round(self.rows.weights), 1.0)  # shares of so many trials
+            return np.asarray(rng.binomial(trials.astype(int), self.family.mean(eta)) / trials)
+        return self._new_y(eta, rng, chosen)
 
     def log_likelihood(self, X: Any = None, y: Any = None, offset: Any = None) -> Any:
         """Return log p(y_i) for every draw and row, for cross-validation by PSIS-LOO.
@@ -272,7 +286,7 @@ class Posterior:
         Parameters
         ----------
         X, y : array-like, optional
-            Rows and their responses; the data that the posterior was drawn for if left out.
+            Rows and their responses; the data that the posterior was drawn for if left out, as in `simulate`.
         offset : array-like of shape (m,), optional
             Added to the linear predictor.
 
@@ -283,10 +297,10 @@ class Posterior:
         if (X is None) != (y is None):
             raise ValueError("give X and y, or neither: then the data of the posterior are taken")
         if X is None:
-            matrix, known, response = self.rows.x, self.rows.offset, self.rows.y
+            (matrix, known), response = self._data(offset), self.rows.y
         else:
             matrix, known = self._new(X, offset)
-            response = check_y(y, len(matrix))
+            response = self._response(y, len(matrix))
         weights = self.rows.counts if X is None else np.ones_like(response)
         out = np.empty((*self.intercept.shape, len(matrix)))
         flat = out.reshape(-1, len(matrix))
@@ -350,6 +364,25 @@ class Posterior:
                 f"X has {matrix.shape[1]} columns, but the posterior is that of {p} coefficients"
             )
         return matrix, np.zeros(len(matrix)) + check_offset(offset, len(matrix))
+
+    def _data(self, offset: Any) -> tuple[Matrix, Vector]:
+        """Return the rows that the posterior was drawn for, which have their own offset."""
+        if offset is not None:
+            raise ValueError("the data of the posterior have their own offset: leave it out, or give X too")
+        return self.rows.x, self.rows.offset
+
+    def _response(self, y: Any, n_rows: int) -> Vector:
+        """Return responses as numbers, as they were when the posterior was drawn."""
+        if self.classes is None:
+            response = check_y(y, n_rows)
+            self.family.check(response)
+            return response
+        labels = check_labels(y, n_rows)
+        known = np.isin(labels, self.classes)
+        if not known.all():
+            row = int(np.argmin(known))
+            raise ValueError(f"y in row {row} is {labels[row]!r}, which is none of {self.classes.tolist()}")
+        return np.asarray(labels == self.classes[1], dtype=np.float64)
 
     def _flat(self) -> tuple[Matrix, Vector]:
         """Return the coefficients and the intercepts of all chains behind each other."""
