@@ -256,8 +256,8 @@ class Posterior:
         Parameters
         ----------
         X : array-like of shape (m, p), optional
-            Rows; those of the data if left out: the ones with a positive weight, repeated by their weights for
-            "student_t" and "laplace".
+            Rows; those of the data if left out: the ones with a positive weight, for "student_t" and
+            "laplace" repeated by their weights.
         n_draws : int, default=100
             How many.
         offset : array-like of shape (m,), optional
@@ -381,7 +381,8 @@ class Posterior:
         known = np.isin(labels, self.classes)
         if not known.all():
             row = int(np.argmin(known))
-            raise ValueError(f"y in row {row} is {labels.tolist()[row]!r}, which is none of {self.classes.tolist()}")
+            label, classes = labels.tolist()[row], self.classes.tolist()
+            raise ValueError(f"y in row {row} is {label!r}, which is none of {classes}")
         return np.asarray(labels == self.classes[1], dtype=np.float64)
 
     def _flat(self) -> tuple[Matrix, Vector]:
