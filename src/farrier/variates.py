@@ -164,14 +164,15 @@ def gamma_above(shape: float, rate: Vector, low: float, rng: Source) -> Vector:
     tail = special.gammaincc(shape, rate * low)
     uniform = 1.0 - rng.random(rate.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
-        inside = special.gammainccinv(shape, uniform * tail) / rate
-    if (tail > FAR_TAIL).all():
-        return np.asarray(np.maximum(inside, low))
-    return np.where(tail > FAR_TAIL, np.maximum(inside, low), _far_tail(shape, rate, low, uniform))
+        out = np.maximum(special.gammainccinv(shape, uniform * tail) / rate, low)
+    far = tail <= FAR_TAIL
+    if far.any():
+        out[far] = _far_tail(shape, rate[far], low, uniform[far])
+    return np.asarray(out)
 
 
 def _far_tail(shape: float, rate: Vector, low: float, uniform: Vector) -> Vector:
-    """Invert the distribution above ``low``, far above the mean: bisection on the continued fraction's scale.
+    """Invert the distribution above ``low``, far above the mean.
 
     There x^(shape - 1) exp(-rate x) falls like exp(-c (x - low)), c = rate - (shape - 1) / low, and the tail
     is that of the exponential up to terms in 1 / (rate low - shape)^2, which Newton's method takes in.
