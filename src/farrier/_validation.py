@@ -222,6 +222,26 @@ def check_offset(offset: Any, n_rows: int) -> Vector | float:
     return check_finite("offset", vector)
 
 
+def check_random_state(random_state: Any) -> np.random.Generator:
+    """Return a generator: the one given, or a new one from a seed.
+
+    Examples
+    --------
+    >>> check_random_state(-1)
+    Traceback (most recent call last):
+    ValueError: random_state=-1 must be a whole number of at least 0, a numpy.random.Generator, or None
+    """
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not (random_state is None or isinstance(random_state, np.random.Generator) or whole) or (
+        whole and random_state < 0
+    ):
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number of at least 0, "
+            "a numpy.random.Generator, or None"
+        )
+    return np.random.default_rng(random_state)
+
+
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], instead: str = "") -> str:
     """Return ``value`` if it is one of the names allowed; ``instead`` says what else would do.
 

@@ -126,8 +126,9 @@ class Run:
         try:
             with fitting_threads(0, 0):  # one thread for each process
                 while state.sweeps < self.plan.sweeps:
-                    state, piece = self._advance(state, first)
-                    self._store(piece, self.plan.kept(state.sweeps))
+                    after, piece = self._advance(state, first)
+                    self._store(piece, self.plan.kept(after.sweeps))
+                    state = after  # only now: Ctrl-C may come at any moment
                     if self.save is not None:
                         self.save(state, self.so_far(state))
                     self._tell(state, first)
@@ -215,12 +216,12 @@ _latest: dict[str, Any] = {}
 
 def advance(model: Model, plan: Plan, state: State, sweeps: int) -> tuple[State, Draws]:
     """Return the state after some more sweeps, and what is to be kept of them; ``state`` stays as it is."""
-    sweep = _sampler(model, plan.n_warmup)
     state = copy.deepcopy(state)
     count = plan.kept(state.sweeps + sweeps) - plan.kept(state.sweeps)
     draws = _room(state, count, plan.store_lambda2)
     kept = 0
     with fitting_threads(0, 0):
+        sweep = _sampler(model, plan.n_warmup)
         for _ in range(sweeps):
             sweep.sweep(state)
             after = state.sweeps - plan.n_warmup

@@ -9,7 +9,6 @@ import time
 import warnings
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -45,19 +44,23 @@ class Checkpoint:
         """Return the state and the draws in the file, or None if there is no file."""
         if not self.path.exists():
             if not self.path.parent.is_dir():
-                raise FileNotFoundError(f"checkpoint={str(self.path)!r}: there is no such folder")
+                raise FileNotFoundError(
+                    f"checkpoint={str(self.path)!r}: there is no such folder: create it, or choose another"
+                )
             return None
-        arrays = self._read()
-        header = json.loads(str(arrays.pop("header")))
+        arrays, header = self._read()
         self._compare(header)
-        return _state(arrays, header), _part(arrays, "draws")
+        try:
+            return _state(arrays, header), _complete(_part(arrays, "draws"))
+        except Exception as error:
+            raise self._no_checkpoint(error) from error
 
     def save(self, state: State, draws: dict[str, Any], now: bool = False) -> None:
         """Write the file, unless the last time was too short a while ago; a full disk leaves the old one."""
         start = time.perf_counter()
         if start < self._next and not now:
             return
-        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.draft")
+        draft = self.path.with_name(f"{self.path.name}.draft")
         try:
             with draft.open("wb") as file:
                 np.savez(file, **self._content(state, draws))
@@ -94,17 +97,22 @@ class Checkpoint:
         named = {f"{part} {name}": value for part, values in parts.items() for name, value in values.items()}
         return {"header": np.array(json.dumps(header)), **named}
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with self.path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
-            json.loads(str(arrays["header"]))["generators"]
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile, TypeError) as error:
-            raise ValueError(
-                f"{str(self.path)!r} is not a checkpoint of farrier ({error}): it was left as it is; "
-                "choose another path, or remove the file"
-            ) from error
-        return arrays
+            header = json.loads(str(arrays.pop("header")))
+            for name in ("farrier", "format", "data", "settings"):
+                header[name]
+        except Exception as error:  # a broken archive can raise almost anything
+            raise self._no_checkpoint(error) from error
+        return arrays, header
+
+    def _no_checkpoint(self, error: Exception) -> ValueError:
+        return ValueError(
+            f"{str(self.path)!r} is not a checkpoint of farrier ({error}): it was left as it is; "
+            "choose another path, or remove the file"
+        )
 
     def _compare(self, header: dict[str, Any]) -> None:
         """Refuse a file that was not written by this very run."""
@@ -112,7 +120,8 @@ class Checkpoint:
         advice = ": it was left as it is; choose another path, or remove the file to start anew"
         if (header["farrier"], header["format"]) != (__version__, FORMAT):
             raise ValueError(
-                f"{there} was written by farrier {header['farrier']}, this is {__version__}{advice}"
+                f"{there} was written by farrier {header['farrier']} (format {header['format']}), "
+                f"this is {__version__} (format {FORMAT}){advice}"
             )
         if header["data"] != self.digest:
             raise ValueError(f"{there} belongs to other data (X, y, sample_weight or offset){advice}")
@@ -140,6 +149,12 @@ def digest_of(*arrays: Vector) -> str:
 
 def _part(arrays: dict[str, Any], part: str) -> dict[str, Any]:
     return {name.split(" ", 1)[1]: value for name, value in arrays.items() if name.split(" ")[0] == part}
+
+
+def _complete(draws: dict[str, Any]) -> dict[str, Any]:
+    for name in ("coef", "intercept", "tau2", "sigma2", "nuisance"):
+        draws[name]
+    return draws
 
 
 def _state(arrays: dict[str, Any], header: dict[str, Any]) -> State:

@@ -40,7 +40,7 @@ class Metropolis(Gibbs):
 
     def __init__(self, model: Model, n_warmup: int) -> None:
         super().__init__(model, n_warmup)
-        self._moves = [max(1, int(share * n_warmup)) for share in REFERENCES]
+        self._moves = sorted({max(1, int(share * n_warmup)) for share in REFERENCES})
         self._systems: dict[int, tuple[Vector, WeightedSystem]] = {}
 
     @property

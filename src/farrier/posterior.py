@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import _get_feature_names
 
 from farrier import diagnostics
 from farrier._extras import require
@@ -17,6 +18,7 @@ from farrier._validation import (
     check_level,
     check_number,
     check_offset,
+    check_random_state,
     check_x,
     check_y,
 )
@@ -79,6 +81,7 @@ class Posterior:
     mode: Fitted = field(repr=False)
     rows: Rows = field(repr=False)
     classes: Any = None
+    has_names: bool = False
 
     def __repr__(self) -> str:
         chains, draws, p = self.coef.shape
@@ -242,7 +245,7 @@ class Posterior:
         matrix, known = self._new(X, offset)
         out = np.empty((len(matrix), 2))
         new = kind == "predictive" and not isinstance(self.family, Binomial)
-        rng = np.random.default_rng(random_state)
+        rng = check_random_state(random_state)
         for rows, eta in self._etas(matrix, known):
             values = self._new_y(eta, rng) if new else self.family.mean(eta)
             out[rows] = diagnostics.equal_tailed(values[None], level)
@@ -274,7 +277,7 @@ class Posterior:
         count = int(check_number("n_draws", n_draws, low=1.0, low_allowed=True))
         chosen = np.linspace(0, len(coef) - 1, min(count, len(coef))).astype(int)
         eta = coef[chosen] @ matrix.T + level[chosen, None] + known
-        rng = np.random.default_rng(random_state)
+        rng = check_random_state(random_state)
         if X is None and isinstance(self.family, Binomial) and self.rows.weights is not None:
             trials = np.maximum(np.round(self.rows.weights), 1.0)  # shares of so many trials
             return np.asarray(rng.binomial(trials.astype(int), self.family.mean(eta)) / trials)
@@ -363,6 +366,15 @@ class Posterior:
             raise ValueError(
                 f"X has {matrix.shape[1]} columns, but the posterior is that of {p} coefficients"
             )
+        names = _get_feature_names(X) if self.has_names else None
+        for j, (name, known) in enumerate(
+            zip(() if names is None else names, self.feature_names, strict=False)
+        ):
+            if str(name) != known:
+                raise ValueError(
+                    f"column {j} of X is {str(name)!r}, but it was {known!r} when the posterior was drawn: "
+                    "give the same columns in the same order"
+                )
         return matrix, np.zeros(len(matrix)) + check_offset(offset, len(matrix))
 
     def _data(self, offset: Any) -> tuple[Matrix, Vector]:

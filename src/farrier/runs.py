@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -11,8 +12,8 @@ from uuid import uuid4
 import numpy as np
 
 from farrier._design import Standardised, spread
-from farrier._types import Status
-from farrier._validation import check_number
+from farrier._types import Status, Vector
+from farrier._validation import check_number, check_random_state
 from farrier.chains import Draws, Outcome, Plan, Progress, Run, spread_draws
 from farrier.checkpoint import Checkpoint, digest_of
 from farrier.fitting import Fitted, Rows, Settings, Target, known_variance, prepare
@@ -42,7 +43,7 @@ def sample_rows(
     mode: Fitted,
     plan: Plan,
     extras: Extras,
-    names: list[str],
+    names: Any = None,
     classes: Any = None,
 ) -> Posterior:
     """Draw from the posterior given the mode; what `sample_posterior` does once the input is checked."""
@@ -55,12 +56,15 @@ def sample_rows(
             f"the draws would take {need / 2**20:.0f} MiB, and max_memory allows {room / 2**20:.0f} MiB: "
             "raise thin and lower n_draws, leave out store_lambda2, or raise max_memory"
         )
+    _refuse_light_rows(rows, settings)
     design, target = prepare(rows, settings)
     if not np.allclose(spread(design.columns, design.spread), mode.scale, rtol=1e-9, atol=0.0):
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
     model = _model(rows, design, target, settings)
     file = None
     if extras.checkpoint is not None:
+        if not isinstance(extras.checkpoint, str | os.PathLike):
+            raise TypeError(f"checkpoint={extras.checkpoint!r} must be the path of a file")
         data = digest_of(rows.x, rows.y, rows.counts, rows.offset)
         file = Checkpoint(extras.checkpoint, _describe(settings, plan, extras), data)
     before = file.load() if file is not None else None
@@ -82,23 +86,36 @@ def sample_rows(
     return posterior
 
 
+def refuse_fractions(weights: Vector | None, likelihood: Likelihood) -> None:
+    """Refuse weights that are not whole for families in which each row has a latent weight of its own.
+
+    Examples
+    --------
+    >>> refuse_fractions(np.array([1.0, 0.5]), Gaussian())
+    """
+    if weights is None or not isinstance(likelihood, Location) or isinstance(likelihood, Gaussian):
+        return
+    fractional = np.round(weights) != weights
+    if fractional.any():
+        row = int(np.argmax(fractional))
+        raise ValueError(
+            f"sample_weight in row {row} is {weights[row]:g}: with {type(likelihood).__name__} noise "
+            "only whole weights can be sampled with; round them, or use the Gaussian family"
+        )
+
+
 def _repeat(rows: Rows, likelihood: Likelihood) -> Rows:
     """Repeat rows with whole weights for families in which each row has a latent weight of its own."""
     if rows.weights is None or not isinstance(likelihood, Location) or isinstance(likelihood, Gaussian):
         return rows
-    whole = np.round(rows.weights)
-    if (whole != rows.weights).any():
-        row = int(np.argmax(whole != rows.weights))
-        raise ValueError(
-            f"sample_weight in row {row} is {rows.weights[row]:g}: with {type(likelihood).__name__} noise "
-            "only whole weights can be sampled with; round them, or use the Gaussian family"
-        )
-    again = np.repeat(np.arange(rows.y.size), whole.astype(int))
+    refuse_fractions(rows.weights, likelihood)
+    again = np.repeat(np.arange(rows.y.size), rows.weights.astype(int))
     return Rows(rows.x[again], rows.y[again], None, rows.offset[again])
 
 
 def _check_jobs(n_jobs: Any) -> int | None:
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or None")
     return None if n_jobs is None else int(n_jobs)
 
@@ -122,10 +139,20 @@ def _refuse_without_sampler(settings: Settings) -> None:
         )
 
 
+def _refuse_light_rows(rows: Rows, settings: Settings) -> None:
+    total = float(rows.counts.sum())
+    unknown = settings.likelihood.has_dispersion and isinstance(settings.options.sigma2, str)
+    if unknown and total <= float(settings.fit_intercept):
+        raise ValueError(
+            f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: the weights "
+            "are numbers of rows; multiply them to add up to about that, or give sigma2"
+        )
+
+
 def _refuse_nothing_to_sample(mode: Fitted) -> None:
     status = mode.result.status
     if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
-        raise ValueError(f"there is no posterior to sample: {status}")
+        raise ValueError(f"there is no posterior to sample with these data: {status}")
 
 
 def _model(rows: Rows, design: Standardised, target: Target, settings: Settings) -> Model:
@@ -206,20 +233,18 @@ def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
 
 
 def _entropy(random_state: Any) -> int | None:
+    """Return what the seeds of the chains are made of."""
+    rng = check_random_state(random_state)
     if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if random_state is None or (isinstance(random_state, int | np.integer) and random_state >= 0):
-        return None if random_state is None else int(random_state)
-    raise ValueError(
-        f"random_state={random_state!r} must be a whole number of at least 0, a Generator of NumPy or None"
-    )
+        return int(rng.integers(2**63))
+    return None if random_state is None else int(random_state)
 
 
 def _in_units(piece: Draws, design: Standardised, target: Target, has_intercept: bool) -> Draws:
     """Return draws in the user's units, with zeros for the constant columns."""
     unit = target.scale / design.scale
     coef = piece["coef"] * unit
-    intercept = target.level + target.scale * piece["intercept"] - coef @ design.mean
+    intercept = target.level + target.scale * piece["intercept"] - (coef * design.mean).sum(axis=-1)
     out = dict(piece)
     out["coef"] = spread_draws(coef, design.columns)
     out["intercept"] = intercept if has_intercept else np.zeros_like(intercept)
@@ -246,7 +271,7 @@ def _posterior(
     mode: Fitted,
     plan: Plan,
     design: Standardised,
-    names: list[str],
+    names: Any,
     classes: Any,
 ) -> Posterior:
     state, draws = outcome.state, outcome.draws
@@ -254,6 +279,7 @@ def _posterior(
     counted = -(-after // SHRINKAGE_EVERY)
     shrinkage = np.ones(design.columns.size)
     shrinkage[design.columns] = state.shrinkage.mean(axis=0) / counted
+    unnamed = [f"x{j}" for j in range(design.columns.size)]
     return Posterior(
         coef=draws["coef"],
         intercept=draws["intercept"],
@@ -264,10 +290,11 @@ def _posterior(
         shrinkage=shrinkage,
         acceptance=state.accepted / after,
         family=settings.likelihood,
-        feature_names=tuple(names),
+        feature_names=tuple(map(str, unnamed if names is None else names)),
         mode=mode,
         rows=rows,
         classes=classes,
+        has_names=names is not None,
     )
 
 

@@ -10,13 +10,21 @@ from sklearn.utils.validation import _get_feature_names
 
 from farrier import em
 from farrier._types import Vector
-from farrier._validation import check_labels, check_number, check_offset, check_weights, check_x, check_y
+from farrier._validation import (
+    check_choice,
+    check_labels,
+    check_number,
+    check_offset,
+    check_weights,
+    check_x,
+    check_y,
+)
 from farrier.chains import Plan, Progress
 from farrier.fitting import Settings, fit_rows, known_rows
-from farrier.likelihoods import Binomial, Likelihood, resolve_family
+from farrier.likelihoods import FAMILIES, Binomial, Likelihood, resolve_family
 from farrier.posterior import Posterior
 from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local
-from farrier.runs import MAX_MEMORY, Extras, sample_rows
+from farrier.runs import MAX_MEMORY, Extras, refuse_fractions, sample_rows
 
 
 def sample_posterior(
@@ -108,19 +116,19 @@ def sample_posterior(
     matrix = check_x(X)
     response, classes = _response(y, len(matrix), likelihood)
     weights, known = check_weights(sample_weight, len(matrix)), check_offset(offset, len(matrix))
+    refuse_fractions(weights, likelihood)
     rows = known_rows(matrix, response, weights, known, likelihood)
     plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
     options = em.Options(sigma2=_variance(sigma2, likelihood))
     local = resolve_local(prior)
-    top = 1.0 if tau_max is None else tau_max
+    top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
     settings = Settings(likelihood, local, resolve_global(tau, top), options, fit_intercept, standardize)
     free = isinstance(tau, str) and tau_max is None
     mode = fit_rows(rows, settings, "paper")
     sampled = HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5) if free else settings.tau
     extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
-    names = _get_feature_names(X)
-    names = [f"x{j}" for j in range(matrix.shape[1])] if names is None else [str(name) for name in names]
-    return sample_rows(rows, settings._replace(tau=sampled), mode, plan, extras, names, classes)
+    sampled_settings = settings._replace(tau=sampled)
+    return sample_rows(rows, sampled_settings, mode, plan, extras, _get_feature_names(X), classes)
 
 
 def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
@@ -137,7 +145,7 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
     training = getattr(model, "_training", None)
     if training is None:
         raise ValueError("copies of a fit do not hold its data: fit again, or call farrier.sample_posterior")
-    names = model.__dict__.get("feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+    names = model.__dict__.get("feature_names_in_")
     chosen = {"random_state": model.random_state, **options}
     extras = Extras(**{name: chosen.pop(name) for name in Extras._fields if name in chosen})
     defaults = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000, "thin": 1, "store_lambda2": False}
@@ -146,13 +154,14 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
         known = ", ".join([*defaults, *Extras._fields])
         raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
     plan = _plan(**{**defaults, **chosen})
-    names = [str(name) for name in names]
     return sample_rows(training.rows, training.settings, model._fitted, plan, extras, names)
 
 
 def _family(family: Any) -> Likelihood:
     if isinstance(family, str) and family == "binomial":
         return Binomial()
+    if isinstance(family, str):
+        check_choice("family", family, (*FAMILIES, "binomial"), ", or an object of farrier.likelihoods")
     return resolve_family(family)
 
 
