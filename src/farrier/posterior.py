@@ -367,9 +367,8 @@ class Posterior:
                 f"X has {matrix.shape[1]} columns, but the posterior is that of {p} coefficients"
             )
         names = _get_feature_names(X) if self.has_names else None
-        for j, (name, known) in enumerate(
-            zip(() if names is None else names, self.feature_names, strict=False)
-        ):
+        pairs = zip(() if names is None else names, self.feature_names, strict=False)
+        for j, (name, known) in enumerate(pairs):
             if str(name) != known:
                 raise ValueError(
                     f"column {j} of X is {str(name)!r}, but it was {known!r} when the posterior was drawn: "

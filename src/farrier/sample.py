@@ -160,7 +160,8 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
 def _family(family: Any) -> Likelihood:
     if isinstance(family, str) and family == "binomial":
         return Binomial()
-    if isinstance(family, str):
+    known = isinstance(family, Likelihood) or (isinstance(family, type) and issubclass(family, Likelihood))
+    if not known:
         check_choice("family", family, (*FAMILIES, "binomial"), ", or an object of farrier.likelihoods")
     return resolve_family(family)
 
