@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -441,7 +442,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         self.tau_at_bound_ = result.tau_at_bound
 
 
-class Training(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Training:
     """What a model was fitted to, for those who ask for the whole posterior."""
 
     rows: Rows

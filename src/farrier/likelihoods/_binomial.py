@@ -13,6 +13,11 @@ from farrier._types import Status, Vector
 from farrier._validation import check_choice
 from farrier.likelihoods._base import EXTREME, WEIGHT_FLOOR, Likelihood, Working, refuse
 
+FAR_TILT = 20.0
+"""Beyond it a Polya-gamma variate is inverse Gaussian to eight digits."""
+SERIES = 30
+"""Terms of the series: what is left out has a millionth of the variance."""
+
 
 @dataclass(frozen=True)
 class Binomial(Likelihood):
@@ -77,8 +82,7 @@ class Binomial(Likelihood):
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
     ) -> Working:
         """Draw Polya-gamma weights (counts, eta); the targets are counts (y - 1/2) / w."""
-        draw = require("polyagamma", extra="posterior").random_polyagamma
-        weights = np.maximum(draw(counts, eta, random_state=rng), WEIGHT_FLOOR**2)
+        weights = np.maximum(draw_polya_gamma(counts, eta, rng), WEIGHT_FLOOR**2)
         return Working(weights, counts * (y - 0.5) / weights)
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
@@ -97,6 +101,43 @@ class Binomial(Likelihood):
         low, high = eta[y == 0.0], eta[y == 1.0]
         apart = low.size > 0 and high.size > 0 and low.size + high.size == y.size
         return Status.SEPARATED if apart and low.max() < high.min() else None
+
+
+def draw_polya_gamma(shape: Vector, tilt: Vector, rng: np.random.Generator) -> Vector:
+    """Draw from the Polya-gamma distribution, whatever the shapes and tilts are.
+
+    The package polyagamma draws whole shapes; its draws for others are a few per cent too wide, and for large
+    tilts wrong. The part of a shape behind the point is therefore drawn from the series of gamma variates
+    that defines the distribution, with the mean of the terms left out in their place; and where exp(-|tilt|)
+    is nothing beside 1, from the inverse Gaussian distribution that is then left.
+
+    Examples
+    --------
+    >>> draws = draw_polya_gamma(np.full(100_000, 2.5), np.full(100_000, 2.0), np.random.default_rng(0))
+    >>> round(float(draws.mean()), 2), round(2.5 * float(polya_gamma_mean(np.array([2.0]))[0]), 2)
+    (0.48, 0.48)
+    """
+    draw = require("polyagamma", extra="posterior").random_polyagamma
+    shape, tilt = np.broadcast_arrays(np.asarray(shape, dtype=np.float64), np.abs(tilt))
+    out, far = np.zeros(shape.shape), tilt > FAR_TILT
+    whole = np.floor(shape)
+    near = ~far & (whole > 0.0)
+    out[near] = draw(whole[near], tilt[near], random_state=rng)
+    part = ~far & (shape > whole)
+    if part.any():
+        out[part] += _fraction(shape[part] - whole[part], tilt[part], rng)
+    if far.any():
+        out[far] = rng.wald(0.5 * shape[far] / tilt[far], 0.25 * shape[far] ** 2)
+    return out
+
+
+def _fraction(shape: Vector, tilt: Vector, rng: np.random.Generator) -> Vector:
+    """Draw for shapes below 1: sum_k gamma(shape) / (2 pi^2 ((k - 1/2)^2 + tilt^2 / (4 pi^2)))."""
+    steps = np.arange(SERIES) + 0.5
+    terms = 1.0 / (2.0 * np.pi**2 * steps**2 + 0.5 * (tilt * tilt)[:, None])
+    left_out = shape * (polya_gamma_mean(tilt) - terms.sum(axis=1))
+    gammas = rng.standard_gamma(np.broadcast_to(shape[:, None], terms.shape))
+    return np.asarray((gammas * terms).sum(axis=1) + left_out)
 
 
 def polya_gamma_mean(eta: Vector) -> Vector:

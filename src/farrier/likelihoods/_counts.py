@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from farrier._extras import require
 from farrier._types import Vector
 from farrier.likelihoods._base import (
     EXTREME,
@@ -22,6 +21,7 @@ from farrier.likelihoods._base import (
     number_or_guess,
     refuse,
 )
+from farrier.likelihoods._binomial import draw_polya_gamma
 
 SIZE_RANGE = (0.01, 1000.0)
 """Where the size of a negative binomial is sampled; beyond it is as good as Poisson."""
@@ -164,10 +164,9 @@ class NegativeBinomial(Counts):
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
     ) -> Working:
         """Draw Polya-gamma weights (y + size, eta - log size), with targets (y - size) / 2w + log size."""
-        draw = require("polyagamma", extra="posterior").random_polyagamma
         level = math.log(self.size_)
         trials = counts * (y + self.size_)
-        weights = np.maximum(draw(trials, eta - level, random_state=rng), WEIGHT_FLOOR**2)
+        weights = np.maximum(draw_polya_gamma(trials, eta - level, rng), WEIGHT_FLOOR**2)
         return Working(weights, 0.5 * counts * (y - self.size_) / weights + level)
 
     def redraw(
