@@ -137,9 +137,9 @@ CASES = [
     Case("laplace", 8, 12, NormalGamma()),
     Case("binomial", 30, 4, Horseshoe(), tau_max=0.5, thin=30),
     Case("binomial", 8, 12, NormalGamma(), tau_max=2.0),
-    Case("negative_binomial", 20, 4, StrawdermanBerger(), tau_max=0.3, thin=30, spread=0.7),
+    Case("negative_binomial", 20, 4, NormalGamma(), tau_max=0.3, thin=30, spread=0.7),
     Case("negative_binomial", 8, 12, NormalGamma(), tau_max=0.5, spread=0.7),
-    Case("poisson", 20, 4, StrawdermanBerger(), tau_max=0.3, spread=0.7),
+    Case("poisson", 20, 4, NormalGamma(), tau_max=0.3, spread=0.7),
     Case("poisson", 8, 12, NormalGamma(), tau_max=0.5, spread=0.7),
 ]
 
