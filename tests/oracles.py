@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, erfc, gammaln
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -27,6 +27,27 @@ Matrix = NDArray[np.float64]
 def neg_log_inverted_beta(v: Any, a: float, b: float) -> Any:
     """-log of the density v^(a-1) (1+v)^(-a-b) / B(a, b) of lambda2."""
     return (1 - a) * np.log(v) + (a + b) * np.log1p(v) + betaln(a, b)
+
+
+def neg_log_horseshoe_like(v: Any) -> Any:
+    """-log of the density (1 - exp(-1/(2v))) / sqrt(2 pi v) of lambda2.
+
+    It is that of v = 1/(2u), where u has the density (1 - exp(-u)) / (2 sqrt(pi) u^(3/2)).
+    """
+    return 0.5 * np.log(2 * np.pi * v) - np.log(-np.expm1(-1 / (2 * v)))
+
+
+class HorseshoeLikeScale:
+    """The same distribution by its other definition, lambda = uniform / |standard normal|, and its CDF."""
+
+    def rvs(self, size: Any, random_state: np.random.Generator) -> Vector:
+        lam = random_state.random(size) / random_state.standard_normal(size)
+        return np.asarray(lam**2)
+
+    def cdf(self, v: Vector) -> Vector:
+        """P(u > 1/(2v)), where P(u < x) = erf(sqrt x) - (1 - exp(-x)) / sqrt(pi x)."""
+        x = 1 / (2 * v)
+        return np.asarray(erfc(np.sqrt(x)) - np.expm1(-x) / np.sqrt(np.pi * x))
 
 
 def neg_log_gamma(v: Any, shape: float, rate: float) -> Any:

@@ -14,6 +14,7 @@ from farrier.priors import (
     GammaScale,
     HalfCauchy,
     Horseshoe,
+    HorseshoeLike,
     InverseGammaGlobal,
     InverseGammaScale,
     InvertedBeta,
@@ -34,6 +35,10 @@ def _inverted_beta(prior):
     return lambda v: oracles.neg_log_inverted_beta(v, prior.a, prior.b)
 
 
+def _horseshoe_like(prior):
+    return oracles.neg_log_horseshoe_like
+
+
 def _gamma(prior):
     return lambda v: oracles.neg_log_gamma(v, prior.shape, prior.rate)
 
@@ -48,6 +53,7 @@ LOCAL_PRIORS = [
     (StrawdermanBerger(), _inverted_beta),
     (InvertedBeta(a=0.3, b=0.8), _inverted_beta),
     (InvertedBeta(a=1.2, b=0.25), _inverted_beta),
+    (HorseshoeLike(), _horseshoe_like),
     (Lasso(), _gamma),
     (NormalGamma(shape=0.25, rate=2.0), _gamma),
     (GammaScale(shape=2.0, rate=1.0), _gamma),
@@ -90,6 +96,7 @@ ESTIMATORS = [
     HorseshoeRegressor(prior="student_t", coordinate=1.0),
     HorseshoeRegressor(prior="strawderman_berger", expectation="approximate"),
     HorseshoeRegressor(prior="normal_gamma", coordinate=1.5, start="variance"),
+    HorseshoeRegressor(prior="horseshoe_like"),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
     *(HorseshoeRegressor(family=family) for family in FAMILIES if family != "gaussian"),

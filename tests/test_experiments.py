@@ -1,43 +1,191 @@
-"""Every experiment runs and prints what it promises."""
+"""Every experiment runs, resumes, and prints what it promises."""
 
+import csv
+import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
+from farrier.cli import app
+from farrier.experiments import TABLES, load
+from farrier.experiments.core import Fit
+from farrier.experiments.features import base
+from farrier.experiments.methods import METHODS
+from farrier.experiments.printed import printed
+from farrier.experiments.runner import Task, run_task
 
-
-def run(name, *arguments):
-    command = [sys.executable, "-W", "error", str(EXPERIMENTS / name), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def numbers(line):
-    return [float(cell) for cell in line.strip("| ").split(" | ")[1:] if cell != "."]
-
-
-def test_table_4_has_ours_beside_the_printed():
-    lines = run("table4.py", "--draws", "3000")
-    table = [line for line in lines if line.startswith("|")]
-    assert len(table) == 2 + 3 * 3 + 2 + 1
-    assert all(line.count("|") == 12 for line in table)
-    mode = next(line for line in table if "mode**" in line)
-    assert mode.count(" . ") == 5
-    assert numbers(mode) == pytest.approx([-17.55, 5.741, 1.021, -0.9094, 43.56], rel=1e-3)
+NEEDS_DATA = {"table5": "boston.csv", "table6": "heart.csv"}
+FAST = {  # one replicate of these is enough to see the structure; the compiled peers have tests of their own
+    "table2": None,
+    "table3": "hs-em,hs-apx,hs-like,hs-like-prior,lasso-1se,ridge-min,posterior-mean",
+    "table4": None,
+    "table5": "hs-em,hs-apx,hs-like,hs-like-prior,lasso-min,ridge-1se",
+    "table6": "hs-em,hs-apx,lasso-1se,ridge-1se",
+}
 
 
-def test_table_4_refuses_runs_too_short_to_judge():
-    with pytest.raises(AssertionError, match="at least 2000"):
-        run("table4.py", "--draws", "100")
+def need(name):
+    file = NEEDS_DATA.get(name)
+    if file and not (Path(os.environ.get("FARRIER_DATA", "nowhere")) / file).exists():
+        pytest.skip(f"{name} needs {file} in the folder that FARRIER_DATA names")
 
 
-@pytest.mark.slow
-def test_table_4_agrees_with_bayesreg_and_with_the_paper():
-    lines = run("table4.py")
-    verdicts = [line for line in lines if line.startswith(("PASS", "FAIL"))]
-    assert len(verdicts) == 3
-    assert all(line.startswith("PASS") for line in verdicts), verdicts
+def reproduce(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def rows(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_has_every_cell_and_the_printed_one_beside_it(name, tmp_path):
+    need(name)
+    chosen = ["--methods", FAST[name]] if FAST[name] else []
+    done = reproduce(name, "--replicates", 2, "--out", tmp_path, *chosen)
+    assert done.exit_code == 0, done.output
+    experiment = load(name)
+    methods = FAST[name].split(",") if FAST[name] else list(experiment.methods)
+    (table,) = tmp_path.glob("*.csv")
+    cells = rows(table)
+    expected = [(s, m, k) for s in experiment.settings for m in experiment.metrics for k in methods]
+    assert [(c["setting"], c["metric"], c["method"]) for c in cells] == expected
+    assert all(np.isfinite(float(c["mean"])) for c in cells)
+    assert {c["replicates"] for c in cells} == {"2"}
+    theirs = printed(name)
+    for cell in cells:
+        known = theirs.get((cell["setting"], cell["metric"], METHODS[cell["method"]].printed))
+        assert cell["printed_mean"] == ("" if known is None else str(known.mean))
+    report = table.with_suffix(".md").read_text(encoding="utf-8")
+    assert f"farrier reproduce {name} --replicates 2" in report
+    assert report.count("\n## ") >= len(experiment.settings) + 1
+    for word in ("versions:", "seed: 1000", "machine:", "date:"):
+        assert word in report
+    assert table.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    assert not list(tmp_path.rglob("*.draft"))
+
+
+def test_the_figure_is_drawn_and_described(tmp_path):
+    done = reproduce("figure1", "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["figure1.csv", "figure1.md", "figure1.png"]
+    assert "horseshoe-like" in done.output
+
+
+def test_every_printed_number_has_a_method_and_a_cell():
+    for name in TABLES:
+        experiment = load(name)
+        columns = {METHODS[m].printed for m in experiment.methods} - {None}
+        for setting, metric, column in printed(name):
+            assert setting in experiment.settings
+            assert metric in experiment.metrics
+            assert column in columns
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table9"], "'table9' is not known: use one of table2, "),
+        (["table3", "--methods", "hs-em,foo"], "'foo' is not a method: use some of hs-em, "),
+        (["table3", "--methods", "visu-shrink"], "'visu-shrink' is not a method of table3"),
+    ],
+)
+def test_what_is_not_there_is_named(arguments, message, tmp_path):
+    done = reproduce(*arguments, "--out", tmp_path)
+    assert done.exit_code == 2
+    assert message in done.output
+    assert not list(tmp_path.iterdir())
+
+
+def offline(**_):
+    raise OSError("offline")
+
+
+def test_missing_data_are_named_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setenv("FARRIER_DATA", str(tmp_path / "empty"))
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
+    base.cache_clear()
+    done = reproduce("table6", "--replicates", 1, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "FARRIER_DATA" in done.output
+    assert "pima.csv" in done.output
+
+
+def without_times(folder):
+    (table,) = folder.glob("*.csv")
+    return [c for c in rows(table) if c["metric"] != "Time"]
+
+
+def test_the_number_of_processes_changes_nothing(tmp_path):
+    options = ["--replicates", 3, "--methods", "hs-em,bayes-shrink,posterior-mean"]
+    for jobs in (1, 2):
+        assert reproduce("table2", *options, "--jobs", jobs, "--out", tmp_path / str(jobs)).exit_code == 0
+    assert without_times(tmp_path / "1") == without_times(tmp_path / "2")
+
+
+def test_a_method_gets_the_same_whichever_others_run_beside_it():
+    alone = run_task(Task("table3", "rho=0,sigma2=9", 4, ("lasso-min",), seed=5))
+    beside = run_task(Task("table3", "rho=0,sigma2=9", 4, ("hs-em", "lasso-min"), seed=5))
+    ours, theirs = alone[0].metrics, beside[1].metrics
+    assert {k: v for k, v in ours.items() if k != "Time"} == {k: v for k, v in theirs.items() if k != "Time"}
+
+
+def test_another_seed_gives_other_data():
+    first, second = (run_task(Task("table2", "b=3", 0, ("visu-shrink",), seed))[0] for seed in (1, 2))
+    assert first.metrics["MSE"] != second.metrics["MSE"]
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path):
+    command = [sys.executable, "-m", "farrier", "reproduce", "table2", "--replicates", "12", "--methods"]
+    command += ["hs-em,hs-like-prior,posterior-mean", "--out"]
+    journal = tmp_path / "killed" / "journal" / "table2-seed1000.jsonl"
+    with subprocess.Popen([*command, str(tmp_path / "killed")], stdout=subprocess.DEVNULL) as run:
+        end = time.monotonic() + 60.0
+        while time.monotonic() < end and not (journal.exists() and journal.read_bytes().count(b"\n") > 7):
+            time.sleep(0.02)
+        run.send_signal(signal.SIGKILL)
+    kept = [json.loads(line) for line in journal.read_text().splitlines()[1:] if line.endswith("}")]
+    assert 6 <= len(kept) < 12 * 2 * 3
+    with journal.open("a") as file:
+        file.write('{"setting": "b=3", "repl')  # as if killed in the middle of a line
+    subprocess.run([*command, str(tmp_path / "killed")], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*command, str(tmp_path / "whole")], check=True, stdout=subprocess.DEVNULL)
+    assert without_times(tmp_path / "killed") == without_times(tmp_path / "whole")
+    again = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
+    assert again[: len(kept)] == kept  # what was computed before was not computed again
+
+
+def test_results_of_other_versions_are_set_aside(tmp_path):
+    options = ["table2", "--replicates", 1, "--methods", "visu-shrink", "--out", tmp_path]
+    reproduce(*options)
+    (journal,) = (tmp_path / "journal").iterdir()
+    text = journal.read_text().replace('"numpy": "', '"numpy": "0.')
+    journal.write_text(text)
+    done = reproduce(*options)
+    assert "table2-seed1000.old1.jsonl" in done.output.replace("\n", "")
+    assert journal.with_name("table2-seed1000.old1.jsonl").read_text() == text
+
+
+@pytest.mark.parametrize("setting", load("table3").settings)
+def test_the_score_of_table_3_is_the_error_in_the_norm_of_sigma(setting):
+    rng = np.random.default_rng(3)
+    problem = load("table3").draw(setting, rng)
+    rho = float(setting.split(",")[0].removeprefix("rho="))
+    beta = np.repeat([3.0, -3.0, 0.0], [10, 10, 330])
+    guess = beta + rng.standard_normal(350) * (rng.random(350) < 0.3)
+    guess[5] = 0.0
+    new = np.random.default_rng(4).standard_normal((20_000, 350))
+    for j in range(1, 350):
+        new[:, j] = rho * new[:, j - 1] + np.sqrt(1 - rho**2) * new[:, j]
+    found = problem.score(Fit(guess))
+    np.testing.assert_allclose(found["MSE"], np.mean((new @ (guess - beta)) ** 2), rtol=0.05)
+    assert found["TNZ"] == 19.0
+    assert found["No.V"] == found["TNZ"] + found["FNZ"] == np.count_nonzero(guess)

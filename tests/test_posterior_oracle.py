@@ -14,7 +14,7 @@ from farrier.conditional import Conditional, draw_coefficients
 from farrier.diagnostics import mcse_mean
 from farrier.likelihoods import Binomial, Laplace, NegativeBinomial, Poisson
 from farrier.likelihoods import StudentT as StudentNoise
-from farrier.priors import GammaScale, HalfCauchy, InverseGammaGlobal, InvertedBeta
+from farrier.priors import GammaScale, HalfCauchy, HorseshoeLike, InverseGammaGlobal, InvertedBeta
 from farrier.variates import (
     Streams,
     gamma_above,
@@ -438,6 +438,8 @@ def test_local_draws_given_coefficients_from_the_prior_are_from_the_prior(prior)
         exact = stats.betaprime(prior.a, prior.b)
     elif isinstance(prior, GammaScale):
         exact = stats.gamma(prior.shape, scale=1.0 / prior.rate)
+    elif isinstance(prior, HorseshoeLike):
+        exact = oracles.HorseshoeLikeScale()
     else:
         exact = stats.invgamma(prior.shape, scale=prior.scale)
     lambda2 = exact.rvs(200_000, random_state=rng)

@@ -49,7 +49,7 @@ SHARES = RNG.uniform(0.3, 2.5, len(TALL))
 WHOLE = np.arange(len(TALL)) % 4.0
 OFFSET = RNG.normal(0.0, 0.3, len(TALL))
 FAMILIES = ("gaussian", "student_t", "laplace", "binomial", "negative_binomial", "poisson")
-PRIORS = ("lasso", "normal_gamma", "student_t", "ridge", "strawderman_berger")
+PRIORS = ("lasso", "normal_gamma", "student_t", "ridge", "strawderman_berger", "horseshoe_like")
 SHORT = {"n_draws": 9, "n_warmup": 12, "n_chains": 4, "random_state": 3}
 
 

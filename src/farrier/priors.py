@@ -40,6 +40,8 @@ from farrier.variates import (
 
 MIXTURE_STEPS, SLICE_STEPS = 2, 4
 """How often the draws that are not exact are repeated: they cost little beside the coefficients."""
+NEWTON_STEPS, NEWTON_CHANGE = 50, 1e-15
+"""Newton's method for a mode without a closed form ends at this relative change; about five steps do."""
 
 __all__ = [
     "FixedScale",
@@ -48,6 +50,7 @@ __all__ = [
     "GlobalSampler",
     "HalfCauchy",
     "Horseshoe",
+    "HorseshoeLike",
     "InverseGammaGlobal",
     "InverseGammaScale",
     "InvertedBeta",
@@ -202,6 +205,60 @@ class StrawdermanBerger(InvertedBeta):
 
     def __init__(self, a: float = 0.5, b: float = 1.0) -> None:
         super().__init__(a, b)
+
+
+@dataclass(frozen=True)
+class HorseshoeLike:
+    """The horseshoe-like prior of Bhadra and others (2019): lambda is a uniform over a half-normal variate.
+
+    Its pole and its tail are of the same order as the horseshoe's, and a coefficient has a density in closed
+    form, log(1 + tau2 / b^2) / (2 pi tau) in units of sigma.
+
+    Examples
+    --------
+    >>> HorseshoeLike().mode(np.array([0.0, 1.0]), coordinate=2.0).round(6)
+    array([0.      , 0.608059])
+    """
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return A = c/2, as for the horseshoe."""
+        return coordinate / 2.0
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Return v = W / r, where r = A + s / (e^s - 1) and s = r / (2 W)."""
+        return w / _horseshoe_like_ratio(_held(w), self.null_rate(coordinate))
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return (c - 1)/2 log v - log(1 - exp(-1 / (2 v)))."""
+        power = (coordinate - 1.0) / 2.0 * np.log(lambda2)
+        return power - np.log(-np.expm1(-0.5 / _held(lambda2)))
+
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+        """Draw 1 / (2 v): exponential, of a rate between 2 W and 2 W + 1 whose logarithm is uniform."""
+        w = _held(w)
+        rate = w * np.exp(rng.random(w.shape) * np.log1p(0.5 / w))  # half of it
+        return _held(rate / rng.standard_exponential(w.shape))
+
+
+def _horseshoe_like_ratio(w: Vector, rate: float) -> Vector:
+    """Solve r = A + s / (e^s - 1), s = r / (2 W), for r = W / v, which is between A and A + 1.
+
+    r - A - s / (e^s - 1) rises and is concave in r, so that Newton's method climbs to the root from any
+    point below it. Three are known, and each is the root in a limit: A, for small W; that of the tangent
+    s / (e^s - 1) >= 1 - s/2, for large W; and 2 W log(1 + 1 / (2 W)), for A = 0.
+    """
+    double = 2.0 * w
+    tangent = (rate + 1.0) / (1.0 + 0.5 / double)
+    ratio = np.maximum(np.maximum(tangent, rate), double * np.log1p(1.0 / double))
+    for _ in range(NEWTON_STEPS):
+        s = np.minimum(ratio / double, 700.0)  # where e^s is still finite, and s / (e^s - 1) is nothing
+        share = s / np.expm1(s)
+        fall = np.where(s < 1e-4, 0.5 - s / 6.0, share * (s + share - 1.0) / s)  # minus its derivative
+        step = (rate + share - ratio) / (1.0 + fall / double)
+        ratio = ratio + step
+        if np.all(np.abs(step) <= NEWTON_CHANGE * ratio):
+            break
+    return ratio
 
 
 @dataclass(frozen=True)
@@ -482,6 +539,7 @@ class FixedScale:
 
 LOCAL_PRIORS: dict[str, type[LocalPrior]] = {
     "horseshoe": Horseshoe,
+    "horseshoe_like": HorseshoeLike,
     "strawderman_berger": StrawdermanBerger,
     "lasso": Lasso,
     "normal_gamma": NormalGamma,

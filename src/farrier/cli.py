@@ -1,0 +1,111 @@
+"""Commands: ``farrier reproduce``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from farrier._version import __version__
+from farrier.experiments import FIGURES, TABLES
+
+app = typer.Typer(
+    help="Sparse horseshoe regression: which few columns matter, by how much, and how sure that is.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+RESULTS = Path("experiments") / "results"
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"farrier {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Sparse horseshoe regression."""
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join((*TABLES, *FIGURES))}.")],
+    replicates: Annotated[
+        int | None, typer.Option(help="Data sets of each setting; the paper's number by default.", min=1)
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; the results do not depend on it.", min=1)] = 1,
+    seed: Annotated[int, typer.Option(help="Of the data, the folds and the draws.", min=0)] = 1000,
+    methods: Annotated[
+        str | None, typer.Option(help="Names, separated by commas; all of the table by default.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder of the results.")] = RESULTS,
+) -> None:
+    """Reproduce a table or figure of the paper, with our figures beside the printed ones.
+
+    Results are kept as they come: a run that was stopped goes on where it was when it is started again.
+    """
+    from farrier.experiments.reproduce import reproduce as run
+
+    chosen = tuple(part.strip() for part in methods.split(",") if part.strip()) if methods else None
+    with _errors(), _progress(name) as progress:
+        outcome = run(name, replicates, jobs, seed, chosen, out, progress)
+    console = Console()
+    if outcome.set_aside:
+        console.print(f"Results of another machine or version do not count here; now in {outcome.set_aside}")
+    _show(console, outcome.report)
+    console.print("Written: " + ", ".join(str(path) for path in outcome.files), soft_wrap=True)
+
+
+def _show(console: Console, report: str) -> None:
+    """Print the report: laid out on a terminal, as it is into a file or a pipe."""
+    if console.is_terminal:
+        console.print(Markdown(report))
+    else:
+        typer.echo(report)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Turn what the user can mend into a message without a traceback."""
+    try:
+        yield
+    except (ValueError, ImportError, OSError) as error:
+        typer.echo(f"farrier: {error}", err=True)
+        raise typer.Exit(code=2) from error
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Any]:
+    """Show how many data sets are done, and the time left, on standard error."""
+    bar = Progress(
+        TextColumn(name),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,156 @@
+"""Penalised regressions along a path of penalties, and ten-fold cross-validation to choose one.
+
+Lasso and ridge are glmnet's own (python-glmnet), MCP and SCAD are skglm's, with the defaults of R's ncvreg:
+gamma 3 and 3.7, one hundred penalties down to a twentieth of the largest where p > n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from farrier._extras import require
+from farrier._types import Matrix, Vector
+from farrier.experiments.core import Fit, Kind
+
+FOLDS, PENALTIES = 10, 100
+GAMMA = {"MCPenalty": 3.0, "SCAD": 3.7}
+SATURATED = 0.01
+"""The defaults of ncvreg: a logistic path ends where this share of the null deviance is left."""
+Rule = Literal["min", "1se"]
+
+
+class Path(NamedTuple):
+    """Fits at falling penalties: ``coef`` has a column, ``intercept`` an entry for each."""
+
+    penalties: Vector
+    coef: Matrix
+    intercept: Vector
+
+    def predict(self, X: Matrix) -> Matrix:
+        """Return the linear predictor of every row at every penalty."""
+        return X @ self.coef + self.intercept
+
+
+Solver = Callable[[Matrix, Vector, Vector | None], Path]
+"""From X, y and the penalties (None: choose them) to a path, which may end before the last of them."""
+
+
+def glmnet(kind: Kind, alpha: float) -> Solver:
+    """Return glmnet's path: ``alpha`` 1 is the lasso, 0 is ridge.
+
+    Examples
+    --------
+    >>> X, y = np.eye(8), np.arange(8.0)
+    >>> glmnet("gaussian", 1.0)(X, y, None).coef[:, 0]  # at the largest penalty nothing is in the model
+    array([0., 0., 0., 0., 0., 0., 0., 0.])
+    """
+    library = require("glmnet", extra="experiments")
+    family = library.ElasticNet if kind == "gaussian" else library.LogitNet
+
+    def solve(X: Matrix, y: Vector, penalties: Vector | None) -> Path:
+        ratio = 1e-2 if X.shape[0] < X.shape[1] else 1e-4
+        model = family(alpha=alpha, n_splits=0, lambda_path=penalties, min_lambda_ratio=ratio)
+        model.fit(X, y)
+        coef = np.asarray(model.coef_path_).reshape(X.shape[1], -1)
+        intercept = np.asarray(model.intercept_path_).ravel()
+        if penalties is None:
+            return Path(np.asarray(model.lambda_path_), coef, intercept)
+        index = np.minimum(np.arange(penalties.size), intercept.size - 1)  # stopped: nothing left to gain
+        return Path(penalties, coef[:, index], intercept[index])
+
+    return solve
+
+
+def nonconvex(kind: Kind, penalty: str) -> Solver:
+    """Return skglm's path for "MCPenalty" or "SCAD" on standardised columns.
+
+    Columns of a logistic model are scaled to standard deviation 2, so that the curvature of its loss is at
+    most 1 as that of the linear model's: the penalty then bends as ncvreg's, which the weights rescale.
+    """
+    solvers = require("skglm.solvers", extra="experiments")
+    datafits = require("skglm.datafits", extra="experiments")
+    shape = getattr(require("skglm.penalties", extra="experiments"), penalty)
+    linear = kind == "gaussian"
+    datafit = datafits.Quadratic() if linear else datafits.Logistic()
+    solver = solvers.AndersonCD(fit_intercept=not linear, warm_start=True)
+
+    def solve(X: Matrix, y: Vector, penalties: Vector | None) -> Path:
+        Z, shift, scale = _standardised(X, spread=1.0 if linear else 2.0)
+        level, unit = float(y.mean()), float(y.std()) if linear else 1.0
+        target = (y - level) / unit if linear else 2.0 * y - 1.0
+        if penalties is None:
+            largest = np.abs(Z.T @ (y - level)).max() / y.size
+            penalties = largest * np.geomspace(1.0, 0.05 if X.shape[0] < X.shape[1] else 0.001, PENALTIES)
+        found, w, eta = [], np.zeros(X.shape[1] + (not linear)), np.zeros(y.size)
+        for size in penalties / unit:
+            w = solver.solve(Z, target, datafit, shape(float(size), GAMMA[penalty]), w.copy(), eta)[0]
+            found.append(w)
+            if not linear and _deviance(y, eta[:, None])[0] < SATURATED * _null_deviance(level):
+                break
+        path = np.array(found).T
+        coef = unit * path[: X.shape[1]] / scale[:, None]
+        base = np.full(len(found), level) if linear else path[-1]
+        return Path(penalties[: len(found)], coef, base - shift @ coef)
+
+    return solve
+
+
+def _standardised(X: Matrix, spread: float) -> tuple[Matrix, Vector, Vector]:
+    """Return the columns with mean 0 and the given spread, their means, and what they were divided by."""
+    shift, scale = X.mean(axis=0), X.std(axis=0) / spread
+    varies = scale > 1e-12 * (np.abs(shift) + scale)
+    scale = np.where(varies, scale, 1.0)
+    return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale
+
+
+def cross_validate(
+    solve: Solver, kind: Kind, X: Matrix, y: Vector, rng: np.random.Generator
+) -> dict[Rule, Fit]:
+    """Return the fit at the penalty of least cross-validated loss, and within one standard error of it.
+
+    The loss is the squared error or the deviance; the error of its mean over the folds is R glmnet's.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 5))
+    >>> y = 3.0 * X[:, 0] + rng.standard_normal(60)
+    >>> found = cross_validate(glmnet("gaussian", 1.0), "gaussian", X, y, rng)
+    >>> found["1se"].coef.round(1)
+    array([2.5, 0. , 0. , 0. , 0. ])
+    """
+    whole = solve(X, y, None)
+    folds = rng.permutation(y.size) % FOLDS
+    tried = []
+    for k in range(FOLDS):
+        held = folds == k
+        path = solve(X[~held], y[~held], whole.penalties)
+        tried.append(_loss(kind, y[held], path.predict(X[held])))
+    shared = min(loss.size for loss in tried)
+    losses, sizes = np.array([loss[:shared] for loss in tried]), np.bincount(folds)
+    mean = np.average(losses, axis=0, weights=sizes)
+    error = np.sqrt(np.average((losses - mean) ** 2, axis=0, weights=sizes) / (FOLDS - 1))
+    least = int(mean.argmin())
+    near = int(np.flatnonzero(mean <= mean[least] + error[least])[0])
+    rules: dict[Rule, int] = {"min": least, "1se": near}
+    return {rule: Fit(whole.coef[:, i], float(whole.intercept[i])) for rule, i in rules.items()}
+
+
+def _loss(kind: Kind, y: Vector, eta: Matrix) -> Vector:
+    """Return the mean loss of each column of linear predictors."""
+    if kind == "gaussian":
+        return np.asarray(((y[:, None] - eta) ** 2).mean(axis=0))
+    return _deviance(y, eta)
+
+
+def _deviance(y: Vector, eta: Matrix) -> Vector:
+    """Return the mean deviance of 0s and 1s for each column of log odds."""
+    return np.asarray(2.0 * np.logaddexp(0.0, np.where(y[:, None] > 0.5, -eta, eta)).mean(axis=0))
+
+
+def _null_deviance(share: float) -> float:
+    """Return the mean deviance of a model without variables."""
+    return -2.0 * float(share * np.log(share) + (1.0 - share) * np.log1p(-share))

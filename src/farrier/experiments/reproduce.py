@@ -1,0 +1,184 @@
+"""From a name to the finished report: run what is missing, then write Markdown, CSV and a picture."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from farrier.experiments import FIGURES, TABLES, load
+from farrier.experiments.cells import summarise
+from farrier.experiments.core import Experiment
+from farrier.experiments.files import write_text
+from farrier.experiments.journal import Journal
+from farrier.experiments.methods import METHODS
+from farrier.experiments.picture import draw
+from farrier.experiments.report import markdown, table_csv
+from farrier.experiments.runner import SEED, run
+
+RESULTS = Path("experiments") / "results"
+PACKAGES = ("farrier", "numpy", "scipy", "scikit-learn", "python-glmnet", "skglm", "numba")
+
+
+class Outcome(NamedTuple):
+    """What was written, the report, and where older results went that do not count."""
+
+    report: str
+    files: list[Path]
+    set_aside: Path | None = None
+
+
+def reproduce(
+    name: str,
+    replicates: int | None = None,
+    jobs: int = 1,
+    seed: int = SEED,
+    methods: tuple[str, ...] | None = None,
+    out: Path = RESULTS,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Outcome:
+    """Reproduce a table or a figure of the paper.
+
+    Parameters
+    ----------
+    name : str
+        "table2" to "table6", or "figure1".
+    replicates : int, optional
+        How many data sets of each setting; as many as the paper's by default.
+    jobs : int, default=1
+        Processes. The results do not depend on it.
+    seed : int, default=1000
+        Of the data, the folds and the draws.
+    methods : tuple of str, optional
+        Names from `METHODS`; those of the table by default.
+    out : Path
+        The folder of the results. A run with the full number of replicates and all methods is called
+        ``name``; others are called after what they have.
+    progress : callable
+        Called with the number of data sets done and their total.
+
+    Returns
+    -------
+    Outcome
+        The report and the files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> found = reproduce("table2", replicates=2, methods=("visu-shrink",), out=Path(tempfile.mkdtemp()))
+    >>> [path.name for path in found.files]
+    ['table2-r2-visu-shrink.md', 'table2-r2-visu-shrink.csv', 'table2-r2-visu-shrink.png']
+    """
+    if name in FIGURES:
+        return _figure(out)
+    if name not in TABLES:
+        raise ValueError(f"{name!r} is not known: use one of {', '.join((*TABLES, *FIGURES))}")
+    experiment = load(name)
+    count = experiment.replicates if replicates is None else replicates
+    if count < 1:
+        raise ValueError(f"replicates={count} must be at least 1")
+    chosen = _chosen(experiment, methods)
+    journal = Journal(out / "journal" / f"{name}-seed{seed}.jsonl", _heading(name, seed))
+    records = run(experiment, journal, count, chosen, seed, jobs, progress)
+    cells = summarise(experiment, chosen, records)
+    stem = _stem(experiment, count, chosen, seed)
+    text = markdown(experiment, chosen, cells, _about(experiment, count, chosen, seed))
+    files = [
+        write_text(out / f"{stem}.md", text),
+        write_text(out / f"{stem}.csv", table_csv(cells)),
+        draw(experiment, chosen, cells, out / f"{stem}.png"),
+    ]
+    return Outcome(text, files, journal.set_aside)
+
+
+def _figure(out: Path) -> Outcome:
+    from farrier.experiments import figure1
+
+    curves = figure1.profiles()
+    text = figure1.report(curves)
+    files = [
+        write_text(out / "figure1.md", text),
+        write_text(out / "figure1.csv", figure1.table_csv(curves)),
+        figure1.draw_figure(out / "figure1.png", curves),
+    ]
+    return Outcome(text, files)
+
+
+def _chosen(experiment: Experiment, methods: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the methods to run, or say which name is not one."""
+    for name in methods or ():
+        if name not in experiment.methods:
+            known = ", ".join(experiment.methods)
+            there = f"not a method of {experiment.name}" if name in METHODS else "not a method"
+            raise ValueError(f"{name!r} is {there}: use some of {known}")
+    return tuple(m for m in experiment.methods if methods is None or m in methods)
+
+
+def _stem(experiment: Experiment, count: int, methods: tuple[str, ...], seed: int) -> str:
+    """Return the name of the files: that of the experiment alone for the whole of it."""
+    parts = [experiment.name]
+    parts += [f"r{count}"] if count != experiment.replicates else []
+    parts += [f"seed{seed}"] if seed != SEED else []
+    parts += list(methods) if methods != experiment.methods else []
+    return "-".join(parts)
+
+
+def _heading(name: str, seed: int) -> dict[str, object]:
+    """Return what must be the same for results to be taken together."""
+    return {"experiment": name, "seed": seed, "machine": machine(), "versions": versions()}
+
+
+def _about(experiment: Experiment, count: int, methods: tuple[str, ...], seed: int) -> dict[str, str]:
+    options = [f"--replicates {count}"] if count != experiment.replicates else []
+    options += [f"--seed {seed}"] if seed != SEED else []
+    options += [f"--methods {','.join(methods)}"] if methods != experiment.methods else []
+    return {
+        "options": " ".join(options),
+        "replicates": f"{count} of each setting (the paper has {experiment.replicates})",
+        "seed": str(seed),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "machine": machine(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what the results depend on, and of Python.
+
+    Examples
+    --------
+    >>> "numpy" in versions()
+    True
+    """
+    found = {"Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> str:
+    """Return the kind of machine, without its name.
+
+    Examples
+    --------
+    >>> "cores" in machine()
+    True
+    """
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores{_processor()}"
+
+
+def _processor() -> str:
+    """Return the processor's name where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f", {names[0]}" if names else ""

@@ -1,0 +1,125 @@
+"""Runs the replicates of an experiment, in as many processes as asked, and keeps every result.
+
+Each data set has a random stream of its own, made from the seed, the experiment, the setting and the number
+of the replicate, and each method gets the same fresh stream for its folds and draws. So the results are the
+same for any number of processes, for any choice of methods, and after any interruption.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from farrier.experiments import load
+from farrier.experiments.core import Experiment, Kind, Problem
+from farrier.experiments.journal import Journal, Record
+from farrier.experiments.methods import METHODS
+
+SEED = 1000
+
+
+class Task(NamedTuple):
+    """The methods that are yet to be run on one data set."""
+
+    experiment: str
+    setting: str
+    replicate: int
+    methods: tuple[str, ...]
+    seed: int
+
+
+def tasks(
+    experiment: Experiment, replicates: int, methods: tuple[str, ...], seed: int, done: set[Any]
+) -> list[Task]:
+    """Return what is left to do, a round of all settings for each replicate.
+
+    Examples
+    --------
+    >>> from farrier.experiments.table2 import EXPERIMENT
+    >>> done = {("b=3", 0, "hs-em"), ("b=10", 0, "hs-em")}
+    >>> [(t.setting, t.replicate, t.methods) for t in tasks(EXPERIMENT, 1, ("hs-em", "hs-like"), 7, done)]
+    [('b=3', 0, ('hs-like',)), ('b=10', 0, ('hs-like',))]
+    """
+    found = []
+    for replicate in range(replicates):
+        for setting in experiment.settings:
+            left = tuple(name for name in methods if (setting, replicate, name) not in done)
+            if left:
+                found.append(Task(experiment.name, setting, replicate, left, seed))
+    return found
+
+
+def run_task(task: Task) -> list[Record]:
+    """Draw the data set, and fit every method to it: CPU seconds on one thread.
+
+    Examples
+    --------
+    >>> record, = run_task(Task("table2", "b=10", 0, ("visu-shrink",), seed=1))
+    >>> record.metrics["No.V"]
+    20.0
+    """
+    stream = [task.seed, crc32(task.experiment.encode()), crc32(task.setting.encode()), task.replicate]
+    with threadpool_limits(1):
+        problem = load(task.experiment).draw(task.setting, np.random.default_rng([*stream, 0]))
+        return [
+            Record(task.setting, task.replicate, name, _measure(problem, name, [*stream, 1]))
+            for name in task.methods
+        ]
+
+
+def _measure(problem: Problem, name: str, stream: list[int]) -> dict[str, float]:
+    _warm_up(name, problem.kind)
+    start = time.process_time()
+    fit = METHODS[name].run(problem, np.random.default_rng(stream))
+    seconds = time.process_time() - start
+    return {**problem.score(fit), "Time": seconds}
+
+
+@cache
+def _warm_up(name: str, kind: Kind) -> None:
+    """Run a method once on small data: what it imports and compiles is not part of its time."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 45))
+    y = X[:, 0] + rng.standard_normal(40)
+    if kind == "binomial":
+        y = (y > 0.0).astype(float)
+    problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {})
+    METHODS[name].run(problem, rng)
+
+
+def run(
+    experiment: Experiment,
+    journal: Journal,
+    replicates: int,
+    methods: tuple[str, ...],
+    seed: int,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Record]:
+    """Run what the journal does not have yet, and return all records that were asked for."""
+    experiment.prepare()
+    done = {record.key for record in journal.records()}
+    left = tasks(experiment, replicates, methods, seed, done)
+    progress(0, len(left))
+    for count, records in enumerate(_finished(left, jobs), start=1):
+        journal.append(records)
+        progress(count, len(left))
+    asked = set(methods)
+    return [r for r in journal.records() if r.replicate < replicates and r.method in asked]
+
+
+def _finished(left: list[Task], jobs: int) -> Iterator[list[Record]]:
+    """Yield the results of tasks as they end."""
+    if jobs == 1 or len(left) < 2:
+        yield from map(run_task, left)
+        return
+    from joblib import Parallel, delayed
+
+    pool = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+    yield from pool(delayed(run_task)(task) for task in left)

@@ -1,0 +1,85 @@
+"""What a table comes to: the competitors against print, ours against print, and the times."""
+
+from __future__ import annotations
+
+import math
+
+from farrier.experiments.cells import Cell
+from farrier.experiments.core import Experiment
+from farrier.experiments.methods import METHODS
+
+OURS = ("hs-em", "hs-em-small", "hs-apx")
+NEAR, SURE = 3.0, 2.0
+"""Combined standard errors: how near competitors must come, and from where on ours is worse than printed."""
+LOSSES = {"MSE": 1.0, "NLL": 1.0, "CA": -1.0}
+"""The metrics of accuracy, and which way is worse."""
+TIMES_FASTER = 20.0
+
+
+def verdicts(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    """Return the verdicts as lines of Markdown."""
+    return [*_competitors(experiment, cells), *_ours(experiment, cells), *_times(experiment, cells)]
+
+
+def compared(cells: list[Cell], ours: bool) -> list[Cell]:
+    """Return the cells that have a number to be compared with."""
+    found = [c for c in cells if c.difference is not None and not math.isnan(c.difference)]
+    return [c for c in found if (c.method in OURS) == ours]
+
+
+def far(cells: list[Cell]) -> list[Cell]:
+    """Return the cells of competitors that are not near the printed number."""
+    return [c for c in compared(cells, ours=False) if abs(c.difference or 0.0) > NEAR]
+
+
+def worse(cells: list[Cell]) -> list[Cell]:
+    """Return the cells of ours whose accuracy is below the printed one beyond chance."""
+    return [
+        c
+        for c in compared(cells, ours=True)
+        if c.metric in LOSSES and LOSSES[c.metric] * (c.difference or 0.0) > SURE
+    ]
+
+
+def _competitors(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    all_cells, outside = compared(cells, ours=False), far(cells)
+    if not all_cells:
+        return []
+    inside = len(all_cells) - len(outside)
+    lines = [
+        f"- Competitors: {inside} of {len(all_cells)} printed means ({inside / len(all_cells):.0%}) are "
+        f"within {NEAR:g} combined standard errors."
+    ]
+    return lines + [f"  - {_words(c)} {experiment.reason(c.setting, c.metric, c.method)}" for c in outside]
+
+
+def _ours(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    judged = [c for c in compared(cells, ours=True) if c.metric in LOSSES]
+    if not judged:
+        return []
+    beyond = worse(cells)
+    better = [c for c in judged if -LOSSES[c.metric] * (c.difference or 0.0) > SURE]
+    lines = [
+        f"- Ours: accuracy at least as good as printed, within {SURE:g} combined standard errors, in "
+        f"{len(judged) - len(beyond)} of {len(judged)} cells, and better beyond them in {len(better)}."
+    ]
+    return lines + [f"  - {_words(c)} {experiment.reason(c.setting, c.metric, c.method)}" for c in beyond]
+
+
+def _words(cell: Cell) -> str:
+    assert cell.printed is not None
+    return (
+        f"{METHODS[cell.method].label}, {cell.setting}, {cell.metric}: {cell.mean:.4g} here, "
+        f"{cell.printed.mean:.4g} printed, {cell.difference or 0.0:+.1f} standard errors."
+    )
+
+
+def _times(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    times = {(c.setting, c.method): c.mean for c in cells if c.metric == "Time"}
+    lines = []
+    for setting in experiment.settings:
+        ours, theirs = times.get((setting, "hs-em")), times.get((setting, "mcp"))
+        if ours is not None and theirs is not None:
+            word = "under" if theirs > TIMES_FASTER * ours else "NOT under"
+            lines.append(f"  - {setting}: {theirs / ours:.0f} times less ({word} a twentieth)")
+    return ["- CPU time of HS-EM beside the cross-validated MCP:", *lines] if lines else []
