@@ -143,7 +143,7 @@ def test_table_has_a_row_for_each_point(curves):
 @pytest.mark.parametrize("name", ["figure1.png", "figure1.pdf", "figure1"])
 def test_the_figure_is_written_whole(curves, tmp_path, name):
     pytest.importorskip("matplotlib")
-    figure1.draw_figure(str(tmp_path / name), curves)
+    figure1.draw_figure(tmp_path / name, curves)
     assert [file.name for file in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).stat().st_size > 5000
 

@@ -1,0 +1,212 @@
+"""The methods of the tables against slow formulas."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from farrier.experiments.core import Problem, toeplitz_normal
+from farrier.experiments.horseshoe_like import expected_precision, horseshoe_like
+from farrier.experiments.means_posterior import means_posterior
+from farrier.experiments.methods import METHODS
+from farrier.experiments.paths import FOLDS, GAMMA, cross_validate, glmnet, nonconvex
+
+pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
+pytest.importorskip("skglm", reason="skglm is not installed: pip install 'farrier[experiments]'")
+
+
+def data(kind, n=60, p=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X = toeplitz_normal(n, p, 0.5, rng) * np.geomspace(0.2, 30.0, p) + 5.0
+    eta = X @ (np.array([2.0, -1.5, 1.0] + [0.0] * (p - 3)) / X.std(axis=0))
+    if kind == "gaussian":
+        return X, 7.0 + eta + rng.standard_normal(n)
+    return X, (rng.random(n) < 1.0 / (1.0 + np.exp(-(eta - eta.mean())))).astype(float)
+
+
+def slope(kind, X, y, coef, intercept):
+    """The gradient of the mean loss in the coefficients of standardised columns."""
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    eta = X @ coef + intercept
+    residual = y - (eta if kind == "gaussian" else 1.0 / (1.0 + np.exp(-eta)))
+    return -Z.T @ residual / y.size
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "binomial"])
+def test_the_lasso_meets_its_conditions(kind):
+    X, y = data(kind)
+    path = glmnet(kind, 1.0)(X, y, None)
+    for i in (5, 20, path.penalties.size - 1):
+        gradient = slope(kind, X, y, path.coef[:, i], path.intercept[i])
+        active = path.coef[:, i] != 0.0
+        size = path.penalties[i]
+        np.testing.assert_allclose(gradient[active], -size * np.sign(path.coef[active, i]), atol=2e-3)
+        assert (np.abs(gradient[~active]) <= size + 2e-3).all()
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "binomial"])
+def test_ridge_meets_its_conditions(kind):
+    X, y = data(kind)
+    unit = y.std() if kind == "gaussian" else 1.0  # glmnet fits a response of unit variance
+    path = glmnet(kind, 0.0)(X, y, None)
+    for i in (30, path.penalties.size - 1):
+        gradient = slope(kind, X, y, path.coef[:, i], path.intercept[i])
+        np.testing.assert_allclose(
+            gradient, -path.penalties[i] * path.coef[:, i] * X.std(axis=0), atol=2e-3 * unit
+        )
+
+
+def derivative(penalty, b, size):
+    """The slope of a penalty at b >= 0."""
+    if penalty == "MCPenalty":
+        return np.maximum(size - b / GAMMA[penalty], 0.0)
+    return np.where(b <= size, size, np.maximum(GAMMA[penalty] * size - b, 0.0) / (GAMMA[penalty] - 1.0))
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "binomial"])
+@pytest.mark.parametrize("penalty", sorted(GAMMA))
+def test_nonconvex_fits_are_stationary(kind, penalty):
+    X, y = data(kind)
+    path = nonconvex(kind, penalty)(X, y, None)
+    assert not path.coef[:, 0].any()
+    spread = 1.0 if kind == "gaussian" else 2.0
+    for i in (10, 30, path.penalties.size - 1):
+        gradient = spread * slope(kind, X, y, path.coef[:, i], path.intercept[i])
+        scaled = path.coef[:, i] * X.std(axis=0) / spread
+        active, size = scaled != 0.0, path.penalties[i]
+        expected = -np.sign(scaled) * derivative(penalty, np.abs(scaled), size)
+        np.testing.assert_allclose(gradient[active], expected[active], atol=2e-3)
+        assert (np.abs(gradient[~active]) <= size + 2e-3).all()
+
+
+def test_a_path_is_the_same_in_other_units():
+    X, y = data("gaussian")
+    units = np.geomspace(1e-3, 1e3, X.shape[1])
+    first = nonconvex("gaussian", "SCAD")(X, y, None)
+    other = nonconvex("gaussian", "SCAD")(X * units, 50.0 * y - 3.0, None)
+    np.testing.assert_allclose(other.coef * units[:, None] / 50.0, first.coef, atol=1e-6)
+
+
+def test_columns_that_do_not_vary_stay_out():
+    X, y = data("gaussian")
+    X = np.column_stack([X, np.full(y.size, 4.2)])
+    for solver in (glmnet("gaussian", 1.0), nonconvex("gaussian", "MCPenalty")):
+        path = solver(X, y, None)
+        assert not path.coef[-1].any()
+        assert np.isfinite(path.predict(X)).all()
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "binomial"])
+def test_cross_validation_by_hand(kind):
+    X, y = data(kind)
+    solve = glmnet(kind, 1.0)
+    found = cross_validate(solve, kind, X, y, np.random.default_rng(3))
+    whole = solve(X, y, None)
+    folds = np.random.default_rng(3).permutation(y.size) % FOLDS
+    assert set(np.bincount(folds)) == {y.size // FOLDS}
+    losses = []
+    for k in range(FOLDS):
+        path = solve(X[folds != k], y[folds != k], whole.penalties)
+        eta = path.predict(X[folds == k])
+        target = y[folds == k][:, None]
+        if kind == "gaussian":
+            losses.append(np.mean((target - eta) ** 2, axis=0))
+        else:
+            mean = 1.0 / (1.0 + np.exp(-eta))
+            losses.append(-2.0 * np.mean(target * np.log(mean) + (1 - target) * np.log(1 - mean), axis=0))
+    mean, error = np.mean(losses, axis=0), np.std(losses, axis=0, ddof=1) / np.sqrt(FOLDS)
+    least = mean.argmin()
+    near = np.flatnonzero(mean <= mean[least] + error[least])[0]
+    np.testing.assert_array_equal(found["min"].coef, whole.coef[:, least])
+    np.testing.assert_array_equal(found["1se"].coef, whole.coef[:, near])
+    assert near < least
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_the_conventional_em_step_by_step(normalised):
+    """The formulas as they are written, with dense matrices."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((25, 40))
+    y = X[:, :3] @ [6.0, -6.0, 6.0] + rng.standard_normal(25)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    centred = y - y.mean()
+    b, a = np.linalg.solve(Z.T @ Z + np.eye(40), Z.T @ centred), 1e5
+    for iteration in range(1001):
+        old = b
+        with np.errstate(all="ignore"):
+            density = np.log1p(a / b**2) / (2 * np.pi * np.sqrt(a)) if normalised else 1.0
+            u = (a / b**2 - a / (b**2 + a)) / (2 * np.pi * np.sqrt(a)) / density
+            u = np.maximum(np.nan_to_num(u, nan=np.inf), 1e-10)
+            moments = np.where(b == 0.0, 0.0, 2.0 * u * b**2)
+            if not normalised:
+                moments = np.where(b == 0.0, np.sqrt(a) / np.pi, moments)
+            a = moments.mean()
+            D = np.diag(a / (2 * u))
+        b = D @ Z.T @ np.linalg.solve(Z @ D @ Z.T + np.eye(25), centred)
+        if iteration > 20 and np.abs(old - b).sum() / (1 + np.abs(b).sum()) < 1e-4:
+            break
+    fit = horseshoe_like(X, y, normalised)
+    np.testing.assert_allclose(fit.coef * X.std(axis=0), b, rtol=1e-6, atol=1e-10)
+    np.testing.assert_allclose(fit.intercept, y.mean() - X.mean(axis=0) @ fit.coef)
+    assert (fit.coef == 0.0).any()
+
+
+def test_the_expected_precision_is_an_integral():
+    from scipy.integrate import quad
+
+    for b, a in ((0.3, 1.0), (2.0, 0.5), (5.0, 40.0)):
+        joint = [
+            quad(lambda u, k=k: u ** (k - 1.0) * np.exp(-u * b * b / a) * -np.expm1(-u), 0.0, np.inf)[0]
+            for k in (0, 1)
+        ]
+        found = expected_precision(np.array([b * b]), a, normalised=True)
+        np.testing.assert_allclose(found, joint[1] / joint[0], rtol=1e-6)
+
+
+def test_the_mean_of_the_means_posterior_by_quadrature():
+    """For one mean: tau and lambda on a grid."""
+    y = np.array([2.5])
+    angle = (np.arange(2000) + 0.5) / 2000 * np.pi / 2
+    lambda2 = np.tan(angle) ** 2  # half-Cauchy lambda
+    tau2 = np.tan((np.arange(400) + 0.5) / 400 * np.pi / 4) ** 2  # tau within 0 and 1
+    variance = 1.0 + np.outer(tau2, lambda2)
+    weight = np.exp(-0.5 * y[0] ** 2 / variance) / np.sqrt(variance)
+    expected = y[0] * np.sum(weight * (1.0 - 1.0 / variance)) / weight.sum()
+    found = means_posterior(y, 500, 60_000, np.random.default_rng(0))
+    np.testing.assert_allclose(found, expected, rtol=0.02)
+
+
+def test_thresholds_of_the_lasso_of_means():
+    y = np.random.default_rng(0).standard_normal(1000) + np.repeat([4.0, 0.0], [50, 950])
+    problem = Problem("means", None, y, lambda fit: {})
+    run = {
+        name: METHODS[name].run(problem, np.random.default_rng(0)).coef
+        for name in METHODS
+        if "shrink" in name
+    }
+    edge = {"visu-shrink": np.sqrt(2 * np.log(1000)), "bayes-shrink": 1.0 / np.sqrt(np.mean(y**2) - 1.0)}
+    for name, coef in run.items():
+        solved = [
+            minimize(
+                lambda b, v=v: 0.5 * (v - b[0]) ** 2 + edge[name] * abs(b[0]), [v], method="Nelder-Mead"
+            ).x[0]
+            for v in y[:5]
+        ]
+        np.testing.assert_allclose(coef[:5], solved, atol=1e-3)
+        assert (coef[np.abs(y) <= edge[name]] == 0.0).all()
+
+
+def test_without_signal_bayes_shrink_keeps_nothing():
+    problem = Problem("means", None, np.full(20, 0.1), lambda fit: {})
+    assert not METHODS["bayes-shrink"].run(problem, np.random.default_rng(0)).coef.any()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_answers_on_its_own_scale(name):
+    kind = "means" if "shrink" in name else "gaussian"
+    X, y = data("gaussian", n=80, p=12)
+    problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {})
+    fit = METHODS[name].run(problem, np.random.default_rng(0))
+    assert fit.coef.shape == ((80,) if kind == "means" else (12,))
+    if kind == "gaussian" and not name.startswith("run-") and name != "ridge-1se":
+        residual = y - X @ fit.coef - fit.intercept
+        assert residual.var() < 0.5 * y.var()
