@@ -35,8 +35,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); or an object of
         `farrier.likelihoods`, where sizes and degrees of freedom can be fixed.
     prior : str or LocalPrior, default="horseshoe"
-        The prior of the local scales: "horseshoe", "strawderman_berger", "lasso", "normal_gamma",
-        "student_t", "ridge", or an object of `farrier.priors`.
+        The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
+        "normal_gamma", "student_t", "ridge", or an object of `farrier.priors`.
     coordinate : float, default=2.0
         In (0, 2]: the mode is that of the density of lambda**coordinate. 2 is the paper; lower values
         are less sparse, and 1 or less is slow.

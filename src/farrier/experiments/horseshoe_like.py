@@ -59,11 +59,10 @@ def _iterate(Z: Matrix | None, y: Vector, normalised: bool) -> Vector:
         alive = b != 0.0
         b2 = np.square(b[alive])
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # b^2 on its way to zero
-            u = np.maximum(expected_precision(b2, a, normalised), 1e-10)
+            u = np.maximum(np.nan_to_num(expected_precision(b2, a, normalised), nan=np.inf), 1e-10)
             a = _next_a(b2, u, a, b.size, normalised)
             variance = np.zeros(b.size)
             variance[alive] = a / (2.0 * u)
-        variance[np.isnan(variance)] = 0.0
         old, b = b, _ridge(Z, y, variance)
         if iteration >= SHORTEST and np.abs(old - b).sum() < TOL * (1.0 + np.abs(b).sum()):
             break
@@ -73,7 +72,7 @@ def _iterate(Z: Matrix | None, y: Vector, normalised: bool) -> Vector:
 def _next_a(b2: Vector, u: Vector, a: float, p: int, normalised: bool) -> float:
     """Return 2 mean(u b^2); a coefficient at zero counts with its limit."""
     if normalised:
-        return 2.0 * float((u * b2)[b2 > 0.0].sum()) / p
+        return 2.0 * float((u * b2)[np.isfinite(u)].sum()) / p
     return float(a**1.5 / (p * np.pi) * ((1.0 / (a + b2)).sum() + (p - b2.size) / a))
 
 

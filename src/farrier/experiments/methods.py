@@ -124,15 +124,17 @@ def _bayes_shrink(problem: Problem, rng: np.random.Generator) -> Fit:
     return Fit(soft(problem.y, 1.0 / spread if spread > 0.0 else float(np.abs(problem.y).max())))
 
 
-def _conventional(problem: Problem, rng: np.random.Generator) -> Fit:
-    return horseshoe_like(problem.X, problem.y)
+def _conventional(normalised: bool) -> Runner:
+    """Return the EM in which the local scales are the missing data."""
+    return lambda problem, rng: horseshoe_like(problem.X, problem.y, normalised)
 
 
 METHODS = {
     "hs-em": Method("HS-EM", "HS-EM", _mode()),
     "hs-em-small": Method("HS-EM, tau2 = 0.01", "HS-EM", _mode(tau=FixedScale(SMALL_TAU2))),
     "hs-apx": Method("HS-apx", "HS-apx", _mode(expectation="approximate")),
-    "hs-like": Method("HS-like", "HS-like", _conventional),
+    "hs-like": Method("HS-like", "HS-like", _conventional(normalised=False)),
+    "hs-like-mended": Method("HS-like, mended", None, _conventional(normalised=True)),
     "hs-like-prior": Method("HS-like in our loop", None, _mode(prior="horseshoe_like")),
     "lasso-1se": Method("Lasso", "Lasso", _cross_validated(lambda k: glmnet(k, 1.0), "1se")),
     "lasso-min": Method("Lasso, least error", None, _cross_validated(lambda k: glmnet(k, 1.0), "min")),

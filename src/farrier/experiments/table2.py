@@ -42,6 +42,7 @@ EXPERIMENT = Experiment(
         "hs-em-small",
         "hs-em",
         "hs-like",
+        "hs-like-mended",
         "hs-like-prior",
         "bayes-shrink",
         "visu-shrink",

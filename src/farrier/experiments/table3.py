@@ -60,6 +60,7 @@ EXPERIMENT = Experiment(
         "hs-em",
         "hs-apx",
         "hs-like",
+        "hs-like-mended",
         "hs-like-prior",
         "lasso-1se",
         "lasso-min",
