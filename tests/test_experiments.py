@@ -2,12 +2,10 @@
 
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +18,8 @@ from farrier.experiments.features import base
 from farrier.experiments.methods import METHODS
 from farrier.experiments.printed import printed
 from farrier.experiments.runner import Task, run_task
+from paper_data import need
 
-NEEDS_DATA = {"table5": "boston.csv", "table6": "heart.csv"}
 FAST = {  # one replicate of these is enough to see the structure; the compiled peers have tests of their own
     "table2": None,
     "table3": "hs-em,hs-apx,hs-like,hs-like-prior,lasso-1se,ridge-min,posterior-mean",
@@ -29,12 +27,6 @@ FAST = {  # one replicate of these is enough to see the structure; the compiled 
     "table5": "hs-em,hs-apx,hs-like,hs-like-prior,lasso-min,ridge-1se",
     "table6": "hs-em,hs-apx,lasso-1se,ridge-1se",
 }
-
-
-def need(name):
-    file = NEEDS_DATA.get(name)
-    if file and not (Path(os.environ.get("FARRIER_DATA", "nowhere")) / file).exists():
-        pytest.skip(f"{name} needs {file} in the folder that FARRIER_DATA names")
 
 
 def reproduce(*arguments):

@@ -1,7 +1,6 @@
 """The designs of section 6.2 have the sizes of the paper, and every column is what its name says."""
 
 import math
-import os
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from farrier.experiments.features import (
     split,
     with_noise,
 )
+from paper_data import need
 
 SIZES = {
     "diabetes": (442, 385, 10),
@@ -31,11 +31,6 @@ SIZES = {
     "pima": (768, 214, 7),
     "heart": (303, 400, 0),
 }
-
-
-def need(name):
-    if name != "diabetes" and not os.environ.get("FARRIER_DATA"):
-        pytest.skip(f"FARRIER_DATA is not set: the {name} data are not here")
 
 
 def rng(seed=0):
@@ -264,7 +259,7 @@ def test_what_is_missing_is_said_before_anything_runs(monkeypatch, experiment):
 
 @pytest.mark.parametrize("experiment", [table5.EXPERIMENT, table6.EXPERIMENT])
 def test_preparing_loads_once(experiment):
-    need("whole")
+    need(experiment.name)
     base.cache_clear()
     experiment.prepare()
     loaded = base.cache_info().misses

@@ -52,7 +52,9 @@ def reproduce(
     replicates: Annotated[
         int | None, typer.Option(help="Data sets of each setting; the paper's number by default.", min=1)
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes; the results do not depend on it.", min=1)] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; as many as there are cores by default.", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the data, the folds and the draws.", min=0)] = 1000,
     methods: Annotated[
         str | None, typer.Option(help="Names, separated by commas; all of the table by default.")

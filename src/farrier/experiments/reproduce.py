@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 def reproduce(
     name: str,
     replicates: int | None = None,
-    jobs: int = 1,
+    jobs: int | None = 1,
     seed: int = SEED,
     methods: tuple[str, ...] | None = None,
     out: Path = RESULTS,
@@ -49,8 +49,8 @@ def reproduce(
         "table2" to "table6", or "figure1".
     replicates : int, optional
         How many data sets of each setting; as many as the paper's by default.
-    jobs : int, default=1
-        Processes. The results do not depend on it.
+    jobs : int or None, default=1
+        Processes; None is as many as there are cores. The results do not depend on it.
     seed : int, default=1000
         Of the data, the folds and the draws.
     methods : tuple of str, optional
@@ -83,7 +83,7 @@ def reproduce(
         raise ValueError(f"replicates={count} must be at least 1")
     chosen = _chosen(experiment, methods)
     journal = Journal(out / "journal" / f"{name}-seed{seed}.jsonl", _heading(name, seed))
-    records = run(experiment, journal, count, chosen, seed, jobs, progress)
+    records = run(experiment, journal, count, chosen, seed, jobs or os.cpu_count() or 1, progress)
     cells = summarise(experiment, chosen, records)
     stem = _stem(experiment, count, chosen, seed)
     text = markdown(experiment, chosen, cells, _about(experiment, count, chosen, seed))

@@ -1,0 +1,97 @@
+"""The committed tables are whole, and as near to the paper as they must be; slowly, with another seed too."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from farrier.experiments import TABLES, load
+from farrier.experiments.cells import Cell, summarise
+from farrier.experiments.journal import Journal
+from farrier.experiments.methods import METHODS
+from farrier.experiments.printed import printed
+from farrier.experiments.runner import run
+from farrier.experiments.verdicts import TIMES_FASTER, compared, far, worse
+from paper_data import need
+
+RESULTS = Path(__file__).resolve().parent.parent / "experiments" / "results"
+
+
+def number(text):
+    return float(text) if text else float("nan")
+
+
+def committed(name):
+    theirs = printed(name)
+    with (RESULTS / f"{name}.csv").open(encoding="utf-8") as file:
+        return [
+            Cell(
+                row["setting"],
+                row["metric"],
+                row["method"],
+                number(row["mean"]),
+                number(row["standard_error"]),
+                number(row["median"]),
+                int(row["replicates"]),
+                theirs.get((row["setting"], row["metric"], METHODS[row["method"]].printed)),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_committed_table_is_whole(name):
+    experiment = load(name)
+    cells = committed(name)
+    expected = {
+        (s, m, k) for s in experiment.settings for m in experiment.metrics for k in experiment.methods
+    }
+    assert {(c.setting, c.metric, c.method) for c in cells} == expected
+    assert {c.replicates for c in cells} == {experiment.replicates}
+    report = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    for word in ("versions:", "seed: 1000", "machine:", "date:"):
+        assert word in report
+    assert (RESULTS / f"{name}.png").stat().st_size > 10_000
+
+
+def test_competitors_are_where_the_paper_has_them():
+    cells = [cell for name in TABLES for cell in committed(name)]
+    assert len(far(cells)) <= 0.1 * len(compared(cells, ours=False))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_differs_has_a_reason(name):
+    experiment, cells = load(name), committed(name)
+    for cell in far(cells) + worse(cells):
+        assert experiment.reason(cell.setting, cell.metric, cell.method), cell
+
+
+@pytest.mark.parametrize("name", ["table3", "table5", "table6"])
+def test_ours_takes_under_a_twentieth_of_the_time_of_mcp(name):
+    times = {(c.setting, c.method): c.mean for c in committed(name) if c.metric == "Time"}
+    for setting in load(name).settings:
+        assert times[setting, "hs-em"] * TIMES_FASTER < times[setting, "mcp"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "replicates", "methods"),
+    [
+        ("table2", 100, ("hs-em-small", "bayes-shrink", "visu-shrink")),
+        ("table3", 25, ("hs-em", "hs-apx", "hs-like", "lasso-1se", "mcp", "scad", "ridge-1se")),
+        ("table4", 30, ("run-mean", "run-low", "run-high", "hs-em")),
+        ("table5", 15, ("hs-em", "hs-apx", "hs-like", "lasso-1se", "ridge-1se")),
+        ("table6", 15, ("hs-em", "hs-apx", "lasso-1se", "ridge-1se")),
+    ],
+)
+def test_another_seed_says_the_same(name, replicates, methods, tmp_path):
+    need(name)
+    experiment = load(name)
+    records = run(experiment, Journal(tmp_path / "new.jsonl", {}), replicates, methods, seed=2026)
+    cells = summarise(experiment, methods, records)
+    judged = [c for c in compared(cells, ours=False) if not experiment.reason(c.setting, c.metric, c.method)]
+    outside = [c for c in judged if abs(c.difference) > 3.0]
+    assert len(judged) > 8
+    assert len(outside) <= 0.1 * len(judged), outside
+    for cell in worse(cells):
+        assert cell.difference * (1.0 if cell.metric != "CA" else -1.0) < 3.0, cell
