@@ -11,6 +11,10 @@ import numpy as np
 from farrier._types import Matrix, Vector
 
 Kind = Literal["means", "gaussian", "binomial"]
+HORSESHOES = ("hs-em", "hs-apx")
+HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")
+OTHERS = ("lasso-1se", "lasso-min", "mcp", "scad", "ridge-1se", "ridge-min", "posterior-mean")
+"""The methods of the tables of regressions."""
 
 
 class Fit(NamedTuple):

@@ -32,10 +32,13 @@ def expected_precision(b2: Vector, a: float, normalised: bool) -> Vector:
     return integral / (np.log1p(a / b2) if normalised else 2.0 * np.pi * np.sqrt(a))
 
 
-def horseshoe_like(X: Matrix | None, y: Vector, normalised: bool = False) -> Fit:
+def horseshoe_like(
+    X: Matrix | None, y: Vector, normalised: bool = False, a: float = FIRST_A, ridge: float = 1.0
+) -> Fit:
     """Return the estimate; ``X`` None is the identity. The noise variance counts as 1, as released.
 
-    A coefficient that has underflowed to zero stays there: those are the zeros.
+    EM starts from ``a`` and from a ridge estimate whose penalty is ``ridge``. A coefficient that has
+    underflowed to zero stays there: those are the zeros.
 
     Examples
     --------
@@ -43,18 +46,17 @@ def horseshoe_like(X: Matrix | None, y: Vector, normalised: bool = False) -> Fit
     array([ 0., -0.,  9.])
     """
     if X is None:
-        return Fit(_iterate(None, y, normalised))
+        return Fit(_iterate(None, y, normalised, a, ridge))
     shift, scale = X.mean(axis=0), X.std(axis=0)
     varies = scale > 0.0
     coef = np.zeros(X.shape[1])
     Z = (X[:, varies] - shift[varies]) / scale[varies]
-    coef[varies] = _iterate(Z, y - y.mean(), normalised) / scale[varies]
+    coef[varies] = _iterate(Z, y - y.mean(), normalised, a, ridge) / scale[varies]
     return Fit(coef, float(y.mean() - shift @ coef))
 
 
-def _iterate(Z: Matrix | None, y: Vector, normalised: bool) -> Vector:
-    a = FIRST_A
-    b = _ridge(Z, y, np.ones(y.size if Z is None else Z.shape[1]))
+def _iterate(Z: Matrix | None, y: Vector, normalised: bool, a: float, ridge: float) -> Vector:
+    b = _ridge(Z, y, np.full(y.size if Z is None else Z.shape[1], 1.0 / ridge))
     for iteration in range(LONGEST + 1):
         alive = b != 0.0
         b2 = np.square(b[alive])

@@ -13,7 +13,7 @@ from farrier.experiments.files import write_picture
 from farrier.experiments.methods import METHODS
 
 OURS, PRINTED = "#1f4e79", "#c55a11"
-LOGARITHMIC = 30.0
+LOGARITHMIC = 15.0
 """A panel whose values span more than this factor has a logarithmic axis."""
 
 
@@ -48,7 +48,10 @@ def _draw_panel(axis: Any, panel: list[Cell]) -> None:
     there = [
         (c.printed.mean, _width(c.printed.error), row + 0.13) for row, c in enumerate(panel) if c.printed
     ]
-    for points, colour, marker, label in ((here, OURS, "o", "here"), (there, PRINTED, "s", "printed")):
+    for points, colour, marker, label in (
+        (here, OURS, "o", "here, two standard errors each way"),
+        (there, PRINTED, "s", "printed"),
+    ):
         if points:
             x, width, y = zip(*points, strict=True)
             axis.errorbar(x, y, xerr=width, fmt=marker, color=colour, ms=3.5, lw=1.2, capsize=2, label=label)

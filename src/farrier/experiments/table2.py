@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from farrier.experiments.core import Experiment, Fit, Problem, selected
+from farrier.experiments.core import HORSESHOE_LIKE, Experiment, Fit, Problem, selected
 
 MEANS, EFFECTS = 1000, 20
 SETTINGS = {"b=3": 3.0, "b=10": 10.0}
@@ -41,9 +41,7 @@ EXPERIMENT = Experiment(
     methods=(
         "hs-em-small",
         "hs-em",
-        "hs-like",
-        "hs-like-mended",
-        "hs-like-prior",
+        *HORSESHOE_LIKE,
         "bayes-shrink",
         "visu-shrink",
         "posterior-mean",

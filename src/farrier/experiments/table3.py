@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import Vector
-from farrier.experiments.core import Experiment, Fit, Problem, selected, toeplitz_normal
+from farrier.experiments.core import (
+    HORSESHOE_LIKE,
+    HORSESHOES,
+    OTHERS,
+    Experiment,
+    Fit,
+    Problem,
+    selected,
+    toeplitz_normal,
+)
 
 ROWS, COLUMNS, EFFECT = 70, 350, 3.0
 SETTINGS = {f"rho={rho:g},sigma2={sigma2:g}": (rho, sigma2) for rho in (0.0, 0.7) for sigma2 in (1.0, 9.0)}
@@ -56,20 +65,7 @@ EXPERIMENT = Experiment(
     title="Linear regression, 70 rows, 350 columns, 20 effects",
     settings={key: f"rho = {rho:g}, sigma2 = {sigma2:g}" for key, (rho, sigma2) in SETTINGS.items()},
     metrics=("MSE", "Time", "No.V", "TNZ", "FNZ"),
-    methods=(
-        "hs-em",
-        "hs-apx",
-        "hs-like",
-        "hs-like-mended",
-        "hs-like-prior",
-        "lasso-1se",
-        "lasso-min",
-        "mcp",
-        "scad",
-        "ridge-1se",
-        "ridge-min",
-        "posterior-mean",
-    ),
+    methods=(*HORSESHOES, *HORSESHOE_LIKE, *OTHERS),
     replicates=100,
     draw=draw,
 )

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from farrier._types import Matrix, Vector
-from farrier.experiments.core import Experiment, Fit, Problem, selected
+from farrier.experiments.core import HORSESHOES, OTHERS, Experiment, Fit, Problem, selected
 from farrier.experiments.features import Base, base, load_all, replicate
 
 SETS = {"pima": ("Pima", 214), "heart": ("Heart", 400)}
@@ -70,17 +70,7 @@ EXPERIMENT = Experiment(
         key: f"{SETS[name][0]} (n = {rows}, p = {SETS[name][1]})" for key, (name, rows) in SETTINGS.items()
     },
     metrics=("CA", "NLL", "Time", "No.V"),
-    methods=(
-        "hs-em",
-        "hs-apx",
-        "lasso-1se",
-        "lasso-min",
-        "mcp",
-        "scad",
-        "ridge-1se",
-        "ridge-min",
-        "posterior-mean",
-    ),
+    methods=(*HORSESHOES, *OTHERS),
     replicates=50,
     draw=draw,
     prepare=partial(load_all, SETS),
