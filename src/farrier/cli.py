@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,9 +19,14 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
+from rich.text import Text
 
 from farrier._version import __version__
 from farrier.experiments import FIGURES, TABLES
+
+if TYPE_CHECKING:
+    from farrier.experiments.report import Report
 
 app = typer.Typer(
     help="Sparse horseshoe regression: which few columns matter, by how much, and how sure that is.",
@@ -29,6 +35,8 @@ app = typer.Typer(
     add_completion=False,
 )
 RESULTS = Path("experiments") / "results"
+WIDE = 150
+"""Columns of what is printed into a file or a pipe."""
 
 
 def _show_version(asked: bool) -> None:
@@ -70,19 +78,25 @@ def reproduce(
     chosen = tuple(part.strip() for part in methods.split(",") if part.strip()) if methods else None
     with _errors(), _progress(name) as progress:
         outcome = run(name, replicates, jobs, seed, chosen, out, progress)
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
     if outcome.set_aside:
         console.print(f"Results of another machine or version do not count here; now in {outcome.set_aside}")
     _show(console, outcome.report)
     console.print("Written: " + ", ".join(str(path) for path in outcome.files), soft_wrap=True)
 
 
-def _show(console: Console, report: str) -> None:
-    """Print the report: laid out on a terminal, as it is into a file or a pipe."""
-    if console.is_terminal:
-        console.print(Markdown(report))
-    else:
-        typer.echo(report)
+def _show(console: Console, report: Report) -> None:
+    """Print a report."""
+    console.print(Text(report.heading, style="bold"), Text(report.explanation), "", sep="\n")
+    for block in report.blocks:
+        table = Table(title=block.heading, title_justify="left", box=SIMPLE_HEAD, show_lines=True)
+        for name in block.header:
+            table.add_column(Text(name), vertical="top")
+        for row in block.rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    for line in (*report.verdicts, *report.notes):
+        console.print(Text(line))
 
 
 @contextmanager

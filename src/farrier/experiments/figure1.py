@@ -20,6 +20,7 @@ from farrier._extras import require
 from farrier._types import Vector
 from farrier.experiments.files import csv_text, write_picture
 from farrier.experiments.horseshoe_like import expected_precision
+from farrier.experiments.report import Block, Report
 from farrier.means import normal_means
 
 THRESHOLD, REACH, POINTS = 1.05, 5.0, 1001
@@ -223,21 +224,22 @@ def table_csv(curves: Profiles) -> str:
     return csv_text(list(rows[0]), ([f"{value:.6g}" for value in row.values()] for row in rows))
 
 
-def report(curves: Profiles) -> str:
-    """Return what the curves show, as Markdown."""
-    lines = [
-        "# Figure 1: how three estimators shrink",
-        "",
-        f"One observation of unit variance; tau such that each is zero up to {THRESHOLD:g}.",
-        "",
-        "| estimator | tau | zero up to | first estimate beyond | below the identity at 2 | at 3 | at 5 |",
-        "|---|---|---|---|---|---|---|",
+def report(curves: Profiles, about: dict[str, str]) -> Report:
+    """Return what the curves show."""
+    header = ["", "tau", "zero up to", "first estimate", "below the identity at 2", "at 3", "at 5"]
+    rows = [
+        [label, f"{curves.tau.get(name, curves.tau['horseshoe']):.3f}", *_shape(curves.b_ls, values)]
+        for (name, label), values in zip(LABELS.items(), curves[1:-1], strict=True)
     ]
-    for name, label in LABELS.items():
-        values = getattr(curves, name)
-        tau = curves.tau.get(name, curves.tau["horseshoe"])
-        lines.append(f"| {label} | {tau:.3f} | " + " | ".join(_shape(curves.b_ls, values)) + " |")
-    return "\n".join([*lines, "", NOTE, "", "    farrier reproduce figure1", ""])
+    return Report(
+        "Figure 1: how three estimators shrink",
+        f"One observation of unit variance; tau such that each is zero up to {THRESHOLD:g}.",
+        [Block("The curves", header, rows)],
+        [],
+        (NOTE,),
+        "farrier reproduce figure1",
+        about,
+    )
 
 
 def _shape(b_ls: Vector, values: Vector) -> list[str]:

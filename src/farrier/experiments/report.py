@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from farrier.experiments.cells import Cell
 from farrier.experiments.core import Experiment
@@ -24,48 +25,84 @@ FIELDS = (
 )
 
 
-def markdown(
-    experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], about: dict[str, str]
-) -> str:
-    """Return the report."""
-    lines = [f"# {experiment.heading}", ""]
-    lines += [
-        "Means over replicates with their standard errors in parentheses; under each what the paper prints, "
-        "and the difference in combined standard errors (ours minus printed). Time is in CPU seconds on one "
-        "thread; the paper's are from another machine and are not compared.",
-        "",
+class Block(NamedTuple):
+    """One setting of a table: a row for each method, a column for each metric; texts may have lines."""
+
+    heading: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+class Report(NamedTuple):
+    """What a reader gets to see."""
+
+    heading: str
+    explanation: str
+    blocks: list[Block]
+    verdicts: list[str]
+    notes: tuple[str, ...]
+    command: str
+    about: dict[str, str]
+
+
+EXPLANATION = (
+    "Means over replicates with their standard errors in parentheses; under each what the paper prints, and "
+    "the difference in combined standard errors (ours minus printed). Time is in CPU seconds on one thread; "
+    "the paper's are from another machine and are not compared."
+)
+FEW, FEW_NOTE = 20, "With so few replicates the standard errors, and so the differences, are rough."
+
+
+def make_report(
+    experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], command: str, about: dict[str, str]
+) -> Report:
+    """Put a report together."""
+    blocks = [
+        Block(heading, ["", *experiment.metrics], _rows(experiment, methods, cells, setting))
+        for setting, heading in experiment.settings.items()
     ]
-    for setting, heading in experiment.settings.items():
-        block = [cell for cell in cells if cell.setting == setting]
-        lines += [f"## {heading}", "", *_table(experiment, methods, block), ""]
+    few = (FEW_NOTE,) if cells[0].replicates < FEW else ()
     found = verdicts(experiment, cells)
-    lines += ["## What it comes to", "", *found, ""] if found else []
-    lines += [f"{note}\n" for note in experiment.notes]
-    lines += ["## How it was made", "", f"    farrier reproduce {experiment.name}{_options(about)}", ""]
-    return "\n".join([*lines, *(f"- {key}: {value}" for key, value in about.items() if key != "options"), ""])
+    return Report(experiment.heading, EXPLANATION, blocks, found, (*few, *experiment.notes), command, about)
 
 
-def _options(about: dict[str, str]) -> str:
-    return f" {about['options']}" if about.get("options") else ""
+def markdown(report: Report) -> str:
+    """Return the report as Markdown."""
+    lines = [f"# {report.heading}", "", report.explanation, ""]
+    for block in report.blocks:
+        lines += [f"## {block.heading}", "", _row(block.header), "|---" * len(block.header) + "|"]
+        lines += [*(_row(row) for row in block.rows), ""]
+    lines += ["## What it comes to", "", *report.verdicts, ""] if report.verdicts else []
+    lines += [f"{note}\n" for note in report.notes]
+    lines += ["## How it was made", "", f"    {report.command}", ""]
+    return "\n".join([*lines, *(f"- {key}: {value}" for key, value in report.about.items()), ""])
 
 
-def _table(experiment: Experiment, methods: tuple[str, ...], block: list[Cell]) -> list[str]:
-    """Return one setting: a column for each method."""
-    lines = [_row("", [METHODS[m].label for m in methods]), "|---" * (len(methods) + 1) + "|"]
-    for metric in experiment.metrics:
-        cells = [cell for cell in block if cell.metric == metric]
-        lines.append(_row(f"**{metric}**", [_with_error(cell.mean, cell.error) for cell in cells]))
-        if metric == "MSE":
-            lines.append(_row("median", [number(cell.median) for cell in cells]))
-        if any(cell.printed for cell in cells):
-            lines.append(_row("printed", [_printed(cell) for cell in cells]))
-        if any(cell.difference is not None for cell in cells):
-            lines.append(_row("difference", [_difference(cell) for cell in cells]))
-    return lines
+def _row(texts: list[str]) -> str:
+    return "| " + " | ".join(text.replace("\n", "<br>") for text in texts) + " |"
 
 
-def _row(label: str, values: list[str]) -> str:
-    return f"| {label} | " + " | ".join(values) + " |"
+def _rows(
+    experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], setting: str
+) -> list[list[str]]:
+    found = {(cell.metric, cell.method): cell for cell in cells if cell.setting == setting}
+    return [
+        [METHODS[method].label, *(_text(found[metric, method]) for metric in experiment.metrics)]
+        for method in methods
+    ]
+
+
+def _text(cell: Cell) -> str:
+    """Return the lines of a cell: ours, the printed number, the difference."""
+    lines = [number(cell.mean) if math.isnan(cell.error) else f"{number(cell.mean)} ({cell.error:.2g})"]
+    if cell.metric == "MSE":
+        lines.append(f"median {number(cell.median)}")
+    if cell.printed is not None:
+        error = cell.printed.error
+        lines.append(f"printed {cell.printed.mean:g}" + ("" if error is None else f" ({error:g})"))
+    if cell.difference is not None and not math.isnan(cell.difference):
+        lines.append(f"difference {cell.difference:+.1f}")
+    return "\n".join(lines)
 
 
 def number(value: float) -> str:
@@ -81,22 +118,6 @@ def number(value: float) -> str:
     decimals = min(max(3 - math.floor(math.log10(abs(value))), 0), 5)
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
-
-
-def _with_error(mean: float, error: float) -> str:
-    return number(mean) if math.isnan(error) else f"{number(mean)} ({error:.2g})"
-
-
-def _printed(cell: Cell) -> str:
-    return "" if cell.printed is None else _printed_text(cell.printed.mean, cell.printed.error)
-
-
-def _printed_text(mean: float, error: float | None) -> str:
-    return f"{mean:g}" if error is None else f"{mean:g} ({error:g})"
-
-
-def _difference(cell: Cell) -> str:
-    return "" if cell.difference is None or math.isnan(cell.difference) else f"{cell.difference:+.1f}"
 
 
 def table_csv(cells: list[Cell]) -> str:

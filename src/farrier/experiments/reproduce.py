@@ -17,7 +17,7 @@ from farrier.experiments.files import write_text
 from farrier.experiments.journal import Journal
 from farrier.experiments.methods import METHODS
 from farrier.experiments.picture import draw
-from farrier.experiments.report import markdown, table_csv
+from farrier.experiments.report import Report, make_report, markdown, table_csv
 from farrier.experiments.runner import SEED, run
 
 RESULTS = Path("experiments") / "results"
@@ -27,7 +27,7 @@ PACKAGES = ("farrier", "numpy", "scipy", "scikit-learn", "python-glmnet", "skglm
 class Outcome(NamedTuple):
     """What was written, the report, and where older results went that do not count."""
 
-    report: str
+    report: Report
     files: list[Path]
     set_aside: Path | None = None
 
@@ -86,26 +86,27 @@ def reproduce(
     records = run(experiment, journal, count, chosen, seed, jobs or os.cpu_count() or 1, progress)
     cells = summarise(experiment, chosen, records)
     stem = _stem(experiment, count, chosen, seed)
-    text = markdown(experiment, chosen, cells, _about(experiment, count, chosen, seed))
+    command = _command(experiment, count, chosen, seed)
+    report = make_report(experiment, chosen, cells, command, _about(experiment, count, seed))
     files = [
-        write_text(out / f"{stem}.md", text),
+        write_text(out / f"{stem}.md", markdown(report)),
         write_text(out / f"{stem}.csv", table_csv(cells)),
         draw(experiment, chosen, cells, out / f"{stem}.png"),
     ]
-    return Outcome(text, files, journal.set_aside)
+    return Outcome(report, files, journal.set_aside)
 
 
 def _figure(out: Path) -> Outcome:
     from farrier.experiments import figure1
 
     curves = figure1.profiles()
-    text = figure1.report(curves)
+    report = figure1.report(curves, _here())
     files = [
-        write_text(out / "figure1.md", text),
+        write_text(out / "figure1.md", markdown(report)),
         write_text(out / "figure1.csv", figure1.table_csv(curves)),
         figure1.draw_figure(out / "figure1.png", curves),
     ]
-    return Outcome(text, files)
+    return Outcome(report, files)
 
 
 def _chosen(experiment: Experiment, methods: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -132,14 +133,25 @@ def _heading(name: str, seed: int) -> dict[str, object]:
     return {"experiment": name, "seed": seed, "machine": machine(), "versions": versions()}
 
 
-def _about(experiment: Experiment, count: int, methods: tuple[str, ...], seed: int) -> dict[str, str]:
-    options = [f"--replicates {count}"] if count != experiment.replicates else []
-    options += [f"--seed {seed}"] if seed != SEED else []
-    options += [f"--methods {','.join(methods)}"] if methods != experiment.methods else []
+def _command(experiment: Experiment, count: int, methods: tuple[str, ...], seed: int) -> str:
+    """Return the command that makes the same table."""
+    parts = ["farrier", "reproduce", experiment.name]
+    parts += ["--replicates", str(count)] if count != experiment.replicates else []
+    parts += ["--seed", str(seed)] if seed != SEED else []
+    parts += ["--methods", ",".join(methods)] if methods != experiment.methods else []
+    return " ".join(parts)
+
+
+def _about(experiment: Experiment, count: int, seed: int) -> dict[str, str]:
     return {
-        "options": " ".join(options),
         "replicates": f"{count} of each setting (the paper has {experiment.replicates})",
         "seed": str(seed),
+        **_here(),
+    }
+
+
+def _here() -> dict[str, str]:
+    return {
         "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
         "machine": machine(),
         "date": datetime.now(UTC).date().isoformat(),

@@ -50,7 +50,7 @@ def _competitors(experiment: Experiment, cells: list[Cell]) -> list[str]:
         f"- Competitors: {inside} of {len(all_cells)} printed means ({inside / len(all_cells):.0%}) are "
         f"within {NEAR:g} combined standard errors."
     ]
-    return lines + [f"  - {_words(c)} {experiment.reason(c.setting, c.metric, c.method)}" for c in outside]
+    return lines + [_line(experiment, cell) for cell in outside]
 
 
 def _ours(experiment: Experiment, cells: list[Cell]) -> list[str]:
@@ -63,15 +63,17 @@ def _ours(experiment: Experiment, cells: list[Cell]) -> list[str]:
         f"- Ours: accuracy at least as good as printed, within {SURE:g} combined standard errors, in "
         f"{len(judged) - len(beyond)} of {len(judged)} cells, and better beyond them in {len(better)}."
     ]
-    return lines + [f"  - {_words(c)} {experiment.reason(c.setting, c.metric, c.method)}" for c in beyond]
+    return lines + [_line(experiment, cell) for cell in beyond]
 
 
-def _words(cell: Cell) -> str:
+def _line(experiment: Experiment, cell: Cell) -> str:
+    """Say what one cell is, and why it differs where that is known."""
     assert cell.printed is not None
+    reason = experiment.reason(cell.setting, cell.metric, cell.method)
     return (
-        f"{METHODS[cell.method].label}, {cell.setting}, {cell.metric}: {cell.mean:.4g} here, "
-        f"{cell.printed.mean:.4g} printed, {cell.difference or 0.0:+.1f} standard errors."
-    )
+        f"  - {METHODS[cell.method].label}, {cell.setting}, {cell.metric}: {cell.mean:.4g} here, "
+        f"{cell.printed.mean:.4g} printed, {cell.difference or 0.0:+.1f} standard errors. {reason}"
+    ).rstrip()
 
 
 def _times(experiment: Experiment, cells: list[Cell]) -> list[str]:
