@@ -9,6 +9,7 @@ from farrier.experiments.horseshoe_like import expected_precision, horseshoe_lik
 from farrier.experiments.means_posterior import means_posterior
 from farrier.experiments.methods import METHODS
 from farrier.experiments.paths import FOLDS, GAMMA, cross_validate, glmnet, nonconvex
+from farrier.experiments.released import _as_written, _e_step, released
 
 pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
 pytest.importorskip("skglm", reason="skglm is not installed: pip install 'farrier[experiments]'")
@@ -200,3 +201,31 @@ def test_a_method_answers_on_its_own_scale(name):
     if kind == "gaussian" and not name.startswith("run-") and name != "ridge-1se":
         residual = y - X @ fit.coef - fit.intercept
         assert residual.var() < 0.7 * y.var()
+
+
+def test_the_released_code_has_the_faults_it_is_said_to_have():
+    rng = np.random.default_rng(2)
+    Z = toeplitz_normal(30, 40, 0.6, rng)
+    y, precision, sigma2 = rng.standard_normal(30), np.geomspace(0.1, 50.0, 40), 0.7
+    A = Z.T @ Z / sigma2 + np.diag(precision)
+    U, covariance = np.linalg.cholesky(A).T, np.linalg.inv(A)
+    found = _e_step(Z, y, Z.T @ Z, Z.T @ y, precision, sigma2, rough=False)
+    np.testing.assert_allclose(found.mean, covariance @ Z.T @ y / sigma2)
+    np.testing.assert_allclose(found.variance, np.diag(covariance))
+    rss = np.sum((y - Z @ found.mean) ** 2)
+    wrong = np.trace(Z.T @ Z @ np.linalg.inv(U).T @ np.linalg.inv(U))
+    np.testing.assert_allclose(found.expected_rss, rss + wrong)
+    assert abs(wrong / np.trace(Z.T @ Z @ covariance) - 1.0) > 0.02  # the order matters
+    assert _as_written(np.array([1e-18]))[0] == 1e-50  # the root is 1e-18
+    np.testing.assert_allclose(_as_written(np.array([1.0])), np.sqrt(8.0) / 4.0)
+
+
+def test_where_the_faults_do_not_matter_the_released_code_agrees_with_ours():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((400, 6))
+    y = X @ [3.0, -2.0, 0.0, 0.0, 1.0, 0.0] + rng.standard_normal(400)
+    ours = METHODS["hs-em"].run(Problem("gaussian", X, y, lambda fit: {}), rng)
+    for approximate in (False, True):
+        theirs = released(X, y, approximate)
+        np.testing.assert_allclose(theirs.coef, ours.coef, atol=2e-4)
+        np.testing.assert_allclose(theirs.intercept, ours.intercept, atol=2e-4)

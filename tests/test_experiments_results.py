@@ -56,7 +56,7 @@ def test_the_committed_table_is_whole(name):
 
 def test_competitors_are_where_the_paper_has_them():
     cells = [cell for name in TABLES for cell in committed(name)]
-    assert len(far(cells)) <= 0.1 * len(compared(cells, ours=False))
+    assert len(far(cells)) <= 0.1 * len(compared(cells, "others"))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -89,7 +89,7 @@ def test_another_seed_says_the_same(name, replicates, methods, tmp_path):
     experiment = load(name)
     records = run(experiment, Journal(tmp_path / "new.jsonl", {}), replicates, methods, seed=2026)
     cells = summarise(experiment, methods, records)
-    judged = [c for c in compared(cells, ours=False) if not experiment.reason(c.setting, c.metric, c.method)]
+    judged = [c for c in compared(cells, "others") if not experiment.reason(c.setting, c.metric, c.method)]
     outside = [c for c in judged if abs(c.difference) > 3.0]
     assert len(judged) > 8
     assert len(outside) <= 0.1 * len(judged), outside

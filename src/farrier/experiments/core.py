@@ -12,6 +12,7 @@ from farrier._types import Matrix, Vector
 
 Kind = Literal["means", "gaussian", "binomial"]
 HORSESHOES = ("hs-em", "hs-apx")
+RELEASED = ("hs-em-released", "hs-apx-released")
 HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")
 OTHERS = ("lasso-1se", "lasso-min", "mcp", "scad", "ridge-1se", "ridge-min", "posterior-mean")
 """The methods of the tables of regressions."""

@@ -15,6 +15,7 @@ from farrier.experiments.core import Fit, Kind, Problem
 from farrier.experiments.horseshoe_like import horseshoe_like
 from farrier.experiments.means_posterior import means_posterior
 from farrier.experiments.paths import Rule, Solver, cross_validate, glmnet, nonconvex
+from farrier.experiments.released import released
 from farrier.priors import FixedScale
 
 CHAINS, WARMUP, DRAWS = 4, 500, 500
@@ -124,6 +125,11 @@ def _bayes_shrink(problem: Problem, rng: np.random.Generator) -> Fit:
     return Fit(soft(problem.y, 1.0 / spread if spread > 0.0 else float(np.abs(problem.y).max())))
 
 
+def _released(approximate: bool) -> Runner:
+    """Return our posterior mode with the faults of the code that was released with the paper."""
+    return lambda problem, rng: released(problem.design, problem.y, approximate)
+
+
 def _conventional(normalised: bool) -> Runner:
     """Return the EM in which the local scales are the missing data."""
     return lambda problem, rng: horseshoe_like(problem.X, problem.y, normalised)
@@ -133,6 +139,8 @@ METHODS = {
     "hs-em": Method("HS-EM", "HS-EM", _mode()),
     "hs-em-small": Method("HS-EM, tau2 = 0.01", "HS-EM", _mode(tau=FixedScale(SMALL_TAU2))),
     "hs-apx": Method("HS-apx", "HS-apx", _mode(expectation="approximate")),
+    "hs-em-released": Method("HS-EM, as released", "HS-EM", _released(approximate=False)),
+    "hs-apx-released": Method("HS-apx, as released", "HS-apx", _released(approximate=True)),
     "hs-like": Method("HS-like", "HS-like", _conventional(normalised=False)),
     "hs-like-mended": Method("HS-like, mended", None, _conventional(normalised=True)),
     "hs-like-prior": Method("HS-like in our loop", None, _mode(prior="horseshoe_like")),

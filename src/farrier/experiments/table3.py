@@ -9,6 +9,7 @@ from farrier.experiments.core import (
     HORSESHOE_LIKE,
     HORSESHOES,
     OTHERS,
+    RELEASED,
     Experiment,
     Fit,
     Problem,
@@ -65,7 +66,7 @@ EXPERIMENT = Experiment(
     title="Linear regression, 70 rows, 350 columns, 20 effects",
     settings={key: f"rho = {rho:g}, sigma2 = {sigma2:g}" for key, (rho, sigma2) in SETTINGS.items()},
     metrics=("MSE", "Time", "No.V", "TNZ", "FNZ"),
-    methods=(*HORSESHOES, *HORSESHOE_LIKE, *OTHERS),
+    methods=(*HORSESHOES, *RELEASED, *HORSESHOE_LIKE, *OTHERS),
     replicates=100,
     draw=draw,
 )

@@ -7,7 +7,16 @@ from functools import partial
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.experiments.core import HORSESHOE_LIKE, HORSESHOES, OTHERS, Experiment, Fit, Problem, selected
+from farrier.experiments.core import (
+    HORSESHOE_LIKE,
+    HORSESHOES,
+    OTHERS,
+    RELEASED,
+    Experiment,
+    Fit,
+    Problem,
+    selected,
+)
 from farrier.experiments.features import base, load_all, replicate
 
 ROWS = 100
@@ -53,7 +62,7 @@ EXPERIMENT = Experiment(
     title="Linear regression on four data sets, with noise columns, interactions and transformations",
     settings={key: f"{name} (n = {ROWS}, p = {p})" for key, (name, p) in SETTINGS.items()},
     metrics=("MSE", "Time", "No.V"),
-    methods=(*HORSESHOES, *HORSESHOE_LIKE, *OTHERS),
+    methods=(*HORSESHOES, *RELEASED, *HORSESHOE_LIKE, *OTHERS),
     replicates=50,
     draw=draw,
     prepare=partial(load_all, SETTINGS),
