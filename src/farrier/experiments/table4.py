@@ -40,6 +40,7 @@ EXPERIMENT = Experiment(
     replicates=100,
     draw=draw,
     notes=(
+        "The printed mode is the 24th iteration of the released code; here it is the fixed point.",
         "The paper prints no standard errors here. A printed number of the posterior is one run of 1,000 "
         "draws, so its error is the standard deviation of one of our runs of that length.",
     ),
