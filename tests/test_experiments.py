@@ -126,13 +126,13 @@ def test_the_number_of_processes_changes_nothing(tmp_path):
 def test_a_method_gets_the_same_whichever_others_run_beside_it():
     alone = run_task(Task("table3", "rho=0,sigma2=9", 4, ("lasso-min",), seed=5))
     beside = run_task(Task("table3", "rho=0,sigma2=9", 4, ("hs-em", "lasso-min"), seed=5))
-    ours, theirs = alone[0].metrics, beside[1].metrics
+    ours, theirs = alone.records[0].metrics, beside.records[1].metrics
     assert {k: v for k, v in ours.items() if k != "Time"} == {k: v for k, v in theirs.items() if k != "Time"}
 
 
 def test_another_seed_gives_other_data():
-    first, second = (run_task(Task("table2", "b=3", 0, ("visu-shrink",), seed))[0] for seed in (1, 2))
-    assert first.metrics["MSE"] != second.metrics["MSE"]
+    first, second = (run_task(Task("table2", "b=3", 0, ("visu-shrink",), seed)) for seed in (1, 2))
+    assert first.records[0].metrics["MSE"] != second.records[0].metrics["MSE"]
 
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path):
@@ -158,7 +158,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path):
 def test_results_of_other_versions_are_set_aside(tmp_path):
     options = ["table2", "--replicates", 1, "--methods", "visu-shrink", "--out", tmp_path]
     reproduce(*options)
-    (journal,) = (tmp_path / "journal").iterdir()
+    (journal,) = (tmp_path / "journal").glob("*.jsonl")
     text = journal.read_text().replace('"numpy": "', '"numpy": "0.')
     journal.write_text(text)
     done = reproduce(*options)

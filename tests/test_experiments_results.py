@@ -87,7 +87,8 @@ def test_ours_takes_under_a_twentieth_of_the_time_of_mcp(name):
 def test_another_seed_says_the_same(name, replicates, methods, tmp_path):
     need(name)
     experiment = load(name)
-    records = run(experiment, Journal(tmp_path / "new.jsonl", {}), replicates, methods, seed=2026)
+    with Journal(tmp_path / "new.jsonl", {}) as journal:
+        records = run(experiment, journal, replicates, methods, seed=2026, jobs=1)
     cells = summarise(experiment, methods, records)
     judged = [c for c in compared(cells, "others") if not experiment.reason(c.setting, c.metric, c.method)]
     outside = [c for c in judged if abs(c.difference) > 3.0]

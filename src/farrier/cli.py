@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from farrier._version import __version__
-from farrier.experiments import FIGURES, TABLES
+from farrier.experiments import FIGURES, RESULTS, SEED, TABLES
 
 if TYPE_CHECKING:
     from farrier.experiments.report import Report
@@ -34,7 +34,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-RESULTS = Path("experiments") / "results"
 WIDE = 150
 """Columns of what is printed into a file or a pipe."""
 
@@ -63,11 +62,14 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option(help="Processes; as many as there are cores by default.", min=1)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the data, the folds and the draws.", min=0)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the data, the folds and the draws.", min=0)] = SEED,
     methods: Annotated[
         str | None, typer.Option(help="Names, separated by commas; all of the table by default.")
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder of the results.")] = RESULTS,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute anew what an earlier run has left.")
+    ] = False,
 ) -> None:
     """Reproduce a table or figure of the paper, with our figures beside the printed ones.
 
@@ -75,14 +77,18 @@ def reproduce(
     """
     from farrier.experiments.reproduce import reproduce as run
 
-    chosen = tuple(part.strip() for part in methods.split(",") if part.strip()) if methods else None
+    chosen = None
+    if methods is not None:
+        chosen = tuple(part.strip() for part in methods.split(",") if part.strip())
     with _errors(), _progress(name) as progress:
-        outcome = run(name, replicates, jobs, seed, chosen, out, progress)
+        outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, _notice)
     console = Console() if sys.stdout.isatty() else Console(width=WIDE)
-    if outcome.set_aside:
-        console.print(f"Results of another machine or version do not count here; now in {outcome.set_aside}")
     _show(console, outcome.report)
-    console.print("Written: " + ", ".join(str(path) for path in outcome.files), soft_wrap=True)
+    console.print(Text("Written: " + ", ".join(str(path) for path in outcome.files)), soft_wrap=True)
+
+
+def _notice(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _show(console: Console, report: Report) -> None:
@@ -102,9 +108,13 @@ def _show(console: Console, report: Report) -> None:
 @contextmanager
 def _errors() -> Iterator[None]:
     """Turn what the user can mend into a message without a traceback."""
+    from farrier.datasets import WrongData
+    from farrier.experiments.core import RequestError
+    from farrier.experiments.runner import FitError
+
     try:
         yield
-    except (ValueError, ImportError, OSError) as error:
+    except (RequestError, FitError, WrongData, ImportError, OSError) as error:
         typer.echo(f"farrier: {error}", err=True)
         raise typer.Exit(code=2) from error
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from farrier.experiments.core import Experiment
 
+RESULTS = Path("experiments") / "results"
+SEED = 1000
 TABLES = ("table2", "table3", "table4", "table5", "table6")
 FIGURES = ("figure1",)
 

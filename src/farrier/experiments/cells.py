@@ -48,6 +48,9 @@ def summarise(experiment: Experiment, methods: tuple[str, ...], records: list[Re
         for metric, value in record.metrics.items():
             values[record.setting, metric, record.method].append(value)
     theirs = printed(experiment.name)
+    sizes = {len(values[s, m, k]) for s in experiment.settings for m in experiment.metrics for k in methods}
+    if len(sizes) != 1:
+        raise ValueError(f"{experiment.name}: some cells have {min(sizes)} results, others {max(sizes)}")
     return [
         _cell(setting, metric, method, values[setting, metric, method], theirs)
         for setting in experiment.settings

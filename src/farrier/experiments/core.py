@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from farrier._types import Matrix, Vector
+from farrier._types import Mask, Matrix, Vector
 
 Kind = Literal["means", "gaussian", "binomial"]
 HORSESHOES = ("hs-em", "hs-apx")
@@ -16,6 +16,10 @@ RELEASED = ("hs-em-released", "hs-apx-released")
 HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")
 OTHERS = ("lasso-1se", "lasso-min", "mcp", "scad", "ridge-1se", "ridge-min", "posterior-mean")
 """The methods of the tables of regressions."""
+
+
+class RequestError(ValueError):
+    """What was asked for cannot be done; the message says what can."""
 
 
 class Fit(NamedTuple):
@@ -122,6 +126,18 @@ def toeplitz_normal(n: int, p: int, rho: float, rng: np.random.Generator) -> Mat
     for j in range(1, p):
         X[:, j] = rho * X[:, j - 1] + fresh * X[:, j]
     return X
+
+
+def varying(X: Matrix) -> Mask:
+    """Tell which columns are not constant but for rounding.
+
+    Examples
+    --------
+    >>> varying(np.array([[1.0, 0.1], [2.0, 0.1], [3.0, 0.1]]))
+    array([ True, False])
+    """
+    spread = X.std(axis=0)
+    return np.asarray(spread > 1e-12 * (np.abs(X.mean(axis=0)) + spread))
 
 
 def selected(coef: Vector) -> int:

@@ -45,7 +45,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _replace(path: Path, write: Callable[[Path], Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(path.name + ".draft")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
         write(draft)
         os.replace(draft, path)

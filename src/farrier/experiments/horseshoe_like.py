@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.experiments.core import Fit
+from farrier.experiments.core import Fit, varying
 
 FIRST_A, TOL, SHORTEST, LONGEST = 1e5, 1e-4, 21, 1000
 """Start and stopping rule of the code that was released with the paper."""
@@ -48,7 +48,7 @@ def horseshoe_like(
     if X is None:
         return Fit(_iterate(None, y, normalised, a, ridge))
     shift, scale = X.mean(axis=0), X.std(axis=0)
-    varies = scale > 0.0
+    varies = varying(X)
     coef = np.zeros(X.shape[1])
     Z = (X[:, varies] - shift[varies]) / scale[varies]
     coef[varies] = _iterate(Z, y - y.mean(), normalised, a, ridge) / scale[varies]

@@ -6,8 +6,9 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, Self
 
+from farrier.experiments.core import RequestError
 from farrier.experiments.files import write_text
 
 
@@ -34,24 +35,30 @@ class Journal:
         The file; it need not exist.
     heading : dict
         What must be equal for old records to count: the seed, the versions. A file with another heading is
-        set aside under a new name, and a new one is begun.
+        set aside under a new name, and a new one is begun. One process at a time can use a file.
+
+    fresh : bool, default=False
+        Whether to set the file aside whatever its heading.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "t.jsonl"
-    >>> Journal(path, {"seed": 1}).append([Record("easy", 0, "lasso", {"MSE": 2.0})])
-    >>> Journal(path, {"seed": 1}).records()
+    >>> with Journal(path, {"seed": 1}) as journal:
+    ...     journal.append([Record("easy", 0, "lasso", {"MSE": 2.0})])
+    ...     journal.records()
     [Record(setting='easy', replicate=0, method='lasso', metrics={'MSE': 2.0})]
-    >>> Journal(path, {"seed": 2}).records()
+    >>> with Journal(path, {"seed": 2}) as journal:
+    ...     journal.records()
     []
     """
 
-    def __init__(self, path: Path, heading: dict[str, Any]) -> None:
+    def __init__(self, path: Path, heading: dict[str, Any], fresh: bool = False) -> None:
         self.path = path
         self.set_aside: Path | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and _parse(_lines(path)[:1]) != [heading]:
+        self._lock = _hold(path.with_suffix(".lock"))
+        if path.exists() and (fresh or _parse(_lines(path)[:1]) != [heading]):
             self.set_aside = _free_name(path)
             os.replace(path, self.set_aside)
         if not path.exists():
@@ -60,9 +67,17 @@ class Journal:
             write_text(path, "".join(line + "\n" for line in _lines(path)[:-1]))
 
     def records(self) -> list[Record]:
-        """Return what has been written so far, each data set and method once."""
-        found = [Record(**fields) for fields in _parse(_lines(self.path)[1:])]
-        return list({record.key: record for record in reversed(found)}.values())[::-1]
+        """Return what has been written so far, each data set and method once, in a fixed order."""
+        fields = (line for line in _parse(_lines(self.path)[1:]) if set(line) == set(Record._fields))
+        found = [Record(**line) for line in fields]
+        return sorted({record.key: record for record in reversed(found)}.values(), key=lambda r: r.key)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            self._lock.close()
 
     def append(self, records: Iterable[Record]) -> None:
         """Add records, and see that they are on the disk."""
@@ -74,7 +89,7 @@ class Journal:
 
 
 def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").split("\n")
+    return path.read_text(encoding="utf-8", errors="replace").split("\n")
 
 
 def _parse(lines: list[str]) -> list[dict[str, Any]]:
@@ -82,10 +97,28 @@ def _parse(lines: list[str]) -> list[dict[str, Any]]:
     found = []
     for line in lines:
         try:
-            found.append(json.loads(line))
+            value = json.loads(line)
         except json.JSONDecodeError:
             continue
+        found += [value] if isinstance(value, dict) else []
     return found
+
+
+def _hold(path: Path) -> IO[str] | None:
+    """Lock a file until this process ends, or say that another process has it."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return None
+    file = path.open("w", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise RequestError(
+            f"another run is using {path.with_suffix('.jsonl')}: wait until it ends"
+        ) from error
+    return file
 
 
 def _free_name(path: Path) -> Path:

@@ -11,10 +11,10 @@ import numpy as np
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means
 from farrier._types import Matrix, Vector
-from farrier.experiments.core import Fit, Kind, Problem
+from farrier.experiments.core import Fit, Problem
 from farrier.experiments.horseshoe_like import horseshoe_like
 from farrier.experiments.means_posterior import means_posterior
-from farrier.experiments.paths import Rule, Solver, cross_validate, glmnet, nonconvex
+from farrier.experiments.paths import Rule, cross_validate, glmnet, nonconvex
 from farrier.experiments.released import released
 from farrier.priors import FixedScale
 
@@ -38,11 +38,14 @@ class Method:
         The column of the paper that it is compared with.
     run : callable
         ``run(problem, rng)`` returns a `Fit`; the generator splits the folds, or draws.
+    needs : tuple of str
+        The modules of the extra "experiments" that it cannot do without.
     """
 
     label: str
     printed: str | None
     run: Runner
+    needs: tuple[str, ...] = ()
 
 
 def _mode(**options: Any) -> Runner:
@@ -58,14 +61,24 @@ def _mode(**options: Any) -> Runner:
     return run
 
 
-def _cross_validated(solver: Callable[[Kind], Solver], rule: Rule) -> Runner:
-    """Return a path of penalised fits, one of which is chosen by ten-fold cross-validation."""
+def _glmnet(label: str, alpha: float, rule: Rule, printed: str | None) -> Method:
+    """Return glmnet's lasso or ridge, its penalty chosen by ten-fold cross-validation."""
 
     def run(problem: Problem, rng: np.random.Generator) -> Fit:
-        found = cross_validate(solver(problem.kind), problem.kind, problem.design, problem.y, rng)
-        return found[rule]
+        solver = glmnet(problem.kind, alpha)
+        return cross_validate(solver, problem.kind, problem.design, problem.y, rng)[rule]
 
-    return run
+    return Method(label, printed, run, needs=("glmnet",))
+
+
+def _nonconvex(label: str, penalty: str) -> Method:
+    """Return skglm's MCP or SCAD, its penalty chosen by ten-fold cross-validation."""
+
+    def run(problem: Problem, rng: np.random.Generator) -> Fit:
+        solver, stratify = nonconvex(problem.kind, penalty), problem.kind == "binomial"
+        return cross_validate(solver, problem.kind, problem.design, problem.y, rng, stratify)["min"]
+
+    return Method(label, label, run, needs=("skglm",))
 
 
 def _posterior(problem: Problem, rng: np.random.Generator, chains: int, warmup: int, draws: int) -> Any:
@@ -144,17 +157,17 @@ METHODS = {
     "hs-like": Method("HS-like", "HS-like", _conventional(normalised=False)),
     "hs-like-mended": Method("HS-like, mended", None, _conventional(normalised=True)),
     "hs-like-prior": Method("HS-like in our loop", None, _mode(prior="horseshoe_like")),
-    "lasso-1se": Method("Lasso", "Lasso", _cross_validated(lambda k: glmnet(k, 1.0), "1se")),
-    "lasso-min": Method("Lasso, least error", None, _cross_validated(lambda k: glmnet(k, 1.0), "min")),
-    "mcp": Method("MCP", "MCP", _cross_validated(lambda k: nonconvex(k, "MCPenalty"), "min")),
-    "scad": Method("SCAD", "SCAD", _cross_validated(lambda k: nonconvex(k, "SCAD"), "min")),
-    "ridge-1se": Method("Ridge", "Ridge", _cross_validated(lambda k: glmnet(k, 0.0), "1se")),
-    "ridge-min": Method("Ridge, least error", None, _cross_validated(lambda k: glmnet(k, 0.0), "min")),
+    "lasso-1se": _glmnet("Lasso", 1.0, "1se", printed="Lasso"),
+    "lasso-min": _glmnet("Lasso, least error", 1.0, "min", printed=None),
+    "mcp": _nonconvex("MCP", "MCPenalty"),
+    "scad": _nonconvex("SCAD", "SCAD"),
+    "ridge-1se": _glmnet("Ridge", 0.0, "1se", printed="Ridge"),
+    "ridge-min": _glmnet("Ridge, least error", 0.0, "min", printed=None),
     "bayes-shrink": Method("Lasso (BayesShrink)", "Lasso_BS", _bayes_shrink),
     "visu-shrink": Method("Lasso (VisuShrink)", "Lasso_VS", _visu_shrink),
     "run-mean": Method("Mean", "Mean", _single_run(lambda b: b.mean(axis=0))),
     "run-low": Method("2.5 %", "2.5 %", _single_run(lambda b: np.quantile(b, 0.025, axis=0))),
     "run-high": Method("97.5 %", "97.5 %", _single_run(lambda b: np.quantile(b, 0.975, axis=0))),
-    "posterior-mean": Method("Posterior mean", None, _posterior_mean),
+    "posterior-mean": Method("Posterior mean", None, _posterior_mean, needs=("polyagamma",)),
 }
 """By name, in the order of the columns."""

@@ -10,15 +10,18 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farrier._extras import require
 from farrier._types import Matrix, Vector
-from farrier.experiments.core import Fit, Kind
+from farrier.experiments.core import Fit, Kind, varying
 
 FOLDS, PENALTIES = 10, 100
 GAMMA = {"MCPenalty": 3.0, "SCAD": 3.7}
 SATURATED = 0.01
 """The defaults of ncvreg: a logistic path ends where this share of the null deviance is left."""
+SUREST = float(np.log((1.0 - 1e-5) / 1e-5))
+"""Log odds beyond this do not count as surer: both R packages hold probabilities within 1e-5 and 1 - 1e-5."""
 Rule = Literal["min", "1se"]
 
 
@@ -100,18 +103,18 @@ def nonconvex(kind: Kind, penalty: str) -> Solver:
 
 def _standardised(X: Matrix, spread: float) -> tuple[Matrix, Vector, Vector]:
     """Return the columns with mean 0 and the given spread, their means, and what they were divided by."""
-    shift, scale = X.mean(axis=0), X.std(axis=0) / spread
-    varies = scale > 1e-12 * (np.abs(shift) + scale)
-    scale = np.where(varies, scale, 1.0)
+    shift, varies = X.mean(axis=0), varying(X)
+    scale = np.where(varies, X.std(axis=0) / spread, 1.0)
     return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale
 
 
 def cross_validate(
-    solve: Solver, kind: Kind, X: Matrix, y: Vector, rng: np.random.Generator
+    solve: Solver, kind: Kind, X: Matrix, y: Vector, rng: np.random.Generator, stratify: bool = False
 ) -> dict[Rule, Fit]:
     """Return the fit at the penalty of least cross-validated loss, and within one standard error of it.
 
-    The loss is the squared error or the deviance; the error of its mean over the folds is R glmnet's.
+    The loss is the squared error or the deviance; the error of its mean over the folds is R glmnet's. With
+    ``stratify`` every fold gets its share of each class, as in ncvreg.
 
     Examples
     --------
@@ -123,7 +126,7 @@ def cross_validate(
     array([2.5, 0. , 0. , 0. , 0. ])
     """
     whole = solve(X, y, None)
-    folds = rng.permutation(y.size) % FOLDS
+    folds = _folds(y if stratify else None, y.size, rng)
     tried = []
     for k in range(FOLDS):
         held = folds == k
@@ -139,6 +142,16 @@ def cross_validate(
     return {rule: Fit(whole.coef[:, i], float(whole.intercept[i])) for rule, i in rules.items()}
 
 
+def _folds(classes: Vector | None, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the number of the fold of each row."""
+    order = rng.permutation(size)
+    if classes is None:
+        return order % FOLDS
+    folds = np.empty(size, dtype=np.intp)
+    folds[order[np.argsort(classes[order], kind="stable")]] = np.arange(size) % FOLDS
+    return folds
+
+
 def _loss(kind: Kind, y: Vector, eta: Matrix) -> Vector:
     """Return the mean loss of each column of linear predictors."""
     if kind == "gaussian":
@@ -148,7 +161,8 @@ def _loss(kind: Kind, y: Vector, eta: Matrix) -> Vector:
 
 def _deviance(y: Vector, eta: Matrix) -> Vector:
     """Return the mean deviance of 0s and 1s for each column of log odds."""
-    return np.asarray(2.0 * np.logaddexp(0.0, np.where(y[:, None] > 0.5, -eta, eta)).mean(axis=0))
+    held = np.clip(eta, -SUREST, SUREST)
+    return np.asarray(2.0 * np.logaddexp(0.0, np.where(y[:, None] > 0.5, -held, held)).mean(axis=0))
 
 
 def _null_deviance(share: float) -> float:

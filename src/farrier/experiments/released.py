@@ -14,7 +14,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize_scalar
 
 from farrier._types import Matrix, Vector
-from farrier.experiments.core import Fit
+from farrier.experiments.core import Fit, varying
 
 EXACT_FIRST, MAX_ITER = 9, 10_000
 SEARCH = 1.22e-4
@@ -40,7 +40,7 @@ def released(X: Matrix, y: Vector, approximate: bool, tol: float = 1e-5) -> Fit:
     (array([1., 0., 0., 0.]), 1.0)
     """
     shift, scale = X.mean(axis=0), X.std(axis=0)
-    varies = scale > 0.0
+    varies = varying(X)
     level, unit = float(y.mean()), float(y.std())
     coef = np.zeros(X.shape[1])
     Z = (X[:, varies] - shift[varies]) / scale[varies]

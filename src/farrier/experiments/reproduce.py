@@ -10,26 +10,25 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from farrier.experiments import FIGURES, TABLES, load
+from farrier._extras import require
+from farrier.experiments import FIGURES, RESULTS, SEED, TABLES, load
 from farrier.experiments.cells import summarise
-from farrier.experiments.core import Experiment
+from farrier.experiments.core import Experiment, RequestError
 from farrier.experiments.files import write_text
 from farrier.experiments.journal import Journal
 from farrier.experiments.methods import METHODS
 from farrier.experiments.picture import draw
 from farrier.experiments.report import Report, make_report, markdown, table_csv
-from farrier.experiments.runner import SEED, run
+from farrier.experiments.runner import run
 
-RESULTS = Path("experiments") / "results"
-PACKAGES = ("farrier", "numpy", "scipy", "scikit-learn", "python-glmnet", "skglm", "numba")
+PACKAGES = ("farrier", "numpy", "scipy", "scikit-learn", "python-glmnet", "skglm", "numba", "polyagamma")
 
 
 class Outcome(NamedTuple):
-    """What was written, the report, and where older results went that do not count."""
+    """The report, and the files it was written to."""
 
     report: Report
     files: list[Path]
-    set_aside: Path | None = None
 
 
 def reproduce(
@@ -39,7 +38,9 @@ def reproduce(
     seed: int = SEED,
     methods: tuple[str, ...] | None = None,
     out: Path = RESULTS,
+    fresh: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    notice: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Reproduce a table or a figure of the paper.
 
@@ -58,8 +59,12 @@ def reproduce(
     out : Path
         The folder of the results. A run with the full number of replicates and all methods is called
         ``name``; others are called after what they have.
+    fresh : bool, default=False
+        Whether to compute anew what is there from an earlier run.
     progress : callable
         Called with the number of data sets done and their total.
+    notice : callable
+        Called with what the user should know before the run.
 
     Returns
     -------
@@ -74,16 +79,22 @@ def reproduce(
     ['table2-r2-visu-shrink.md', 'table2-r2-visu-shrink.csv', 'table2-r2-visu-shrink.png']
     """
     if name in FIGURES:
+        if replicates is not None or methods is not None or seed != SEED:
+            raise RequestError(f"{name} has no replicates, methods or seed: leave them out")
         return _figure(out)
     if name not in TABLES:
-        raise ValueError(f"{name!r} is not known: use one of {', '.join((*TABLES, *FIGURES))}")
+        raise RequestError(f"{name!r} is not known: use one of {', '.join((*TABLES, *FIGURES))}")
     experiment = load(name)
     count = experiment.replicates if replicates is None else replicates
     if count < 1:
-        raise ValueError(f"replicates={count} must be at least 1")
+        raise RequestError(f"replicates={count} must be at least 1")
     chosen = _chosen(experiment, methods)
-    journal = Journal(out / "journal" / f"{name}-seed{seed}.jsonl", _heading(name, seed))
-    records = run(experiment, journal, count, chosen, seed, jobs or os.cpu_count() or 1, progress)
+    _require(chosen)
+    experiment.prepare()
+    with Journal(out / "journal" / f"{name}-seed{seed}.jsonl", _heading(name, seed), fresh) as journal:
+        if journal.set_aside:
+            notice(f"Results that are there already do not count; they are in {journal.set_aside} now.")
+        records = run(experiment, journal, count, chosen, seed, jobs or os.cpu_count() or 1, progress)
     cells = summarise(experiment, chosen, records)
     stem = _stem(experiment, count, chosen, seed)
     command = _command(experiment, count, chosen, seed)
@@ -93,7 +104,7 @@ def reproduce(
         write_text(out / f"{stem}.csv", table_csv(cells)),
         draw(experiment, chosen, cells, out / f"{stem}.png"),
     ]
-    return Outcome(report, files, journal.set_aside)
+    return Outcome(report, files)
 
 
 def _figure(out: Path) -> Outcome:
@@ -115,8 +126,16 @@ def _chosen(experiment: Experiment, methods: tuple[str, ...] | None) -> tuple[st
         if name not in experiment.methods:
             known = ", ".join(experiment.methods)
             there = f"not a method of {experiment.name}" if name in METHODS else "not a method"
-            raise ValueError(f"{name!r} is {there}: use some of {known}")
+            raise RequestError(f"{name!r} is {there}: use some of {known}")
+    if methods is not None and not methods:
+        raise RequestError(f"no method is left: use some of {', '.join(experiment.methods)}")
     return tuple(m for m in experiment.methods if methods is None or m in methods)
+
+
+def _require(methods: tuple[str, ...]) -> None:
+    """Say before anything is computed what is not installed."""
+    for module in ("matplotlib", *(module for name in methods for module in METHODS[name].needs)):
+        require(module, extra="experiments")
 
 
 def _stem(experiment: Experiment, count: int, methods: tuple[str, ...], seed: int) -> str:

@@ -21,7 +21,9 @@ from farrier.experiments.core import Experiment, Kind, Problem
 from farrier.experiments.journal import Journal, Record
 from farrier.experiments.methods import METHODS
 
-SEED = 1000
+
+class FitError(RuntimeError):
+    """Some methods ended with an error; everything else was kept."""
 
 
 class Task(NamedTuple):
@@ -55,22 +57,35 @@ def tasks(
     return found
 
 
-def run_task(task: Task) -> list[Record]:
+class Done(NamedTuple):
+    """The results of a task, and what the methods said that failed."""
+
+    records: list[Record]
+    failures: list[str]
+
+
+def run_task(task: Task) -> Done:
     """Draw the data set, and fit every method to it: CPU seconds on one thread.
 
     Examples
     --------
-    >>> record, = run_task(Task("table2", "b=10", 0, ("visu-shrink",), seed=1))
-    >>> record.metrics["No.V"]
+    >>> done = run_task(Task("table2", "b=10", 0, ("visu-shrink",), seed=1))
+    >>> done.records[0].metrics["No.V"]
     20.0
     """
     stream = [task.seed, crc32(task.experiment.encode()), crc32(task.setting.encode()), task.replicate]
     with threadpool_limits(1):
         problem = load(task.experiment).draw(task.setting, np.random.default_rng([*stream, 0]))
-        return [
-            Record(task.setting, task.replicate, name, _measure(problem, name, [*stream, 1]))
-            for name in task.methods
-        ]
+        done = Done([], [])
+        for name in task.methods:
+            try:
+                metrics = _measure(problem, name, [*stream, 1])
+            except Exception as error:
+                where = f"{name} on {task.setting}, replicate {task.replicate}, seed {task.seed}"
+                done.failures.append(f"{where}: {type(error).__name__}: {error}")
+            else:
+                done.records.append(Record(task.setting, task.replicate, name, metrics))
+        return done
 
 
 def _measure(problem: Problem, name: str, stream: list[int]) -> dict[str, float]:
@@ -103,23 +118,26 @@ def run(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Record]:
     """Run what the journal does not have yet, and return all records that were asked for."""
-    experiment.prepare()
     done = {record.key for record in journal.records()}
     left = tasks(experiment, replicates, methods, seed, done)
     progress(0, len(left))
-    for count, records in enumerate(_finished(left, jobs), start=1):
+    failures: list[str] = []
+    for count, (records, said) in enumerate(_finished(left, jobs), start=1):
         journal.append(records)
+        failures += said
         progress(count, len(left))
+    if failures:
+        raise FitError(f"{len(failures)} fits failed, all other results are kept; {'; '.join(failures[:5])}")
     asked = set(methods)
     return [r for r in journal.records() if r.replicate < replicates and r.method in asked]
 
 
-def _finished(left: list[Task], jobs: int) -> Iterator[list[Record]]:
+def _finished(left: list[Task], jobs: int) -> Iterator[Done]:
     """Yield the results of tasks as they end."""
     if jobs == 1 or len(left) < 2:
         yield from map(run_task, left)
         return
     from joblib import Parallel, delayed
 
-    pool = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+    pool = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=jobs, return_as="generator_unordered")
     yield from pool(delayed(run_task)(task) for task in left)

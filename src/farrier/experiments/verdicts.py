@@ -61,7 +61,7 @@ def worse(cells: list[Cell]) -> list[Cell]:
 
 def _others(experiment: Experiment, cells: list[Cell]) -> list[str]:
     judged, outside = compared(cells, "others"), far(cells)
-    lines = [f"- The other methods: {_share(judged, outside)}"] if judged else []
+    lines = [f"- The other columns: {_share(judged, outside)}"] if judged else []
     return lines + [_line(experiment, cell) for cell in outside]
 
 
