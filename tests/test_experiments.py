@@ -13,9 +13,11 @@ from typer.testing import CliRunner
 
 from farrier.cli import app
 from farrier.experiments import TABLES, load
+from farrier.experiments.cells import summarise
 from farrier.experiments.core import Fit
 from farrier.experiments.features import base
-from farrier.experiments.methods import METHODS
+from farrier.experiments.journal import Journal, Record
+from farrier.experiments.methods import METHODS, Method
 from farrier.experiments.printed import printed
 from farrier.experiments.runner import Task, run_task
 from paper_data import need
@@ -88,6 +90,8 @@ def test_every_printed_number_has_a_method_and_a_cell():
         (["table9"], "'table9' is not known: use one of table2, "),
         (["table3", "--methods", "hs-em,foo"], "'foo' is not a method: use some of hs-em, "),
         (["table3", "--methods", "visu-shrink"], "'visu-shrink' is not a method of table3"),
+        (["table3", "--methods", ","], "no method is left: use some of hs-em, "),
+        (["figure1", "--replicates", "3"], "figure1 has no replicates, methods or seed"),
     ],
 )
 def test_what_is_not_there_is_named(arguments, message, tmp_path):
@@ -109,6 +113,7 @@ def test_missing_data_are_named_before_anything_is_computed(tmp_path, monkeypatc
     assert done.exit_code == 2
     assert "FARRIER_DATA" in done.output
     assert "pima.csv" in done.output
+    assert not (tmp_path / "out").exists()
 
 
 def without_times(folder):
@@ -116,11 +121,83 @@ def without_times(folder):
     return [c for c in rows(table) if c["metric"] != "Time"]
 
 
-def test_the_number_of_processes_changes_nothing(tmp_path):
-    options = ["--replicates", 3, "--methods", "hs-em,bayes-shrink,posterior-mean"]
+def records(folder):
+    (journal,) = (folder / "journal").glob("*.jsonl")
+    lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()[1:]]
+    for line in lines:
+        line["metrics"].pop("Time")
+    return sorted(lines, key=lambda line: (line["setting"], line["replicate"], line["method"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "methods"),
+    [("table2", "hs-em,bayes-shrink,posterior-mean"), ("table3", "hs-em,lasso-1se,posterior-mean")],
+)
+def test_the_number_of_processes_changes_nothing(name, methods, tmp_path):
     for jobs in (1, 2):
-        assert reproduce("table2", *options, "--jobs", jobs, "--out", tmp_path / str(jobs)).exit_code == 0
+        options = ["--replicates", 1, "--methods", methods, "--jobs", jobs, "--out", tmp_path / str(jobs)]
+        assert reproduce(name, *options).exit_code == 0
+    assert records(tmp_path / "1") == records(tmp_path / "2")
     assert without_times(tmp_path / "1") == without_times(tmp_path / "2")
+
+
+def breaks(problem, rng):
+    if problem.y[0] > 9.0:
+        raise np.linalg.LinAlgError("Singular matrix")
+    return Fit(problem.y)
+
+
+def test_a_method_that_fails_is_named_and_the_others_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setitem(METHODS, "visu-shrink", Method("breaks", None, breaks))
+    done = reproduce(
+        "table2", "--replicates", 1, "--methods", "visu-shrink,bayes-shrink", "--jobs", 1, "--out", tmp_path
+    )
+    assert done.exit_code == 2
+    assert "visu-shrink on b=10, replicate 0, seed 1000: LinAlgError: Singular matrix" in done.output
+    kept = {(line["setting"], line["method"]) for line in records(tmp_path)}
+    assert kept == {("b=3", "visu-shrink"), ("b=3", "bayes-shrink"), ("b=10", "bayes-shrink")}
+    assert not list(tmp_path.glob("*.csv"))
+
+
+def test_what_is_not_installed_is_named_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "glmnet", None)
+    done = reproduce("table3", "--replicates", 1, "--methods", "hs-em,lasso-1se", "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "glmnet is needed here: pip install 'farrier[experiments]'" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_runs_do_not_share_a_journal(tmp_path):
+    with Journal(tmp_path / "journal" / "table2-seed1000.jsonl", {}):
+        done = reproduce("table2", "--replicates", 1, "--methods", "visu-shrink", "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "another run is using" in done.output
+
+
+def test_lines_that_are_not_results_are_passed_over(tmp_path):
+    options = ["table2", "--replicates", 2, "--methods", "visu-shrink", "--jobs", 1, "--out", tmp_path]
+    reproduce(*options)
+    (journal,) = (tmp_path / "journal").glob("*.jsonl")
+    before, lines = without_times(tmp_path), journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([lines[0], b"3\n", b'{"setting": "b=3"}\n', b"\xff\n", *lines[2:]]))
+    assert reproduce(*options).exit_code == 0
+    assert without_times(tmp_path) == before
+    assert len(journal.read_bytes().splitlines()) == len(lines) + 3  # the one that was lost came back
+
+
+def test_a_table_with_a_hole_is_not_printed():
+    holes = [Record("b=3", 0, "visu-shrink", {"MSE": 1.0, "Time": 1.0, "Inc_z": 1.0, "No.V": 1.0})]
+    with pytest.raises(ValueError, match="table2: some cells have 0 results, others 1"):
+        summarise(load("table2"), ("visu-shrink",), holes)
+
+
+def test_fresh_computes_anew(tmp_path):
+    options = ["table2", "--replicates", 1, "--methods", "visu-shrink", "--out", tmp_path]
+    reproduce(*options)
+    done = reproduce(*options, "--fresh")
+    assert done.exit_code == 0
+    assert "do not count" in done.output
+    assert len(list((tmp_path / "journal").glob("*.jsonl"))) == 2
 
 
 def test_a_method_gets_the_same_whichever_others_run_beside_it():

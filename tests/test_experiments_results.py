@@ -66,6 +66,23 @@ def test_what_differs_has_a_reason(name):
         assert experiment.reason(cell.setting, cell.metric, cell.method), cell
 
 
+BAYESREG = (-0.009, -18.89, 5.767, 1.041, -0.228, 0.015, -0.583, 2.506, 48.88, 0.173)
+BAYESREG_ERROR = (0.0014, 0.085, 0.0086, 0.0027, 0.0051, 0.0037, 0.011, 0.097, 0.13, 0.0046)
+"""Means of a run of R bayesreg 1.3 (1,000 + 10,000 iterations), and their Monte Carlo standard errors."""
+
+
+def test_the_posterior_means_are_those_of_bayesreg():
+    ours = [cell for cell in committed("table4") if cell.method == "run-mean"]
+    for cell, mean, error in zip(ours, BAYESREG, BAYESREG_ERROR, strict=True):
+        assert abs(cell.mean - mean) < 4.0 * (cell.error**2 + error**2) ** 0.5, cell
+
+
+def test_the_mode_of_table_4_has_the_printed_variables():
+    for cell in committed("table4"):
+        if cell.method == "hs-em":
+            assert cell.mean == pytest.approx(cell.printed.mean, rel=2e-3, abs=0.0)
+
+
 @pytest.mark.parametrize("name", ["table3", "table5", "table6"])
 def test_ours_takes_under_a_twentieth_of_the_time_of_mcp(name):
     times = {(c.setting, c.method): c.mean for c in committed(name) if c.metric == "Time"}
