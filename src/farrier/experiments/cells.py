@@ -63,7 +63,8 @@ def _cell(
     setting: str, metric: str, method: str, values: list[float], theirs: dict[tuple[str, str, str], Printed]
 ) -> Cell:
     sample = np.asarray(values)
-    error = float(sample.std(ddof=1) / math.sqrt(sample.size)) if sample.size > 1 else math.nan
+    spread = float(sample.std(ddof=1)) if np.ptp(sample) else 0.0
+    error = spread / math.sqrt(sample.size) if sample.size > 1 else math.nan
     column = METHODS[method].printed
     number = theirs.get((setting, metric, column)) if column else None
     return Cell(

@@ -26,7 +26,10 @@ FIELDS = (
 
 
 class Block(NamedTuple):
-    """One setting of a table: a row for each method, a column for each metric; texts may have lines."""
+    """One setting of a table: a row for each method, or for each metric if there are more of them.
+
+    A text may have several lines.
+    """
 
     heading: str
     header: list[str]
@@ -58,7 +61,7 @@ def make_report(
 ) -> Report:
     """Put a report together."""
     blocks = [
-        Block(heading, ["", *experiment.metrics], _rows(experiment, methods, cells, setting))
+        _block(heading, experiment.metrics, methods, [cell for cell in cells if cell.setting == setting])
         for setting, heading in experiment.settings.items()
     ]
     few = (FEW_NOTE,) if cells[0].replicates < FEW else ()
@@ -82,14 +85,18 @@ def _row(texts: list[str]) -> str:
     return "| " + " | ".join(text.replace("\n", "<br>") for text in texts) + " |"
 
 
-def _rows(
-    experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], setting: str
-) -> list[list[str]]:
-    found = {(cell.metric, cell.method): cell for cell in cells if cell.setting == setting}
-    return [
-        [METHODS[method].label, *(_text(found[metric, method]) for metric in experiment.metrics)]
-        for method in methods
+def _block(heading: str, metrics: tuple[str, ...], methods: tuple[str, ...], cells: list[Cell]) -> Block:
+    """Lay out one setting, the longer way down."""
+    found = {(cell.metric, cell.method): _text(cell) for cell in cells}
+    labels = [METHODS[method].label for method in methods]
+    if len(metrics) > len(methods):
+        rows = [[metric, *(found[metric, method] for method in methods)] for metric in metrics]
+        return Block(heading, ["", *labels], rows)
+    rows = [
+        [label, *(found[metric, method] for metric in metrics)]
+        for label, method in zip(labels, methods, strict=True)
     ]
+    return Block(heading, ["", *metrics], rows)
 
 
 def _text(cell: Cell) -> str:
