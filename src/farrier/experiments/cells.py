@@ -27,17 +27,22 @@ class Cell(NamedTuple):
     printed: Printed | None
 
     @property
-    def difference(self) -> float | None:
-        """How many combined standard errors ours is above the printed mean; None where nothing is printed.
+    def printed_error(self) -> float:
+        """The standard error of the printed mean.
 
-        A number that is printed without an error is one replicate, so the spread of ours is its error.
+        A number that is printed without one is one replicate, so the spread of ours is its error.
         """
+        if self.printed is None:
+            return math.nan
+        alone = self.error * math.sqrt(self.replicates)
+        return alone if self.printed.error is None else self.printed.error
+
+    @property
+    def difference(self) -> float | None:
+        """How many combined standard errors ours is above the printed mean; None where nothing is printed."""
         if self.printed is None or self.metric == "Time":
             return None
-        theirs = self.printed.error
-        if theirs is None:
-            theirs = self.error * math.sqrt(self.replicates)
-        combined = math.sqrt(self.error**2 + theirs**2 + self.printed.rounding**2 / 3.0)
+        combined = math.sqrt(self.error**2 + self.printed_error**2 + self.printed.rounding**2 / 3.0)
         return (self.mean - self.printed.mean) / combined
 
 

@@ -13,29 +13,39 @@ from farrier.experiments.files import write_picture
 from farrier.experiments.methods import METHODS
 
 OURS, PRINTED = "#1f4e79", "#c55a11"
+MOST = 5
+"""Panels beside each other."""
 LOGARITHMIC = 15.0
 """A panel whose values span more than this factor has a logarithmic axis."""
 
 
 def draw(experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], path: Path) -> Path:
     """Draw a panel for each setting and metric; two standard errors each way."""
+    lines = [(setting, part) for setting in experiment.settings for part in _parts(experiment.metrics)]
+    width = len(lines[0][1])
     figure = require("matplotlib.figure", extra="plot").Figure(
-        figsize=(2.6 * len(experiment.metrics) + 1.6, 0.9 + len(experiment.settings) * _height(methods)),
-        layout="constrained",
+        figsize=(2.6 * width + 1.6, 0.9 + len(lines) * _height(methods)), layout="constrained"
     )
-    axes = figure.subplots(len(experiment.settings), len(experiment.metrics), squeeze=False, sharey=True)
-    for i, (setting, heading) in enumerate(experiment.settings.items()):
-        for j, metric in enumerate(experiment.metrics):
-            panel = [c for c in cells if c.setting == setting and c.metric == metric]
-            _draw_panel(axes[i, j], panel)
-            axes[i, j].set_title(metric, fontsize=9)
-        axes[i, 0].set_ylabel(heading, fontsize=9)
-        axes[i, 0].set_yticks(range(len(methods)), [METHODS[m].label for m in methods], fontsize=8)
-        axes[i, 0].set_ylim(len(methods) - 0.5, -0.5)
+    axes = figure.subplots(len(lines), width, squeeze=False, sharey=True)
+    for row, (setting, metrics) in zip(axes, lines, strict=True):
+        for axis, metric in zip(row, metrics, strict=False):
+            _draw_panel(axis, [c for c in cells if c.setting == setting and c.metric == metric])
+            axis.set_title(metric, fontsize=9)
+        for axis in row[len(metrics) :]:
+            axis.set_axis_off()
+        if metrics[0] == experiment.metrics[0]:
+            row[0].set_ylabel(experiment.settings[setting], fontsize=9)
+        row[0].set_yticks(range(len(methods)), [METHODS[m].label for m in methods], fontsize=8)
+        row[0].set_ylim(len(methods) - 0.5, -0.5)
     handles = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper right", ncols=2, frameon=False, fontsize=9)
+    figure.legend(*handles, loc="outside lower right", ncols=2, frameon=False, fontsize=9)
     figure.suptitle(experiment.heading, fontsize=11, x=0.01, ha="left")
     return write_picture(path, figure)
+
+
+def _parts(metrics: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Cut the metrics into lines of panels."""
+    return [metrics[i : i + MOST] for i in range(0, len(metrics), MOST)]
 
 
 def _height(methods: tuple[str, ...]) -> float:
@@ -46,7 +56,7 @@ def _draw_panel(axis: Any, panel: list[Cell]) -> None:
     """Draw one metric: a line for each method."""
     here = [(c.mean, _width(c.error), row - 0.13) for row, c in enumerate(panel)]
     there = [
-        (c.printed.mean, _width(c.printed.error), row + 0.13) for row, c in enumerate(panel) if c.printed
+        (c.printed.mean, _width(c.printed_error), row + 0.13) for row, c in enumerate(panel) if c.printed
     ]
     for points, colour, marker, label in (
         (here, OURS, "o", "here, two standard errors each way"),
@@ -63,5 +73,5 @@ def _draw_panel(axis: Any, panel: list[Cell]) -> None:
     axis.spines[["top", "right"]].set_visible(False)
 
 
-def _width(error: float | None) -> float:
-    return 0.0 if error is None or math.isnan(error) else 2.0 * error
+def _width(error: float) -> float:
+    return 0.0 if math.isnan(error) else 2.0 * error
