@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from farrier.experiments import descent
 from farrier.experiments.core import Problem, toeplitz_normal
 from farrier.experiments.horseshoe_like import expected_precision, horseshoe_like
 from farrier.experiments.means_posterior import means_posterior
@@ -62,18 +63,28 @@ def derivative(penalty, b, size):
     return np.where(b <= size, size, np.maximum(GAMMA[penalty] * size - b, 0.0) / (GAMMA[penalty] - 1.0))
 
 
+def curvature(kind, X, coef, intercept):
+    """The second derivative of the mean loss in each coefficient of standardised columns."""
+    if kind == "gaussian":
+        return np.ones(coef.size)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    mean = 1.0 / (1.0 + np.exp(-(X @ coef + intercept)))
+    return (mean * (1.0 - mean)) @ Z**2 / X.shape[0]
+
+
 @pytest.mark.parametrize("kind", ["gaussian", "binomial"])
 @pytest.mark.parametrize("penalty", sorted(GAMMA))
 def test_nonconvex_fits_are_stationary(kind, penalty):
     X, y = data(kind)
     path = nonconvex(kind, penalty)(X, y, None)
     assert not path.coef[:, 0].any()
-    spread = 1.0 if kind == "gaussian" else 2.0
     for i in (10, 30, path.penalties.size - 1):
-        gradient = spread * slope(kind, X, y, path.coef[:, i], path.intercept[i])
-        scaled = path.coef[:, i] * X.std(axis=0) / spread
-        active, size = scaled != 0.0, path.penalties[i]
-        expected = -np.sign(scaled) * derivative(penalty, np.abs(scaled), size)
+        coef, intercept, size = path.coef[:, i], path.intercept[i], path.penalties[i]
+        gradient = slope(kind, X, y, coef, intercept)
+        scaled = coef * X.std(axis=0)
+        active = scaled != 0.0
+        bend = curvature(kind, X, coef, intercept) * np.abs(scaled)
+        expected = -np.sign(scaled) * derivative(penalty, bend, size)
         np.testing.assert_allclose(gradient[active], expected[active], atol=2e-3)
         assert (np.abs(gradient[~active]) <= size + 2e-3).all()
 
@@ -229,3 +240,36 @@ def test_where_the_faults_do_not_matter_the_released_code_agrees_with_ours():
         theirs = released(X, y, approximate)
         np.testing.assert_allclose(theirs.coef, ours.coef, atol=2e-4)
         np.testing.assert_allclose(theirs.intercept, ours.intercept, atol=2e-4)
+
+
+def test_the_compiled_path_is_the_one_that_is_written():
+    """The same functions, interpreted."""
+    X, y = data("binomial", n=40, p=5)
+    Z = np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0))
+    penalties = 0.3 * np.geomspace(1.0, 0.05, 12)
+    found, size = descent._descend(Z, y, penalties, 3.7, True)
+    np.testing.assert_allclose(descent.logistic_path(Z, y, penalties, 3.7, True), found[:, :size], rtol=1e-9)
+    assert np.count_nonzero(found[1:, size - 1]) > 1
+
+
+def test_a_saturated_path_ends():
+    X = np.linspace(-1.0, 1.0, 30)[:, None]
+    Z = np.asfortranarray(X / X.std())
+    found = descent.logistic_path(Z, (X[:, 0] > 0.0) * 1.0, np.geomspace(0.4, 1e-4, 100), 3.0, False)
+    assert 1 < found.shape[1] < 100
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize(("scad", "gamma"), [(False, 3.0), (True, 3.7)])
+def test_firm_thresholding_minimises(scad, gamma):
+    grid = np.linspace(-6.0, 6.0, 240_001)
+    b = np.abs(grid)
+    size = 0.8
+    if scad:
+        middle = (2 * gamma * size * b - b**2 - size**2) / (2 * (gamma - 1))
+        value = np.where(b <= size, size * b, np.where(b <= gamma * size, middle, size**2 * (gamma + 1) / 2))
+    else:
+        value = np.where(b <= gamma * size, size * b - b**2 / (2 * gamma), gamma * size**2 / 2)
+    for u in np.linspace(-5.0, 5.0, 21):
+        best = grid[np.argmin((grid - u) ** 2 / 2 + value)]
+        assert descent.firm(u, size, gamma, scad) == pytest.approx(best, abs=1e-4)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from farrier._extras import require
 from farrier._types import Matrix, Vector
 from farrier.experiments.core import Fit, Kind, varying
+from farrier.experiments.descent import logistic_path
 
 FOLDS, PENALTIES = 10, 100
 GAMMA = {"MCPenalty": 3.0, "SCAD": 3.7}
-SATURATED = 0.01
-"""The defaults of ncvreg: a logistic path ends where this share of the null deviance is left."""
+"""The defaults of ncvreg."""
 SUREST = float(np.log((1.0 - 1e-5) / 1e-5))
 """Log odds beyond this do not count as surer: both R packages hold probabilities within 1e-5 and 1 - 1e-5."""
 Rule = Literal["min", "1se"]
@@ -68,43 +68,42 @@ def glmnet(kind: Kind, alpha: float) -> Solver:
 
 
 def nonconvex(kind: Kind, penalty: str) -> Solver:
-    """Return skglm's path for "MCPenalty" or "SCAD" on standardised columns.
-
-    Columns of a logistic model are scaled to standard deviation 2, so that the curvature of its loss is at
-    most 1 as that of the linear model's: the penalty then bends as ncvreg's, which the weights rescale.
-    """
-    solvers = require("skglm.solvers", extra="experiments")
-    datafits = require("skglm.datafits", extra="experiments")
-    shape = getattr(require("skglm.penalties", extra="experiments"), penalty)
-    linear = kind == "gaussian"
-    datafit = datafits.Quadratic() if linear else datafits.Logistic()
-    solver = solvers.AndersonCD(fit_intercept=not linear, warm_start=True)
+    """Return the path for "MCPenalty" or "SCAD" on standardised columns: skglm's, or `logistic_path`."""
+    require("skglm", extra="experiments")
 
     def solve(X: Matrix, y: Vector, penalties: Vector | None) -> Path:
-        Z, shift, scale = _standardised(X, spread=1.0 if linear else 2.0)
-        level, unit = float(y.mean()), float(y.std()) if linear else 1.0
-        target = (y - level) / unit if linear else 2.0 * y - 1.0
+        Z, shift, scale = _standardised(X)
+        level, unit = float(y.mean()), float(y.std()) if kind == "gaussian" else 1.0
         if penalties is None:
             largest = np.abs(Z.T @ (y - level)).max() / y.size
             penalties = largest * np.geomspace(1.0, 0.05 if X.shape[0] < X.shape[1] else 0.001, PENALTIES)
-        found, w, eta = [], np.zeros(X.shape[1] + (not linear)), np.zeros(y.size)
-        for size in penalties / unit:
-            w = solver.solve(Z, target, datafit, shape(float(size), GAMMA[penalty]), w.copy(), eta)[0]
-            found.append(w)
-            if not linear and _deviance(y, eta[:, None])[0] < SATURATED * _null_deviance(level):
-                break
-        path = np.array(found).T
-        coef = unit * path[: X.shape[1]] / scale[:, None]
-        base = np.full(len(found), level) if linear else path[-1]
-        return Path(penalties[: len(found)], coef, base - shift @ coef)
+        if kind == "gaussian":
+            path = _linear(penalty, Z, (y - level) / unit, penalties / unit)
+        else:
+            path = logistic_path(Z, y, penalties, GAMMA[penalty], penalty == "SCAD")
+        coef = unit * path[1:] / scale[:, None]
+        base = path[0] if kind == "binomial" else level
+        return Path(penalties[: path.shape[1]], coef, base - shift @ coef)
 
     return solve
 
 
-def _standardised(X: Matrix, spread: float) -> tuple[Matrix, Vector, Vector]:
-    """Return the columns with mean 0 and the given spread, their means, and what they were divided by."""
+def _linear(penalty: str, Z: Matrix, y: Vector, penalties: Vector) -> Matrix:
+    """Follow the path of a linear model; each fit has its intercept, zero here, before its coefficients."""
+    solver = require("skglm.solvers", extra="experiments").AndersonCD(fit_intercept=False, warm_start=True)
+    datafit = require("skglm.datafits", extra="experiments").Quadratic()
+    shape = getattr(require("skglm.penalties", extra="experiments"), penalty)
+    found, b, fitted = [], np.zeros(Z.shape[1]), np.zeros(y.size)
+    for size in penalties:
+        b = solver.solve(Z, y, datafit, shape(float(size), GAMMA[penalty]), b.copy(), fitted)[0]
+        found.append(np.append(0.0, b))
+    return np.array(found).T
+
+
+def _standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
+    """Return the columns with mean 0 and standard deviation 1, their means and standard deviations."""
     shift, varies = X.mean(axis=0), varying(X)
-    scale = np.where(varies, X.std(axis=0) / spread, 1.0)
+    scale = np.where(varies, X.std(axis=0), 1.0)
     return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale
 
 
@@ -163,8 +162,3 @@ def _deviance(y: Vector, eta: Matrix) -> Vector:
     """Return the mean deviance of 0s and 1s for each column of log odds."""
     held = np.clip(eta, -SUREST, SUREST)
     return np.asarray(2.0 * np.logaddexp(0.0, np.where(y[:, None] > 0.5, -held, held)).mean(axis=0))
-
-
-def _null_deviance(share: float) -> float:
-    """Return the mean deviance of a model without variables."""
-    return -2.0 * float(share * np.log(share) + (1.0 - share) * np.log1p(-share))
