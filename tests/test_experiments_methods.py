@@ -246,7 +246,7 @@ def test_the_compiled_path_is_the_one_that_is_written():
     """The same functions, interpreted."""
     X, y = data("binomial", n=40, p=5)
     Z = np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0))
-    penalties = 0.3 * np.geomspace(1.0, 0.05, 12)
+    penalties = np.geomspace(0.3, 0.01, 12)
     found, size = descent._descend(Z, y, penalties, 3.7, True)
     np.testing.assert_allclose(descent.logistic_path(Z, y, penalties, 3.7, True), found[:, :size], rtol=1e-9)
     assert np.count_nonzero(found[1:, size - 1]) > 1
