@@ -249,7 +249,8 @@ def test_the_compiled_path_is_the_one_that_is_written():
     penalties = np.geomspace(0.3, 0.01, 12)
     found, size = descent._descend(Z, y, penalties, 3.7, True)
     np.testing.assert_allclose(descent.logistic_path(Z, y, penalties, 3.7, True), found[:, :size], rtol=1e-9)
-    assert np.count_nonzero(found[1:, size - 1]) > 1
+    assert size > 5
+    assert found[1:, :size].any()
 
 
 def test_a_saturated_path_ends():
