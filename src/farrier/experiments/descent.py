@@ -28,9 +28,9 @@ def firm(u: float, size: float, gamma: float, scad: bool) -> float:
 
     Examples
     --------
-    >>> [firm(u, 1.0, 3.0, scad=False) for u in (0.5, 2.0, 4.0)]
+    >>> [round(firm(u, 1.0, 3.0, scad=False), 6) for u in (0.5, 2.0, 4.0)]
     [0.0, 1.5, 4.0]
-    >>> [firm(u, 1.0, 3.7, scad=True) for u in (0.5, 2.0, 4.0)]
+    >>> [round(firm(u, 1.0, 3.7, scad=True), 6) for u in (0.5, 2.0, 4.0)]
     [0.0, 1.0, 4.0]
     """
     a = abs(u)
