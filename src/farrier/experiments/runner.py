@@ -100,8 +100,8 @@ def _measure(problem: Problem, name: str, stream: list[int]) -> dict[str, float]
 def _warm_up(name: str, kind: Kind) -> None:
     """Run a method once on small data: what it imports and compiles is not part of its time."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 45))
-    y = X[:, 0] + rng.standard_normal(40)
+    X = rng.standard_normal((20, 21))
+    y = X[:, 0] + rng.standard_normal(20)
     if kind == "binomial":
         y = (y > 0.0).astype(float)
     problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {})
