@@ -21,6 +21,9 @@ from farrier.experiments.core import Experiment, Kind, Problem
 from farrier.experiments.journal import Journal, Record
 from farrier.experiments.methods import METHODS
 
+FEW = 6
+"""Data sets for each process, up to which it does not pay that every process compiles."""
+
 
 class FitError(RuntimeError):
     """Some methods ended with an error; everything else was kept."""
@@ -118,26 +121,56 @@ def run(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Record]:
     """Run what the journal does not have yet, and return all records that were asked for."""
-    done = {record.key for record in journal.records()}
-    left = tasks(experiment, replicates, methods, seed, done)
+    known = {record.key for record in journal.records()}
+    left = tasks(experiment, replicates, methods, seed, known)
     progress(0, len(left))
     failures: list[str] = []
-    for count, (records, said) in enumerate(_finished(left, jobs), start=1):
-        journal.append(records)
-        failures += said
-        progress(count, len(left))
+    work = batches(left, jobs)
+    count, total = 0, sum(map(len, work))
+    for finished in _finished(work, jobs):
+        journal.append(record for done in finished for record in done.records)
+        failures += [text for done in finished for text in done.failures]
+        count += len(finished)
+        progress(count, total)
     if failures:
         raise FitError(f"{len(failures)} fits failed, all other results are kept; {'; '.join(failures[:5])}")
     asked = set(methods)
     return [r for r in journal.records() if r.replicate < replicates and r.method in asked]
 
 
-def _finished(left: list[Task], jobs: int) -> Iterator[Done]:
-    """Yield the results of tasks as they end."""
-    if jobs == 1 or len(left) < 2:
-        yield from map(run_task, left)
+def batches(left: list[Task], jobs: int) -> list[list[Task]]:
+    """Return the tasks one by one; few of them with all methods that compile in one batch, for one process.
+
+    Examples
+    --------
+    >>> left = [Task("table3", "rho=0,sigma2=1", k, ("hs-em", "mcp"), 1) for k in range(2)]
+    >>> [[(t.replicate, t.methods) for t in batch] for batch in batches(left, jobs=2)]
+    [[(0, ('mcp',)), (1, ('mcp',))], [(0, ('hs-em',))], [(1, ('hs-em',))]]
+    """
+    if jobs == 1 or len(left) > FEW * jobs:
+        return [[task] for task in left]
+    slow = _only(left, lambda name: "skglm" in METHODS[name].needs)
+    rest = _only(left, lambda name: "skglm" not in METHODS[name].needs)
+    return [batch for batch in (slow, *([task] for task in rest)) if batch]
+
+
+def _only(left: list[Task], wanted: Callable[[str], bool]) -> list[Task]:
+    """Return the tasks with those of their methods that are wanted."""
+    cut = [task._replace(methods=tuple(filter(wanted, task.methods))) for task in left]
+    return [task for task in cut if task.methods]
+
+
+def run_batch(batch: list[Task]) -> list[Done]:
+    """Run tasks one after the other."""
+    return [run_task(task) for task in batch]
+
+
+def _finished(work: list[list[Task]], jobs: int) -> Iterator[list[Done]]:
+    """Yield the results of batches as they end."""
+    if jobs == 1 or len(work) < 2:
+        yield from map(run_batch, work)
         return
     from joblib import Parallel, delayed
 
     pool = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=jobs, return_as="generator_unordered")
-    yield from pool(delayed(run_task)(task) for task in left)
+    yield from pool(delayed(run_batch)(batch) for batch in work)
