@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from farrier import datasets
-from farrier.datasets import SOURCES, MissingData, Source, Table, WrongData, fingerprint, load
+from farrier.datasets import SOURCES, MissingDataError, Source, Table, WrongDataError, fingerprint, load
 
 FOLDER = os.environ.get("FARRIER_DATA")
 SHAPES = {
@@ -105,7 +105,7 @@ def test_another_version_of_scikit_learns_copy_is_refused(monkeypatch):
     bunch.data[3, 3] += 1e-9
     monkeypatch.delenv("FARRIER_DATA", raising=False)
     monkeypatch.setattr("sklearn.datasets.load_diabetes", lambda scaled: bunch)
-    with pytest.raises(WrongData, match=SOURCES["diabetes"].numbers):
+    with pytest.raises(WrongDataError, match=SOURCES["diabetes"].numbers):
         load("diabetes")
 
 
@@ -117,7 +117,7 @@ def test_a_changed_byte_is_refused(folder, monkeypatch, tmp_path, name):
     path = tmp_path / f"{name}.csv"
     path.write_bytes(content)
     monkeypatch.setenv("FARRIER_DATA", str(tmp_path))
-    with pytest.raises(WrongData) as caught:
+    with pytest.raises(WrongDataError) as caught:
         load(name)
     found = hashlib.sha256(content).hexdigest()
     for part in (str(path), SOURCES[name].sha256, found, "Put the original file there", "unset FARRIER_DATA"):
@@ -133,7 +133,7 @@ def test_unknown_names_are_refused():
 def test_missing_without_a_copy_elsewhere(monkeypatch, name):
     monkeypatch.delenv("FARRIER_DATA", raising=False)
     calls = stub(monkeypatch, np.zeros((1, 1)), ["x"])
-    with pytest.raises(MissingData) as caught:
+    with pytest.raises(MissingDataError) as caught:
         load(name)
     assert not calls
     assert isinstance(caught.value, FileNotFoundError)
@@ -143,7 +143,7 @@ def test_missing_without_a_copy_elsewhere(monkeypatch, name):
 
 def test_missing_names_the_folder_that_lacks_the_file(monkeypatch, tmp_path):
     monkeypatch.setenv("FARRIER_DATA", str(tmp_path))
-    with pytest.raises(MissingData, match=f"FARRIER_DATA is {tmp_path}, which has no such file"):
+    with pytest.raises(MissingDataError, match=f"FARRIER_DATA is {tmp_path}, which has no such file"):
         load("eye")
 
 
@@ -155,7 +155,7 @@ def test_a_failing_fetch_is_reported(monkeypatch, name, error):
 
     monkeypatch.delenv("FARRIER_DATA", raising=False)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
-    with pytest.raises(MissingData) as caught:
+    with pytest.raises(MissingDataError) as caught:
         load(name)
     tried = f"OpenML's data set {SOURCES[name].openml} was tried, and failed: {type(error).__name__}: {error}"
     for part in (f"the {name} data set", f"{name}.csv", SOURCES[name].origin, tried):
@@ -196,10 +196,10 @@ def test_other_numbers_from_openml_are_refused(monkeypatch, tiny, change):
     else:
         numbers = numbers[:, [1, 0, 2]]
     stub(monkeypatch, numbers, ["CRIM", "RAD", "MEDV"])
-    with pytest.raises(MissingData, match=r"531 was tried.*531 is not the boston") as caught:
+    with pytest.raises(MissingDataError, match=r"531 was tried.*531 is not the boston") as caught:
         load("boston")
     assert fingerprint(TINY) in str(caught.value)
-    assert isinstance(caught.value.__cause__, WrongData)
+    assert isinstance(caught.value.__cause__, WrongDataError)
 
 
 @pytest.mark.parametrize("name", ["boston", "concrete", "pima"])
@@ -213,7 +213,7 @@ def test_the_whole_sets_pass_from_openml_and_changed_ones_do_not(folder, monkeyp
     changed = numbers.copy()
     changed[-1, 0] += 1.0
     stub(monkeypatch, changed, names, categories)
-    with pytest.raises(MissingData, match="is not the"):
+    with pytest.raises(MissingDataError, match="is not the"):
         load(name)
 
 

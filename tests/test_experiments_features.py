@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from farrier.datasets import MissingData, Table, load
+from farrier.datasets import MissingDataError, Table, load
 from farrier.experiments import table5, table6
 from farrier.experiments.core import Fit
 from farrier.experiments.features import (
@@ -253,7 +253,7 @@ def test_what_is_missing_is_said_before_anything_runs(monkeypatch, experiment):
     base.cache_clear()
     monkeypatch.delenv("FARRIER_DATA", raising=False)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
-    with pytest.raises(MissingData, match="FARRIER_DATA"):
+    with pytest.raises(MissingDataError, match="FARRIER_DATA"):
         experiment.prepare()
 
 

@@ -57,14 +57,13 @@ def draw_tau(tau_max, scale, rng, size=None):
 
 def draw_nuisance(family, rng):
     """Draw the degrees of freedom, or the size, by rejection; NaN where there is neither."""
-    if family == "student_t":
-        low, high = 2.1, 200.0
-        propose = lambda: 10.0 * rng.standard_gamma(2.0)  # noqa: E731
-    elif family == "negative_binomial":
-        low, high = 0.01, 1000.0
-        propose = lambda: rng.standard_cauchy() ** -2.0  # noqa: E731
-    else:
+    proposals = {
+        "student_t": (2.1, 200.0, lambda: 10.0 * rng.standard_gamma(2.0)),
+        "negative_binomial": (0.01, 1000.0, lambda: rng.standard_cauchy() ** -2.0),
+    }
+    if family not in proposals:
         return np.nan
+    low, high, propose = proposals[family]
     while not low < (value := propose()) < high:
         pass
     return value

@@ -108,13 +108,13 @@ def _show(console: Console, report: Report) -> None:
 @contextmanager
 def _errors() -> Iterator[None]:
     """Turn what the user can mend into a message without a traceback."""
-    from farrier.datasets import WrongData
+    from farrier.datasets import WrongDataError
     from farrier.experiments.core import RequestError
     from farrier.experiments.runner import FitError
 
     try:
         yield
-    except (RequestError, FitError, WrongData, ImportError, OSError) as error:
+    except (RequestError, FitError, WrongDataError, ImportError, OSError) as error:
         typer.echo(f"farrier: {error}", err=True)
         raise typer.Exit(code=2) from error
 

@@ -24,11 +24,11 @@ VARIABLE = "FARRIER_DATA"
 WORDS = {"": np.nan, "neg": 0.0, "pos": 1.0, "tested_negative": 0.0, "tested_positive": 1.0}
 
 
-class MissingData(FileNotFoundError):  # noqa: N818
+class MissingDataError(FileNotFoundError):
     """A data set is neither in the folder nor to be had elsewhere."""
 
 
-class WrongData(ValueError):  # noqa: N818
+class WrongDataError(ValueError):
     """A data set is there, but it is not the one of the paper."""
 
 
@@ -144,9 +144,9 @@ def load(name: str) -> Table:
 
     Raises
     ------
-    MissingData
+    MissingDataError
         When the set is not at hand; the message says what was tried and where it comes from.
-    WrongData
+    WrongDataError
         When the file in the folder is not the one that was recorded.
 
     Examples
@@ -174,12 +174,12 @@ def read(path: str | Path, name: str) -> Table:
     ...     _ = path.write_text("age,diabetes\n50,pos\n")
     ...     read(path, "pima")
     Traceback (most recent call last):
-    farrier.datasets.WrongData: ...pima.csv is not the pima data set of the paper...
+    farrier.datasets.WrongDataError: ...pima.csv is not the pima data set of the paper...
     """
     content = Path(path).read_bytes()
     expected, found = SOURCES[name].sha256, hashlib.sha256(content).hexdigest()
     if found != expected:
-        raise WrongData(
+        raise WrongDataError(
             f"{path} is not the {name} data set of the paper: its SHA-256 is {found}, expected {expected}. "
             f"Put the original file there ({SOURCES[name].origin}), "
             f"or take it away or unset {VARIABLE} to look elsewhere."
@@ -276,17 +276,17 @@ def _decoded(codes: Vector, categories: list[Any]) -> Vector:
 def _checked(table: Table, what: str) -> Table:
     expected, found = SOURCES[table.name].numbers, fingerprint(table)
     if found != expected:
-        raise WrongData(
+        raise WrongDataError(
             f"{what} is not the {table.name} data set of the paper: "
             f"the SHA-256 of its numbers is {found}, expected {expected}"
         )
     return table
 
 
-def _missing(name: str, tried: str) -> MissingData:
+def _missing(name: str, tried: str) -> MissingDataError:
     folder = os.environ.get(VARIABLE)
     state = f"is {folder}, which has no such file" if folder else "is not set"
-    return MissingData(
+    return MissingDataError(
         f"the {name} data set is missing. Set {VARIABLE} to a folder with {name}.csv "
         f"(SHA-256 {SOURCES[name].sha256}); {VARIABLE} {state}. Origin: {SOURCES[name].origin}. {tried}."
     )

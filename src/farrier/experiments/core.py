@@ -15,6 +15,7 @@ HORSESHOES = ("hs-em", "hs-apx")
 RELEASED = ("hs-em-released", "hs-apx-released")
 HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")
 OTHERS = ("lasso-1se", "lasso-min", "mcp", "scad", "ridge-1se", "ridge-min", "posterior-mean")
+LINEAR = (*HORSESHOES, *RELEASED, *HORSESHOE_LIKE, *OTHERS)
 """The methods of the tables of regressions."""
 
 

@@ -86,7 +86,7 @@ def _posterior(problem: Problem, rng: np.random.Generator, chains: int, warmup: 
     from farrier import sample_posterior
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.filterwarnings("ignore", message="R-hat is not below")
         return sample_posterior(
             problem.design,
             problem.y,

@@ -1,7 +1,8 @@
 """Penalised regressions along a path of penalties, and ten-fold cross-validation to choose one.
 
-Lasso and ridge are glmnet's own (python-glmnet), MCP and SCAD are skglm's, with the defaults of R's ncvreg:
-gamma 3 and 3.7, one hundred penalties down to a twentieth of the largest where p > n.
+Lasso and ridge are glmnet's own (python-glmnet). MCP and SCAD are skglm's for linear models, `descent`'s for
+two classes, with the defaults of R's ncvreg: gamma 3 and 3.7, one hundred penalties down to a twentieth of
+the largest where p > n.
 """
 
 from __future__ import annotations

@@ -123,10 +123,10 @@ def run(
     """Run what the journal does not have yet, and return all records that were asked for."""
     known = {record.key for record in journal.records()}
     left = tasks(experiment, replicates, methods, seed, known)
-    progress(0, len(left))
     failures: list[str] = []
     work = batches(left, jobs)
     count, total = 0, sum(map(len, work))
+    progress(count, total)
     for finished in _finished(work, jobs):
         journal.append(record for done in finished for record in done.records)
         failures += [text for done in finished for text in done.failures]

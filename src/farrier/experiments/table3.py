@@ -6,10 +6,7 @@ import numpy as np
 
 from farrier._types import Vector
 from farrier.experiments.core import (
-    HORSESHOE_LIKE,
-    HORSESHOES,
-    OTHERS,
-    RELEASED,
+    LINEAR,
     Experiment,
     Fit,
     Problem,
@@ -66,7 +63,7 @@ EXPERIMENT = Experiment(
     title="Linear regression, 70 rows, 350 columns, 20 effects",
     settings={key: f"rho = {rho:g}, sigma2 = {sigma2:g}" for key, (rho, sigma2) in SETTINGS.items()},
     metrics=("MSE", "Time", "No.V", "TNZ", "FNZ"),
-    methods=(*HORSESHOES, *RELEASED, *HORSESHOE_LIKE, *OTHERS),
+    methods=LINEAR,
     replicates=100,
     draw=draw,
     notes=(

@@ -8,10 +8,7 @@ import numpy as np
 
 from farrier._types import Matrix, Vector
 from farrier.experiments.core import (
-    HORSESHOE_LIKE,
-    HORSESHOES,
-    OTHERS,
-    RELEASED,
+    LINEAR,
     Experiment,
     Fit,
     Problem,
@@ -63,7 +60,7 @@ EXPERIMENT = Experiment(
     title="Linear regression on four data sets, with noise columns, interactions and transformations",
     settings={key: f"{name} (n = {ROWS}, p = {p})" for key, (name, p) in SETTINGS.items()},
     metrics=("MSE", "Time", "No.V"),
-    methods=(*HORSESHOES, *RELEASED, *HORSESHOE_LIKE, *OTHERS),
+    methods=LINEAR,
     replicates=50,
     draw=draw,
     prepare=partial(load_all, SETTINGS),
