@@ -12,8 +12,8 @@ matplotlib.use("Agg")
 from sklearn.datasets import load_diabetes
 
 from farrier import HorseshoeRegressor
-from farrier.plot import plot_coefficients
-from farrier.posterior_plots import plot_forest
+from farrier.report.plots import plot_coefficients
+from farrier.report.posterior_plots import plot_forest
 
 FOLDER = Path("build")
 

@@ -6,9 +6,9 @@ import numpy as np
 
 import oracles
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.estep import DiagonalVariance, Dual, Orthogonal, Primal, Stochastic
-from farrier.likelihoods import FAMILIES, NegativeBinomial
-from farrier.likelihoods import StudentT as StudentNoise
+from farrier.conditional.engines import DiagonalVariance, Dual, Orthogonal, Primal, Stochastic
+from farrier.families import FAMILIES, NegativeBinomial
+from farrier.families import StudentT as StudentNoise
 from farrier.priors import (
     FixedScale,
     GammaScale,

@@ -14,7 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.likelihoods import Binomial, NegativeBinomial, StudentT
+from farrier.families import Binomial, NegativeBinomial, StudentT
 from test_bad_input import NAMES, NUMBER, POSITIVE, assert_says, at_row, refused
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -15,8 +15,8 @@ import pytest
 from scipy import sparse
 
 from farrier import sample_posterior
-from farrier.likelihoods import Location, Working
-from farrier.posterior import Posterior
+from farrier.families import Location, Working
+from farrier.posterior.draws import Posterior
 from test_bad_input import NAMES, NUMBER, POSITIVE, assert_says, at_column, at_row, refused
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -128,7 +128,7 @@ def test_a_checkpoint_that_is_no_path(value: Any, tmp_path: Path) -> None:
 def test_a_family_that_is_not_known(value: Any, tmp_path: Path) -> None:
     arguments = {"X": X, "y": REAL, "family": value, "checkpoint": tmp_path / "run"}
     every = [f"'{family}'" for family in RESPONSES]
-    told(lambda: sample_posterior(**arguments), r"\bfamily=", *every, "farrier.likelihoods")
+    told(lambda: sample_posterior(**arguments), r"\bfamily=", *every, "farrier.families")
 
 
 @pytest.mark.parametrize("value", ["horsehoe", 3, None], ids=repr)

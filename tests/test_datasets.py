@@ -11,8 +11,8 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
-from farrier import datasets
-from farrier.datasets import SOURCES, MissingDataError, Source, Table, WrongDataError, fingerprint, load
+from farrier.paper import datasets
+from farrier.paper.datasets import SOURCES, MissingDataError, Source, Table, WrongDataError, fingerprint, load
 
 FOLDER = os.environ.get("FARRIER_DATA")
 SHAPES = {
@@ -226,7 +226,7 @@ def test_fingerprints_see_numbers_only():
 
 def test_the_module_adds_neither_pandas_nor_scikit_learn_to_what_is_imported():
     code = (
-        "import sys, farrier; before = set(sys.modules); import farrier.datasets; "
+        "import sys, farrier; before = set(sys.modules); import farrier.paper.datasets; "
         "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

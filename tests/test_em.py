@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-import farrier.em
+import farrier.em.loop
 import oracles
 from farrier import HorseshoeRegressor, Status
-from farrier._design import Identity, System
-from farrier.accelerate import EMMap, find_fixed_point
-from farrier.em import Options, solve
+from farrier.data.design import Identity, System
+from farrier.em.fast.tail import EMMap, find_fixed_point
+from farrier.em.loop import Options, solve
+from farrier.em.starts import paper_start
 from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
-from farrier.starts import paper_start
 from registry import COORDINATES, LOCAL_PRIORS, name
 from simulate import SETTINGS, linear
 
@@ -97,7 +97,7 @@ def elsewhere(shape, rho, sigma2, seeds):
 def resting(request, monkeypatch):
     """Columns of a wide problem rest only if it is large; the second time, whatever its size."""
     if request.param == "always":
-        monkeypatch.setattr(farrier.em, "LARGE", 0)
+        monkeypatch.setattr(farrier.em.loop, "LARGE", 0)
 
 
 @pytest.mark.parametrize(("rho", "sigma2"), SETTINGS)
@@ -114,7 +114,7 @@ def test_the_mode_is_that_of_plain_em_on_other_data():
 
 @pytest.mark.parametrize(("rho", "sigma2"), SETTINGS)
 def test_the_mode_is_that_of_plain_em_where_columns_rest(rho, sigma2):
-    assert 120 * 1000 > farrier.em.LARGE
+    assert 120 * 1000 > farrier.em.loop.LARGE
     assert elsewhere((120, 1000), rho, sigma2, range(3)) == []
 
 

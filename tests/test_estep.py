@@ -6,19 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from farrier import choose_e_step
-from farrier._design import Identity, System
-from farrier.background import MatrixBackground, Size, absorb
-from farrier.conditional import draw_coefficients
-from farrier.em import worth_keeping
-from farrier.estep import (
+from farrier.conditional.engines import (
     Context,
     Dual,
     Orthogonal,
     Primal,
+    choose_e_step,
     posterior_covariance,
 )
-from farrier.lazy import WAKE_LIMIT, LazyDual
+from farrier.conditional.sampled import draw_coefficients
+from farrier.data.design import Identity, System
+from farrier.em.fast.fading import MatrixBackground, Size, absorb
+from farrier.em.fast.resting import WAKE_LIMIT, LazyDual
+from farrier.em.loop import worth_keeping
 from registry import ENGINES, STOCHASTIC, EngineCase
 
 SHAPES = {"long": (30, 8), "square": (12, 12), "wide": (10, 30)}
@@ -83,7 +83,7 @@ def test_primal_and_dual_agree(seed, shape, size):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_approximate_variances_are_one_over_the_diagonal(shape):
-    from farrier.estep import DiagonalVariance
+    from farrier.conditional.engines import DiagonalVariance
 
     system, d, sigma2 = problem(shape)
     moments = DiagonalVariance()(system, d, sigma2, Context())
@@ -227,11 +227,13 @@ def test_posterior_covariance(shape):
 
 
 def test_blocks_do_not_change_the_answer(monkeypatch):
-    import farrier.estep
+    import farrier.conditional.engines
 
     system, d, sigma2 = problem("wide")
     whole = Dual()(system, d, sigma2, Context())
-    monkeypatch.setattr(farrier.estep, "BLOCK_BYTES", 8 * system.n_rows * 7)  # seven columns a block
+    monkeypatch.setattr(
+        farrier.conditional.engines, "BLOCK_BYTES", 8 * system.n_rows * 7
+    )  # seven columns a block
     parts = Dual()(system, d, sigma2, Context())
     np.testing.assert_allclose(parts.mean, whole.mean, rtol=1e-12)
     np.testing.assert_allclose(parts.variance, whole.variance, rtol=1e-11, atol=1e-18)

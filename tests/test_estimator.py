@@ -214,7 +214,7 @@ def test_plot_shows_every_coefficient_and_escapes_names(diabetes):
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from farrier.plot import plot_coefficients
+    from farrier.report.plots import plot_coefficients
 
     X, y = diabetes
     renamed = X.rename(columns={"bmi": "price_$x$_<b>"})
@@ -246,7 +246,7 @@ def test_missing_extra_is_named(monkeypatch, diabetes):
 
 
 def test_threads_are_held_during_a_small_fit_and_given_back(diabetes):
-    from farrier._threads import _blas_pools, fitting_threads
+    from farrier.linalg import _blas_pools, fitting_threads
 
     X, y = diabetes
     pools = _blas_pools()

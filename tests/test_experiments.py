@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from farrier.cli import app
-from farrier.experiments import TABLES, load
-from farrier.experiments.cells import summarise
-from farrier.experiments.core import Fit
-from farrier.experiments.features import base
-from farrier.experiments.journal import Journal, Record
-from farrier.experiments.methods import METHODS, Method
-from farrier.experiments.printed import printed
-from farrier.experiments.runner import Task, run_task
+from farrier.cli.app import app
+from farrier.paper import TABLES, load
+from farrier.paper.cells import summarise
+from farrier.paper.core import Fit
+from farrier.paper.features import base
+from farrier.paper.journal import Journal, Record
+from farrier.paper.methods import METHODS, Method
+from farrier.paper.printed import printed
+from farrier.paper.runner import Task, run_task
 from paper_data import need
 
 FAST = {  # one replicate of these is enough to see the structure; the compiled peers have tests of their own

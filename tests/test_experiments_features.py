@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from farrier.datasets import MissingDataError, Table, load
-from farrier.experiments import table5, table6
-from farrier.experiments.core import Fit
-from farrier.experiments.features import (
+from farrier.paper import table5, table6
+from farrier.paper.core import Fit
+from farrier.paper.datasets import MissingDataError, Table, load
+from farrier.paper.features import (
     RECIPES,
     Columns,
     Recipe,

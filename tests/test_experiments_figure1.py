@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier.experiments import figure1
-from farrier.experiments.figure1 import THRESHOLD, horseshoe, horseshoe_like, horseshoe_threshold
+from farrier.paper import figure1
+from farrier.paper.figure1 import THRESHOLD, horseshoe, horseshoe_like, horseshoe_threshold
 
 CURVES = ["lasso", "horseshoe", "horseshoe_lambda2", "horseshoe_like"]
 MATCHED = ["lasso", "horseshoe", "horseshoe_like"]

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from farrier.experiments import descent
-from farrier.experiments.core import Problem, toeplitz_normal
-from farrier.experiments.horseshoe_like import expected_precision, horseshoe_like
-from farrier.experiments.means_posterior import means_posterior
-from farrier.experiments.methods import METHODS
-from farrier.experiments.paths import FOLDS, GAMMA, cross_validate, glmnet, nonconvex
-from farrier.experiments.released import _as_written, _e_step, released
+from farrier.paper import descent
+from farrier.paper.core import Problem, toeplitz_normal
+from farrier.paper.methods import METHODS
+from farrier.paper.peers.horseshoe_like import expected_precision, horseshoe_like
+from farrier.paper.peers.means_posterior import means_posterior
+from farrier.paper.peers.paths import FOLDS, GAMMA, cross_validate, glmnet, nonconvex
+from farrier.paper.peers.released import _as_written, _e_step, released
 
 pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
 pytest.importorskip("skglm", reason="skglm is not installed: pip install 'farrier[experiments]'")

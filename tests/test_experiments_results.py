@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from farrier.experiments import TABLES, load
-from farrier.experiments.cells import Cell, summarise
-from farrier.experiments.journal import Journal
-from farrier.experiments.methods import METHODS
-from farrier.experiments.printed import printed
-from farrier.experiments.runner import run
-from farrier.experiments.verdicts import TIMES_FASTER, compared, far, worse
+from farrier.paper import TABLES, load
+from farrier.paper.cells import Cell, summarise
+from farrier.paper.journal import Journal
+from farrier.paper.methods import METHODS
+from farrier.paper.printed import printed
+from farrier.paper.runner import run
+from farrier.paper.verdicts import TIMES_FASTER, compared, far, worse
 from paper_data import need
 
 RESULTS = Path(__file__).resolve().parent.parent / "experiments" / "results"

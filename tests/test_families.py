@@ -13,11 +13,11 @@ import pytest
 from scipy import integrate, special, stats
 
 from farrier import HorseshoeRegressor
-from farrier.likelihoods import (
+from farrier.families import (
     Binomial,
+    Family,
     Gaussian,
     Laplace,
-    Likelihood,
     NegativeBinomial,
     Poisson,
     StudentT,
@@ -29,7 +29,7 @@ class FamilyCase:
     """A family, and SciPy's distribution of y given eta and sigma2, which knows nothing of farrier."""
 
     name: str
-    family: Likelihood
+    family: Family
     distribution: Callable[[Any, float], Any]
 
     @property
@@ -109,7 +109,7 @@ def responses(case: FamilyCase) -> Any:
     return np.array([-1e4, -31.3, -2.2, -0.123, 0.077, 1.7, 29.0, 1e4])
 
 
-def sharp(family: Likelihood) -> Likelihood:
+def sharp(family: Family) -> Family:
     """Return what Laplace ends with: its weights start blurred, and are sharpened at each update."""
     y = np.array([-3.0, 0.5, 8.0])
     for _ in range(200 if isinstance(family, Laplace) else 0):
@@ -383,7 +383,7 @@ def test_what_is_fixed_stays_fixed() -> None:
     ],
     ids=repr,
 )
-def test_what_a_family_cannot_produce_is_refused_with_its_row(family: Likelihood, y: list[float]) -> None:
+def test_what_a_family_cannot_produce_is_refused_with_its_row(family: Family, y: list[float]) -> None:
     row = next(i for i, value in enumerate(y) if value < 0 or value != np.floor(value))
     with pytest.raises(ValueError, match=f"row {row}"):
         family.check(np.array(y))

@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils.class_weight import compute_class_weight
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.likelihoods import Binomial
+from farrier.families import Binomial
 
 both_weights = pytest.mark.parametrize("weights", ["polya_gamma", "irls"])
 OPTIONS: dict[str, Any] = {"tol": 1e-10}

@@ -13,7 +13,7 @@ import pytest
 from scipy import optimize, special
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.likelihoods import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
 
 N = 81
 RNG = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.likelihoods import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
 from test_families import FAMILIES, FamilyCase, count_families, every_family, noise_families
 
 SHAPES = {"long": (160, 8), "wide": (70, 90)}

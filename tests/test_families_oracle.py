@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.likelihoods import Binomial, Poisson
+from farrier.families import Binomial, Poisson
 
 KINDS = {
     "polya_gamma": Binomial(weights="polya_gamma"),

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import special, stats
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.likelihoods import Binomial, NegativeBinomial, Poisson, StudentT
+from farrier.families import Binomial, NegativeBinomial, Poisson, StudentT
 from test_families import FAMILIES, FamilyCase
 
 FLAT = {"prior": "ridge", "tau": 1e4, "zero_threshold": 0, "tol": 1e-10}

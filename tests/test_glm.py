@@ -5,21 +5,21 @@ import pytest
 from scipy.stats import norm
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier._design import standardise
-from farrier.accelerate import Anderson
-from farrier.em import Options, solve
-from farrier.likelihoods import (
+from farrier.data.design import standardise
+from farrier.data.weighted import WeightedSystem
+from farrier.em.fast.tail import Anderson
+from farrier.em.loop import Options, solve
+from farrier.em.weights import Linearised
+from farrier.families import (
     Binomial,
+    Family,
     Laplace,
-    Likelihood,
     NegativeBinomial,
     Poisson,
     StudentT,
     Working,
 )
-from farrier.linearised import Linearised
 from farrier.priors import HalfCauchy, Horseshoe
-from farrier.weighted import WeightedSystem
 from simulate import glm
 
 FAMILIES = {
@@ -196,7 +196,7 @@ def test_steps_that_overshoot_are_halved():
 def test_an_unfinished_family_says_what_is_missing():
     X, y, _ = glm("gaussian", 30, 6)
     with pytest.raises(NotImplementedError):
-        HorseshoeRegressor(family=Likelihood()).fit(X, y)
+        HorseshoeRegressor(family=Family()).fit(X, y)
 
 
 def test_one_class_or_all_zero_counts_are_said_to_be_at_the_boundary():
@@ -210,7 +210,7 @@ def test_pictures_of_classes():
     import matplotlib
 
     matplotlib.use("Agg")
-    from farrier.plot import plot_coefficients
+    from farrier.report.plots import plot_coefficients
 
     X = np.random.default_rng(0).standard_normal((60, 4))
     ax = plot_coefficients(HorseshoeClassifier().fit(X, X[:, 0] + 0.5 * X[:, 3] > 0))

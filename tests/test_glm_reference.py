@@ -18,7 +18,7 @@ from statsmodels.discrete.discrete_model import NegativeBinomial as DiscreteNega
 from statsmodels.miscmodels.tmodel import TLinearModel
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.likelihoods import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
 from farrier.priors import Ridge
 from test_families import FAMILIES, FamilyCase, every_family
 

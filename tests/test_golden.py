@@ -8,10 +8,10 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier._design import standardise
-from farrier.em import Options, solve
-from farrier.likelihoods import Binomial
-from farrier.linearised import Linearised
+from farrier.data.design import standardise
+from farrier.em.loop import Options, solve
+from farrier.em.weights import Linearised
+from farrier.families import Binomial
 from farrier.priors import HalfCauchy, Horseshoe, InverseGammaGlobal, Lasso
 
 GOLDEN = Path(__file__).parent / "golden"

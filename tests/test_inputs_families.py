@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.likelihoods import Binomial, NegativeBinomial, StudentT
+from farrier.families import Binomial, NegativeBinomial, StudentT
 from test_inputs import NAMES, VECTOR_FORMS, X_FORMS, N, P, make_data, read_only
 
 pytestmark = pytest.mark.filterwarnings("error")

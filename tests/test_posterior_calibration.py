@@ -11,8 +11,7 @@ import pytest
 from scipy import special, stats
 
 from farrier import sample_posterior
-from farrier.gibbs import Model, State, sampler
-from farrier.likelihoods import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
 from farrier.priors import (
     GammaScale,
     HalfCauchy,
@@ -24,7 +23,8 @@ from farrier.priors import (
     Ridge,
     StrawdermanBerger,
 )
-from farrier.variates import Streams
+from farrier.sampling.gibbs import Model, State, sampler
+from farrier.sampling.streams import Streams
 from registry import LOCAL_PRIORS, name
 
 pytest.importorskip("polyagamma")
@@ -254,7 +254,7 @@ TAU_MAX = 1.0
 
 @dataclass(frozen=True)
 class Joint:
-    """A model on the scale on which the prior acts, for tests of `farrier.gibbs` itself.
+    """A model on the scale on which the prior acts, for tests of `farrier.sampling.gibbs` itself.
 
     With ``proper`` sigma2 is known to be 1 and there is no intercept; otherwise a location family has both,
     with their improper priors.

@@ -9,19 +9,14 @@ from scipy import optimize, special, stats
 
 import oracles
 from farrier import sample_posterior
-from farrier._design import System
-from farrier.conditional import Conditional, draw_coefficients
-from farrier.diagnostics import mcse_mean
-from farrier.likelihoods import Binomial, Laplace, NegativeBinomial, Poisson
-from farrier.likelihoods import StudentT as StudentNoise
+from farrier.conditional.sampled import Conditional, draw_coefficients
+from farrier.data.design import System
+from farrier.families import Binomial, Laplace, NegativeBinomial, Poisson
+from farrier.families import StudentT as StudentNoise
 from farrier.priors import GammaScale, HalfCauchy, HorseshoeLike, InverseGammaGlobal, InvertedBeta
-from farrier.variates import (
-    Streams,
-    gamma_above,
-    power_exponential_step,
-    reciprocal_inverse_gaussian,
-    slice_step,
-)
+from farrier.sampling.diagnostics import mcse_mean
+from farrier.sampling.streams import Streams
+from farrier.variates import gamma_above, power_exponential_step, reciprocal_inverse_gaussian, slice_step
 from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
 
 pytest.importorskip("polyagamma")

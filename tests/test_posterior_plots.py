@@ -13,10 +13,10 @@ from matplotlib import colors, pyplot
 
 import simulate
 from farrier import sample_posterior
-from farrier.likelihoods import Likelihood, Location
-from farrier.plot import SELECTED, ZERO
-from farrier.posterior import Posterior
-from farrier.posterior_plots import CHAINS, MODE, plot_forest, plot_predictive, plot_rank, plot_trace
+from farrier.families import Family, Location
+from farrier.posterior.draws import Posterior
+from farrier.report.plots import SELECTED, ZERO
+from farrier.report.posterior_plots import CHAINS, MODE, plot_forest, plot_predictive, plot_rank, plot_trace
 
 mpl.use("Agg")
 NAMES = ["price_$x$", "constant", "x2", "x3", "x4", "x5", "x6"]
@@ -410,7 +410,7 @@ class Silent(Location):
 
 
 def test_families_that_cannot_simulate_say_so(posterior):
-    assert Silent.simulate is Likelihood.simulate
+    assert Silent.simulate is Family.simulate
     with pytest.raises(NotImplementedError, match="simulate"):
         plot_predictive(replace(posterior, family=Silent()))
 

@@ -28,14 +28,15 @@ import pytest
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from farrier import HorseshoeRegressor, chains, checkpoint, diagnostics, gibbs, sample_posterior, variates
-from farrier import posterior as posterior_module
-from farrier._threads import _blas_pools
-from farrier.chains import Plan, Progress, advance
-from farrier.gibbs import Model, State, join
-from farrier.likelihoods import Laplace, NegativeBinomial, StudentT
-from farrier.posterior import QUANTITIES, Posterior
+from farrier import HorseshoeRegressor, sample_posterior
+from farrier.families import Laplace, NegativeBinomial, StudentT
+from farrier.linalg import _blas_pools
+from farrier.posterior import draws as posterior_module
+from farrier.posterior.draws import QUANTITIES, Posterior
 from farrier.priors import InverseGammaGlobal
+from farrier.sampling import chains, checkpoint, diagnostics, gibbs, streams
+from farrier.sampling.chains import Plan, Progress, advance
+from farrier.sampling.gibbs import Model, State, join
 from simulate import DRAWS
 
 # --- the runs -------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def never(*arguments: Any, **options: Any) -> Any:
 
 @each_case
 def test_a_chain_is_the_same_alone_and_in_any_pieces(which: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variates, "POOL", 64)  # numbers drawn ahead run out often
+    monkeypatch.setattr(streams, "POOL", 64)  # numbers drawn ahead run out often
     model, plan, start = begin(CASES[which], n_chains=3, n_draws=4, thin=2, store_lambda2=True)
     untouched = start.take(slice(0, 3))
     state, draws = advance(model, plan, start, plan.sweeps)
@@ -749,7 +750,8 @@ def test_ctrl_c_at_any_moment(
 SCRIPT = """
 import os, sys, time
 import numpy as np
-from farrier import chains, checkpoint, sample_posterior
+from farrier import sample_posterior
+from farrier.sampling import chains, checkpoint
 
 chains.PIECE_SECONDS, chains.LOOK_SHARE = {piece}, 1e9
 folder = sys.argv[1]
@@ -992,7 +994,7 @@ MEMORY = """
 import resource, warnings
 import numpy as np
 from farrier import sample_posterior
-from farrier.chains import Plan
+from farrier.sampling.chains import Plan
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)

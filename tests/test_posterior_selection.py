@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import simulate
-from farrier import sample_posterior, selection
-from farrier.fitting import Rows
-from farrier.likelihoods import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
-from farrier.posterior import Posterior
-from farrier.selection import select
+from farrier import sample_posterior
+from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.model import Rows
+from farrier.posterior import selection
+from farrier.posterior.draws import Posterior
+from farrier.posterior.selection import select
 
 
 def made(

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import oracles
-from farrier.mstep import exact_noise_variance, m_step, noise_variance
+from farrier.em.mstep import exact_noise_variance, m_step, noise_variance
 from farrier.priors import Horseshoe, LocalPrior, is_sparse, resolve_global, resolve_local
 from registry import COORDINATES, GLOBAL_PRIORS, LOCAL_PRIORS, name
 

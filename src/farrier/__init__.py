@@ -3,16 +3,27 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from farrier._types import FitResult, Iteration, Status
 from farrier._version import __version__
-from farrier.classifier import HorseshoeClassifier
-from farrier.estep import choose_e_step
-from farrier.estimators import HorseshoeRegressor
-from farrier.means import normal_means
 
 if TYPE_CHECKING:
-    from farrier.posterior import Posterior
-    from farrier.sample import sample_posterior
+    from farrier._types import FitResult, Iteration, Status
+    from farrier.estimators.classifier import HorseshoeClassifier
+    from farrier.estimators.means import normal_means
+    from farrier.estimators.regressor import HorseshoeRegressor
+    from farrier.estimators.sample import sample_posterior
+    from farrier.posterior.draws import Posterior
+
+_HOMES = {
+    "FitResult": "farrier._types",
+    "HorseshoeClassifier": "farrier.estimators.classifier",
+    "HorseshoeRegressor": "farrier.estimators.regressor",
+    "Iteration": "farrier._types",
+    "Posterior": "farrier.posterior.draws",
+    "Status": "farrier._types",
+    "normal_means": "farrier.estimators.means",
+    "sample_posterior": "farrier.estimators.sample",
+}
+"""Each name is imported when it is first asked for."""
 
 __all__ = [
     "FitResult",
@@ -22,19 +33,15 @@ __all__ = [
     "Posterior",
     "Status",
     "__version__",
-    "choose_e_step",
     "normal_means",
     "sample_posterior",
 ]
 
-_LATER = {"Posterior": "farrier.posterior", "sample_posterior": "farrier.sample"}
-"""Imported when they are first asked for: most fits never need them."""
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _HOMES:
         raise AttributeError(f"module 'farrier' has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ def main() -> None:
         require("rich", extra="cli")
     except ImportError as error:
         sys.exit(str(error))
-    from farrier.cli import app
+    from farrier.cli.app import app
 
     app()
 

@@ -11,17 +11,17 @@ from uuid import uuid4
 
 import numpy as np
 
-from farrier._design import Standardised, spread
+from farrier._checks import check_number, check_random_state
 from farrier._types import Status, Vector
-from farrier._validation import check_number, check_random_state
-from farrier.chains import Draws, Outcome, Plan, Progress, Run, spread_draws
-from farrier.checkpoint import Checkpoint, digest_of
-from farrier.fitting import Fitted, Rows, Settings, Target, known_variance, prepare
-from farrier.gibbs import SHRINKAGE_EVERY, Model, State
-from farrier.likelihoods import Gaussian, Likelihood, Location
-from farrier.posterior import Posterior
+from farrier.data.design import Standardised, spread
+from farrier.families import Family, Gaussian, Location
+from farrier.model import Fitted, Rows, Settings, Target, known_variance, prepare
+from farrier.posterior.draws import Posterior
 from farrier.priors import GlobalSampler, LocalSampler
-from farrier.variates import Streams
+from farrier.sampling.chains import Draws, Outcome, Plan, Progress, Run, spread_draws
+from farrier.sampling.checkpoint import Checkpoint, digest_of
+from farrier.sampling.gibbs import SHRINKAGE_EVERY, Model, State
+from farrier.sampling.streams import Streams
 
 MAX_MEMORY = 2 << 30
 GOOD_RHAT = 1.01
@@ -86,7 +86,7 @@ def sample_rows(
     return posterior
 
 
-def refuse_fractions(weights: Vector | None, likelihood: Likelihood) -> None:
+def refuse_fractions(weights: Vector | None, likelihood: Family) -> None:
     """Refuse weights that are not whole for families in which each row has a latent weight of its own.
 
     Examples
@@ -104,7 +104,7 @@ def refuse_fractions(weights: Vector | None, likelihood: Likelihood) -> None:
         )
 
 
-def _repeat(rows: Rows, likelihood: Likelihood) -> Rows:
+def _repeat(rows: Rows, likelihood: Family) -> Rows:
     """Repeat rows with whole weights for families in which each row has a latent weight of its own."""
     if rows.weights is None or not isinstance(likelihood, Location) or isinstance(likelihood, Gaussian):
         return rows
@@ -122,7 +122,7 @@ def _check_jobs(n_jobs: Any) -> int | None:
 
 def _refuse_without_sampler(settings: Settings) -> None:
     family, prior, tau = settings.likelihood, settings.prior, settings.tau
-    if family.has_dispersion and type(family).augment is Likelihood.augment:
+    if family.has_dispersion and type(family).augment is Family.augment:
         raise ValueError(
             f"{type(family).__name__} has no sampler: a family with a noise variance needs a method "
             "augment(y, eta, sigma2, counts, rng), which draws the weights that make y Gaussian"

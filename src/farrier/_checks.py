@@ -1,0 +1,85 @@
+"""Numbers and names that users hand in, checked: each error names the argument and the way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    low: float = 0.0,
+    high: float = np.inf,
+    low_allowed: bool = False,
+    instead: str = "",
+) -> float:
+    """Return ``value`` as a float above ``low`` and at most ``high``.
+
+    ``instead`` names what else the argument may be, for the error message.
+
+    Examples
+    --------
+    >>> check_number("coordinate", 2.5, high=2.0)
+    Traceback (most recent call last):
+    ValueError: coordinate=2.5 must be a finite number above 0 and at most 2
+    """
+    lower = f"of at least {low:g} (not negative)" if low_allowed else f"above {low:g}"
+    upper = " (positive)" if np.isinf(high) and not low_allowed else ""
+    upper = upper if np.isinf(high) else f" and at most {high:g}"
+    allowed = f"{name}={value!r} must be a finite number {lower}{upper}{instead}"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(allowed)
+    if not np.isfinite(value) or value > high or value < low or (value == low and not low_allowed):
+        raise ValueError(allowed)
+    return float(value)
+
+
+def check_level(level: Any) -> float:
+    """Return the coverage of an interval, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> check_level(0.95)
+    0.95
+    """
+    try:
+        return check_number("level", level, high=np.nextafter(1.0, 0.0))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"level={level!r} must be a number above 0 and below 1") from None
+
+
+def check_random_state(random_state: Any) -> np.random.Generator:
+    """Return a generator: the one given, or a new one from a seed.
+
+    Examples
+    --------
+    >>> check_random_state(-1)
+    Traceback (most recent call last):
+    ValueError: random_state=-1 must be a whole number of at least 0, a numpy.random.Generator, or None
+    """
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not (random_state is None or isinstance(random_state, np.random.Generator) or whole) or (
+        whole and random_state < 0
+    ):
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number of at least 0, "
+            "a numpy.random.Generator, or None"
+        )
+    return np.random.default_rng(random_state)
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str, ...], instead: str = "") -> str:
+    """Return ``value`` if it is one of the names allowed; ``instead`` says what else would do.
+
+    Examples
+    --------
+    >>> check_choice("start", "paper", ("paper", "variance"))
+    'paper'
+    """
+    if not isinstance(value, str) or value not in allowed:
+        names = ", ".join(map(repr, allowed))
+        raise ValueError(f"{name}={value!r} is not known: use one of {names}{instead}")
+    return value

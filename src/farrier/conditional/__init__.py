@@ -1,0 +1,1 @@
+"""The coefficients given the scales: mean, variances, covariance, determinant, draws."""

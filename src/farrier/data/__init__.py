@@ -1,0 +1,1 @@
+"""The data, wherever they live, and the least-squares problem they pose."""

@@ -1,0 +1,122 @@
+"""What is asked of the columns of X, wherever they live. Nothing outside this folder sees the array behind."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from farrier._types import Mask, Matrix, Vector
+
+
+class Spread(NamedTuple):
+    """Of all columns: the means (zero if not centred), the root mean squares around them, which vary at all."""
+
+    mean: Vector
+    spread: Vector
+    varies: Mask
+
+
+class Compressed(NamedTuple):
+    """At most k rows that say the same as n: ||z - X b||^2 = ||targets - x b||^2 + left_over."""
+
+    x: Matrix
+    targets: Vector
+    left_over: float
+
+
+class Scaled(Protocol):
+    """The columns times ``root``: what the dual form works on, at one value of the scales."""
+
+    def outer(self, base: Any = None) -> Any:
+        """Return base + X D X', D = diag(root^2): the lower triangle, Fortran-ordered."""
+        ...
+
+    def leverages(self, factor: Any) -> Vector:
+        """Return d_j x_j'M^-1 x_j from the Cholesky factor of M; the last thing to be asked."""
+        ...
+
+    def half_solved(self, factor: Any) -> Matrix:
+        """Return L^-1 X D^1/2, dense: as many rows as observations."""
+        ...
+
+    def matvec(self, coef: Any) -> Any:
+        """Return X D^1/2 b, for a vector or for each column of a matrix."""
+        ...
+
+    def rmatvec(self, rows: Any) -> Any:
+        """Return D^1/2 X' r, for a vector or for each column of a matrix."""
+        ...
+
+
+class Columns(Protocol):
+    """X: n rows that fit in memory as vectors, k columns that may live anywhere."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        ...
+
+    def matvec(self, coef: Any) -> Any:
+        """Return X b, for a vector or for each column of a matrix."""
+        ...
+
+    def rmatvec(self, rows: Any) -> Any:
+        """Return X' r, for a vector or for each column of a matrix."""
+        ...
+
+    def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
+        """Return sum_i w_i (x_i - center)(x_i - center)', both triangles."""
+        ...
+
+    def squares(self) -> Vector:
+        """Return ||x_j||^2."""
+        ...
+
+    def scaled(self, root: Vector, dtype: Any = np.float64) -> Scaled:
+        """Return the columns times ``root``, in single or double precision."""
+        ...
+
+    def take(self, keep: Mask) -> Columns:
+        """Return the columns in ``keep``."""
+        ...
+
+    def rows(self, which: Any) -> Columns:
+        """Return some of the rows."""
+        ...
+
+    def reweighted(self, root: Vector, center: Vector | None = None) -> Columns:
+        """Return diag(root) (X - 1 center')."""
+        ...
+
+    def single(self) -> Columns:
+        """Return the columns in single precision."""
+        ...
+
+    def compressed(self, targets: Vector) -> Compressed:
+        """Return as few rows as say the same of the coefficients, if n > k; else the rows as they are."""
+        ...
+
+    def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Columns, Spread]:
+        """Return the columns that vary, centred and scaled by the weights, and what they were before."""
+        ...
+
+    def dense(self) -> Matrix:
+        """Return the array: for a few columns, or rows."""
+        ...
+
+    def digest(self) -> tuple[Any, ...]:
+        """Return arrays that tell these columns from others."""
+        ...
+
+
+def varies(spread: Vector, mean: Vector, n_rows: int) -> Mask:
+    """Tell which columns vary: by more than the rounding error of their mean.
+
+    Examples
+    --------
+    >>> varies(np.array([1e-12, 1.0]), np.array([1e6, 1e6]), n_rows=4)
+    array([False,  True])
+    """
+    rounding = 10.0 * np.sqrt(n_rows) * np.finfo(np.float64).eps
+    return np.asarray(spread > rounding * np.abs(mean))

@@ -1,0 +1,176 @@
+"""Columns in a NumPy array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas
+
+from farrier._types import Mask, Matrix, Vector
+from farrier.data.columns import Compressed, Spread, varies
+from farrier.linalg import both_triangles
+
+BLOCK_ROWS = 4096
+"""Rows that are weighted at a time: few enough to stay in the cache."""
+BLOCK_BYTES = 64 << 20
+"""Size of the scaled copy of the columns that the dual form works through at a time."""
+
+
+class Dense:
+    """Columns in an array, which is never modified; products are fastest if it is Fortran-ordered.
+
+    Examples
+    --------
+    >>> Dense(np.array([[1.0, 2.0], [3.0, 4.0]])).take(np.array([False, True])).rmatvec(np.array([1.0, 1.0]))
+    array([6.])
+    """
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        n, k = self._x.shape
+        return int(n), int(k)
+
+    def matvec(self, coef: Any) -> Any:
+        """Return X b."""
+        return self._x @ coef
+
+    def rmatvec(self, rows: Any) -> Any:
+        """Return X' r."""
+        return self._x.T @ rows
+
+    def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
+        """Return sum_i w_i (x_i - center)(x_i - center)'; weighted rows a block at a time."""
+        if weights is None and center is None:
+            return both_triangles(blas.dsyrk(1.0, self._x, trans=1, lower=1))
+        n, k = self.shape
+        root = np.ones(n) if weights is None else np.sqrt(weights)
+        lower = np.zeros((k, k), order="F")
+        for start in range(0, n, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            block = self._x[rows] if center is None else self._x[rows] - center
+            block = np.asfortranarray(block * root[rows, None])
+            lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
+        return both_triangles(np.asarray(lower))
+
+    def squares(self) -> Vector:
+        """Return ||x_j||^2."""
+        return np.asarray(np.einsum("ij,ij->j", self._x, self._x))
+
+    def scaled(self, root: Vector, dtype: Any = np.float64) -> Blocks:
+        """Return the columns times ``root``."""
+        return Blocks(self._x, root, dtype)
+
+    def take(self, keep: Mask) -> Dense:
+        """Return the columns in ``keep``, Fortran-ordered: contiguous to read and to write."""
+        return Dense(self._x.T[keep].T)
+
+    def rows(self, which: Any) -> Dense:
+        """Return some of the rows."""
+        part = self._x[which]
+        return Dense(np.asfortranarray(part) if self._x.flags.f_contiguous else part)
+
+    def reweighted(self, root: Vector, center: Vector | None = None) -> Dense:
+        """Return diag(root) (X - 1 center')."""
+        out = self._x - center if center is not None else self._x.copy(order="K")
+        out *= root[:, None]
+        return Dense(np.asfortranarray(out))
+
+    def single(self) -> Dense:
+        """Return the columns in single precision."""
+        return Dense(self._x.astype(np.float32))
+
+    def compressed(self, targets: Vector) -> Compressed:
+        """Return R and Q'z, X = QR."""
+        if self._x.shape[0] <= self._x.shape[1]:
+            return Compressed(self._x, targets, 0.0)
+        triangle: Any = np.linalg.qr(np.column_stack([self._x, targets]), mode="r")
+        return Compressed(triangle[:-1, :-1], triangle[:-1, -1], float(triangle[-1, -1] ** 2))
+
+    def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Dense, Spread]:
+        """Return the columns that vary, centred and scaled: the one copy of the data."""
+        x = np.array(self._x, order="F")
+        n, k = x.shape
+        total, mean = (n if weights is None else weights.sum()), np.zeros(k)
+        if center:
+            mean = x.mean(axis=0) if weights is None else weights @ x / total
+            x -= mean
+        squares = np.einsum("ij,ij->j", x, x) if weights is None else np.einsum("ij,ij,i->j", x, x, weights)
+        found = Spread(mean, np.sqrt(squares / total), np.empty(0, dtype=np.bool_))
+        found = found._replace(varies=varies(found.spread, mean, n))
+        if not found.varies.all():
+            x = x.T[found.varies].T
+        if scale:
+            x *= 1.0 / found.spread[found.varies]
+        return Dense(x), found
+
+    def dense(self) -> Matrix:
+        """Return the array."""
+        return np.asarray(self._x)
+
+    def digest(self) -> tuple[Any, ...]:
+        """Return the array."""
+        return (self._x,)
+
+
+class Blocks:
+    """The columns times ``root``, in blocks of bounded size; a single block is scaled only once.
+
+    `leverages` overwrites it, and is the last thing to be asked.
+    """
+
+    def __init__(self, x: Any, root: Vector, dtype: Any) -> None:
+        self._x, self._dtype = x, np.dtype(dtype)
+        self._root: Any = root.astype(dtype)
+        self._step = max(1, BLOCK_BYTES // (self._dtype.itemsize * max(1, x.shape[0])))
+        self._only: Any = None
+        prefix = "s" if self._dtype == np.float32 else "d"
+        self._syrk, self._trsm = getattr(blas, prefix + "syrk"), getattr(blas, prefix + "trsm")
+
+    def outer(self, base: Any = None) -> Any:
+        """Return base + X D X'."""
+        n = self._x.shape[0]
+        out = np.zeros((n, n), self._dtype, "F") if base is None else base.astype(self._dtype, order="F")
+        for _, block in self._blocks():
+            out = self._syrk(1.0, block, beta=1.0, c=out, lower=1, overwrite_c=1)
+        return out
+
+    def leverages(self, factor: Any) -> Vector:
+        """Return d_j x_j'M^-1 x_j."""
+        out = np.empty(self._x.shape[1])
+        for columns, block in self._blocks():
+            half = self._trsm(1.0, factor, block, lower=1, overwrite_b=1)
+            out[columns] = np.einsum("ij,ij->j", half, half)
+        return out
+
+    def half_solved(self, factor: Any) -> Matrix:
+        """Return L^-1 X D^1/2."""
+        return np.asarray(self._trsm(1.0, factor, np.asfortranarray(self._x * self._root), lower=1))
+
+    def matvec(self, coef: Any) -> Any:
+        """Return X D^1/2 b."""
+        return sum(block @ coef[columns] for columns, block in self._blocks())
+
+    def rmatvec(self, rows: Any) -> Any:
+        """Return D^1/2 X' r."""
+        return np.concatenate([block.T @ rows for _, block in self._blocks()])
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        for start in range(0, self._x.shape[1], self._step):
+            columns = slice(start, start + self._step)
+            yield columns, self._block(columns)
+
+    def _block(self, columns: slice) -> Any:
+        if self._only is not None:
+            return self._only
+        part = self._x[:, columns]
+        out: Any = np.empty(part.shape, dtype=self._dtype, order="F")
+        np.multiply(part, self._root[columns], out=out, casting="same_kind")
+        if self._x.shape[1] <= self._step:
+            self._only = out
+        return out

@@ -1,0 +1,195 @@
+"""A weighted least-squares problem: what the E-step, the start and the sampler see of the data."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from farrier._types import Mask, Matrix, Vector
+from farrier.data.columns import Columns, Compressed
+from farrier.data.dense import Dense
+
+CANCELS = 0.9
+"""A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand."""
+
+
+class Targets:
+    """What is explained: one target and one weight a row, centred where there is an intercept.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        The targets.
+    total_weight : float
+        The n of the paper: the sum of the sample weights.
+    weights : array of shape (n,), optional
+        How much each row counts; None stands for 1, with nothing left to centre.
+    center : bool
+        Whether there is an intercept.
+    careful : bool
+        Whether the residual sum of squares matters: then it is added up row by row, and not taken from the
+        Gram matrix, where it is what is left of larger numbers.
+    """
+
+    def __init__(
+        self,
+        values: Vector,
+        total_weight: float,
+        weights: Vector | None = None,
+        center: bool = False,
+        careful: bool = True,
+    ) -> None:
+        self.values, self.total_weight, self.weights = values, total_weight, weights
+        self.center, self.careful = center, careful
+        self.information = total_weight if weights is None else float(weights.sum())
+        self.root = None if weights is None else np.sqrt(weights)
+        self.mean = 0.0 if weights is None or not center else float(weights @ values) / self.information
+        self.z = values if self.root is None else self.root * (values - self.mean)
+
+    @cached_property
+    def zz(self) -> float:
+        """Z'z."""
+        return float(self.z @ self.z)
+
+
+class LeastSquares:
+    """The columns against the targets, both times sqrt(weight) and centred by weight; weights are 1 if None.
+
+    Parameters
+    ----------
+    columns : Columns
+        Not weighted.
+    targets : Targets
+        What is explained, and how much each row counts.
+    x_mean : array of shape (k,), optional
+        The weighted means of the columns, if they are known.
+
+    Examples
+    --------
+    >>> x = Dense(np.asfortranarray([[0.0], [1.0], [2.0]]))
+    >>> targets = Targets(np.array([1.0, 3.0, 5.0]), 3.0, np.array([1.0, 2.0, 1.0]), center=True)
+    >>> problem = LeastSquares(x, targets)
+    >>> float(problem.xz[0] / problem.gram[0, 0]), problem.intercept(np.array([2.0]))
+    (2.0, 1.0)
+    """
+
+    def __init__(self, columns: Columns, targets: Targets, x_mean: Vector | None = None) -> None:
+        self.columns, self.targets = columns, targets
+        self.shape = columns.shape
+        if x_mean is None:
+            x_mean = np.zeros(self.shape[1])
+            if targets.weights is not None and targets.center:
+                x_mean = columns.rmatvec(targets.weights) / targets.information
+        self.x_mean: Vector = x_mean
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.shape[1]
+
+    @property
+    def total_weight(self) -> float:
+        """The n of the paper."""
+        return self.targets.total_weight
+
+    @property
+    def z(self) -> Vector:
+        """The targets, centred and weighted."""
+        return self.targets.z
+
+    @cached_property
+    def weighted(self) -> Columns:
+        """The columns, centred and weighted: only the dual form needs them."""
+        root = self.targets.root
+        return self.columns if root is None else self.columns.reweighted(root, self.x_mean)
+
+    @cached_property
+    def gram(self) -> Matrix:
+        """X'X, both triangles."""
+        weights, total = self.targets.weights, self.targets.information
+        gram = self.columns.gram(weights)
+        if weights is None or not self.targets.center:
+            return gram
+        if np.any(total * self.x_mean**2 > CANCELS * gram.diagonal()):
+            return self.columns.gram(weights, self.x_mean)
+        gram -= np.outer(total * self.x_mean, self.x_mean)
+        return gram
+
+    @cached_property
+    def xz(self) -> Vector:
+        """X'z."""
+        root = self.targets.root
+        if root is None:
+            return np.asarray(self.columns.rmatvec(self.z))
+        pull = root * self.z
+        return np.asarray(self.columns.rmatvec(pull) - self.x_mean * pull.sum())
+
+    @cached_property
+    def squares(self) -> Vector:
+        """||x_j||^2."""
+        if "gram" in self.__dict__:
+            return self.gram.diagonal().copy()
+        return self.weighted.squares()
+
+    @cached_property
+    def diagonal(self) -> Vector:
+        """The diagonal of X'WX where the intercept is a column of X: not centred by these weights."""
+        return self.squares + self.targets.information * self.x_mean**2
+
+    @property
+    def column_scale(self) -> Vector:
+        """What one unit of a column is on the standardised scale: its root mean square."""
+        return np.asarray(np.sqrt(self.squares / self.total_weight))
+
+    def residual(self, coef: Vector) -> Vector:
+        """Return z - X coef."""
+        root = self.targets.root
+        if root is None:
+            return np.asarray(self.z - self.columns.matvec(coef))
+        fit = self.columns.matvec(coef) - float(self.x_mean @ coef)
+        return np.asarray(self.z - root * fit)
+
+    def rss(self, coef: Vector) -> float:
+        """Return ||z - X coef||^2."""
+        if self.targets.careful or "gram" not in self.__dict__:
+            residual = self.residual(coef)
+            return float(residual @ residual)
+        return max(self.targets.zz + float(coef @ (self.gram @ coef - 2.0 * self.xz)), 0.0)
+
+    def intercept(self, coef: Vector) -> float:
+        """Return the intercept that goes with ``coef``."""
+        return self.targets.mean - float(self.x_mean @ coef)
+
+    def take(self, keep: Mask) -> LeastSquares:
+        """Return the problem with the columns in ``keep``; what was computed of them is kept."""
+        part = LeastSquares(self.columns.take(keep), self.targets, self.x_mean[keep])
+        known = self.__dict__
+        part.__dict__.update({n: known[n][keep] for n in ("xz", "squares", "diagonal") if n in known})
+        if "gram" in known:
+            part.__dict__["gram"] = self.gram[np.ix_(keep, keep)]
+        return part
+
+    def compressed(self) -> tuple[LeastSquares, float]:
+        """Return a problem with at most k rows that says the same, and the rest of the sum of squares."""
+        x, z, left_over = self.weighted.compressed(self.z)
+        targets = Targets(np.ascontiguousarray(z), self.total_weight)
+        return LeastSquares(Dense(np.asfortranarray(x)), targets), left_over
+
+
+def plain(x: Any, z: Any, total_weight: float | None = None) -> LeastSquares:
+    """Return the unweighted problem of explaining ``z`` by the columns of an array, as they are.
+
+    Examples
+    --------
+    >>> plain(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([3.0, 4.0])).take(np.array([False, True])).xz
+    array([8.])
+    """
+    size = float(len(z)) if total_weight is None else total_weight
+    return LeastSquares(Dense(np.asfortranarray(x)), Targets(np.asarray(z), size))

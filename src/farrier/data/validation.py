@@ -1,0 +1,247 @@
+"""What users hand in, checked once: each error names the argument, the column or the row, and the way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d
+
+from farrier._types import Matrix, Vector
+
+
+def check_x(x: Any) -> Matrix:
+    """Return ``x`` as a finite float array of two dimensions.
+
+    Examples
+    --------
+    >>> check_x([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    _refuse_words(x)
+    try:
+        array = check_array(x, dtype=np.float64, ensure_all_finite=False, input_name="X")
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}{_where_not_a_number(x)}") from error
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspect = not np.isfinite(array.sum())
+    if suspect and not (finite := np.isfinite(array)).all():
+        row, column = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"Input X contains {_kind(array[row, column])} in {_column_name(x, int(column))}, row {row}: "
+            "impute or remove such values before fitting"
+        )
+    return np.asarray(array)
+
+
+def check_y(y: Any, n_rows: int) -> Vector:
+    """Return ``y`` as a finite float vector of the right length.
+
+    Examples
+    --------
+    >>> check_y([1, 2], n_rows=2)
+    array([1., 2.])
+    """
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if np.iscomplexobj(y if hasattr(y, "dtype") else np.asarray(y)):
+        raise ValueError("Complex data not supported: y must be real")
+    array = check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
+    if array.dtype.kind in "mM":
+        raise ValueError("y holds dates or durations: convert them to numbers, such as days since the first")
+    if array.ndim == 2 and array.shape[1] > 1:
+        raise ValueError(
+            f"y has {array.shape[1]} columns, but this estimator explains one response: "
+            "pass a 1d array (y.shape = (n_rows,)) and fit each column on its own"
+        )
+    vector = column_or_1d(array, warn=True)
+    if vector.size != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {vector.size}"
+        )
+    return check_finite("y", _as_float("y", vector))
+
+
+def check_labels(y: Any, n_rows: int) -> Any:
+    """Return ``y`` as an array of labels of the right length, none of them missing.
+
+    Examples
+    --------
+    >>> check_labels(["no", "yes"], n_rows=2).tolist()
+    ['no', 'yes']
+    """
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    try:
+        array = np.asarray(y)
+        if array.dtype.kind in "US" and not hasattr(y, "dtype"):
+            array = np.asarray(y, dtype=object)  # or NaN among words would be the word "nan"
+    except ValueError as error:
+        raise ValueError("y must be a 1d array of labels, but its entries differ in shape") from error
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold labels")
+    if array.ndim == 2 and array.shape[1] > 1:
+        raise ValueError(f"y has {array.shape[1]} columns, but a classifier explains one column of labels")
+    if array.ndim not in (1, 2):
+        raise ValueError(f"y has shape {array.shape}, but a classifier explains a 1d array of labels")
+    labels = column_or_1d(array, warn=True)
+    if labels.size != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {labels.size}"
+        )
+    if labels.dtype.kind == "f":
+        return check_finite("y", labels)
+    if labels.dtype.kind in "OmM":
+        missing = [row for row, label in enumerate(labels) if _is_missing(label)]
+        if missing:
+            raise ValueError(
+                f"y is missing (NaN or None) in row {missing[0]}: remove such rows before fitting"
+            )
+    if labels.dtype.kind == "O":
+        plain = np.array(labels.tolist())
+        kinds = {isinstance(label, str) for label in labels}
+        if len(kinds) > 1:
+            row = next(i for i, v in enumerate(labels) if isinstance(v, str) != isinstance(labels[0], str))
+            raise ValueError(
+                f"y mixes text and numbers (Unknown label type), as in row {row}, {labels[row]!r}, "
+                f"after {labels[0]!r}: use one kind of label"
+            )
+        if plain.ndim == 1 and (plain.dtype.kind in "biuf" or not hasattr(y, "dtype")):
+            return plain  # labels of objects that are numbers after all
+    return labels
+
+
+def check_weights(weights: Any, n_rows: int) -> Vector | None:
+    """Return the weights as non-negative floats that do not all vanish, or None.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], n_rows=2)
+    array([1., 2.])
+    """
+    if weights is None:
+        return None
+    vector = np.asarray(weights)
+    if vector.ndim == 0:
+        vector = np.full(n_rows, vector)
+    vector = _as_float("sample_weight", vector)
+    if vector.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {vector.shape}, but X has {n_rows} rows: give one weight for each row"
+        )
+    check_finite("sample_weight", vector)
+    if (vector < 0).any():
+        row = int(np.argmax(vector < 0))
+        raise ValueError(
+            f"sample_weight is negative in row {row} ({vector[row]:g}): weights must not be negative"
+        )
+    if not vector.any():
+        raise ValueError("sample_weight is zero for every row: at least two rows need a positive weight")
+    return None if (vector == 1.0).all() else vector
+
+
+def check_finite(name: str, vector: Vector) -> Vector:
+    """Return ``vector``, or say in which row it is not finite.
+
+    Examples
+    --------
+    >>> check_finite("y", np.array([1.0, np.nan]))
+    Traceback (most recent call last):
+    ValueError: Input y contains NaN in row 1: impute or remove such rows before fitting
+    """
+    finite = np.isfinite(vector)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(
+            f"Input {name} contains {_kind(vector[row])} in row {row}: "
+            "impute or remove such rows before fitting"
+        )
+    return vector
+
+
+def check_offset(offset: Any, n_rows: int) -> Vector | float:
+    """Return the offset as finite floats, one for each row, or 0.
+
+    Examples
+    --------
+    >>> check_offset(None, n_rows=2)
+    0.0
+    """
+    if offset is None:
+        return 0.0
+    vector = _as_float("offset", np.asarray(offset))
+    if vector.shape != (n_rows,):
+        raise ValueError(f"offset has shape {vector.shape}, but X has {n_rows} rows: give one for each row")
+    return check_finite("offset", vector)
+
+
+def _as_float(name: str, vector: Any) -> Vector:
+    if np.iscomplexobj(vector):
+        raise ValueError(f"Complex data not supported: {name} must be real")
+    vector = np.asarray(vector)
+    if vector.dtype.kind in "OUS":
+        advice = "convert it to numbers" + (", or use HorseshoeClassifier for labels" if name == "y" else "")
+        vector = vector.astype(object)
+        for row, value in enumerate(vector.tolist()):
+            if _is_missing(value):
+                raise ValueError(
+                    f"Input {name} contains NaN in row {row}: impute or remove such rows before fitting"
+                )
+            if isinstance(value, str | bytes) or not _is_number(value):
+                raise ValueError(f"{name} holds {value!r} in row {row}, which is not a number: {advice}")
+    return np.asarray(vector, dtype=np.float64)
+
+
+def _refuse_words(x: Any) -> None:
+    """Refuse text, even where it reads like a number: it is the sign of a column read wrongly."""
+    values = x if isinstance(x, np.ndarray) or hasattr(x, "nnz") else np.asarray(x)
+    if values.ndim != 2 or values.dtype.kind not in "OUS":
+        return
+    for row, column in np.ndindex(values.shape):
+        if isinstance(values[row, column], str | bytes):
+            raise ValueError(
+                f"X holds the text {values[row, column]!r} in {_column_name(x, column)}, row {row}, and "
+                "could not convert string to float: convert the column to numbers or encode it"
+            )
+
+
+def _where_not_a_number(x: Any) -> str:
+    """Return a hint at the first entry that is not a number, or nothing."""
+    values = np.asarray(x, dtype=object) if not hasattr(x, "nnz") else np.empty(0)
+    if values.ndim != 2:
+        return ""
+    for row, column in np.ndindex(values.shape):
+        if not _is_number(values[row, column]):
+            where = _column_name(x, column)
+            return f"; look at {where}, row {row} of X: encode or remove what is not a number"
+    return ""
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether ``value`` is None, NaN, NaT or pandas.NA, none of which equals itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _kind(value: float) -> str:
+    return "NaN" if np.isnan(value) else "infinity"
+
+
+def _column_name(x: Any, column: int) -> str:
+    names = _get_feature_names(x)
+    return f"column {column}" if names is None else f"column {names[column]!r} ({column})"

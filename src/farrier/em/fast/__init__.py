@@ -1,0 +1,1 @@
+"""What makes the same mode cheaper: pruning, fading, resting, the tail."""

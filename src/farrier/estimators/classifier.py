@@ -1,0 +1,455 @@
+"""Classification: a binomial regression for two classes, one against the rest for more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from farrier._checks import check_choice, check_number
+from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
+from farrier.data.validation import check_labels, check_weights, check_x
+from farrier.estimators.regressor import HorseshoeRegressor, check_new
+from farrier.families import Binomial
+from farrier.priors import GlobalPrior, LocalPrior
+
+if TYPE_CHECKING:
+    from farrier.posterior.draws import Posterior
+
+
+class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
+    """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
+
+    Two classes are one binomial regression. More are fitted one against the rest, and each class then has
+    coefficients, scales and a status of its own.
+
+    Parameters
+    ----------
+    weights : {"polya_gamma", "irls"}, default="polya_gamma"
+        The working weights of the Gaussian approximation: those of the Polya-gamma scale mixture, as in the
+        paper, or those of Newton's method, whose standard deviations are wider where probabilities are near
+        0 or 1.
+    prior, coordinate, tau, tau_max, expectation, fit_intercept, standardize, tol, max_iter, zero_threshold
+        As in `HorseshoeRegressor`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows.
+    start : "paper" or a fitted HorseshoeClassifier, default="paper"
+        Where EM starts: at a ridge with precision 1, or at an earlier fit to the same classes.
+    warm_start, callback, random_state
+        As in `HorseshoeRegressor`.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, sorted; of two, the second is the one whose probability is modelled.
+    coef_, coef_std_, lambda2_, shrinkage_, support_ : arrays of shape (n_features,)
+        As in `HorseshoeRegressor`; of shape (n_classes, n_features) for more than two classes.
+    intercept_, tau2_, n_iter_, status_, tau_at_bound_, trace_
+        As in `HorseshoeRegressor`; one for each class where there are more than two.
+    estimators_ : list of HorseshoeRegressor
+        The binomial regressions: one for two classes, otherwise one for each class.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from farrier import HorseshoeClassifier
+    >>> data = load_breast_cancer(as_frame=True)
+    >>> model = HorseshoeClassifier().fit(data.data, data.target_names[data.target])
+    >>> model.classes_.tolist(), int(model.support_.sum())
+    (['benign', 'malignant'], 5)
+    >>> model.predict(data.data.head(2)).tolist()
+    ['malignant', 'malignant']
+    """
+
+    classes_: Any
+    coef_: Vector
+    coef_std_: Vector
+    intercept_: Any
+    lambda2_: Vector
+    tau2_: Any
+    support_: Mask
+    scale_: Vector
+    shrinkage_: Vector
+    n_iter_: Any
+    status_: Status | tuple[Status, ...]
+    tau_at_bound_: Any
+    trace_: tuple[Iteration, ...] | tuple[tuple[Iteration, ...], ...]
+    estimators_: list[HorseshoeRegressor]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        weights: str = "polya_gamma",
+        prior: str | LocalPrior = "horseshoe",
+        coordinate: float = 2.0,
+        tau: str | float | GlobalPrior = "estimate",
+        tau_max: float = 1.0,
+        expectation: str = "exact",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        tol: float = 1e-5,
+        max_iter: int = 10_000,
+        zero_threshold: str | float = "auto",
+        class_weight: Any = None,
+        start: Any = "paper",
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.weights = weights
+        self.prior = prior
+        self.coordinate = coordinate
+        self.tau = tau
+        self.tau_max = tau_max
+        self.expectation = expectation
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.zero_threshold = zero_threshold
+        self.class_weight = class_weight
+        self.start = start
+        self.warm_start = warm_start
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeClassifier:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            NumPy, pandas or polars; never modified.
+        y : array-like of shape (n,)
+            The labels: numbers, strings, booleans or anything else that can be sorted.
+        sample_weight : array-like of shape (n,), optional
+            Weight 2 counts a row twice; weight 0 leaves it out.
+        offset : array-like of shape (n,), optional
+            A known part of the linear predictor; only for two classes.
+
+        Returns
+        -------
+        HorseshoeClassifier
+            Itself.
+        """
+        family = Binomial(self.weights)
+        matrix = check_x(X)
+        labels = check_labels(y, len(matrix))
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise ValueError(f"y does not hold labels: {error} HorseshoeRegressor explains numbers") from None
+        weights = check_weights(sample_weight, len(matrix))
+        classes, codes = _encode(labels, weights)
+        _check_two(offset, classes)
+        weights = self._class_weights(classes, codes, weights)
+        starts = self._starts(classes, matrix.shape[1])
+        targets = [1] if classes.size == 2 else range(classes.size)
+        estimators = [
+            self._regressor(family, start).fit(matrix, (codes == target).astype(float), weights, offset)
+            for target, start in zip(targets, starts, strict=True)
+        ]
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self.classes_, self.estimators_ = classes, estimators
+        self._store()
+        return self
+
+    def decision_function(self, X: Any, offset: Any = None) -> Any:
+        """Return the linear predictor: log odds of the second class, or of each against the rest.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor; only for two classes.
+
+        Returns
+        -------
+        array of shape (m,), or (m, n_classes) for more than two
+        """
+        matrix = self._check_new(X, offset)
+        eta = [model.linear_predictor(matrix, offset=offset) for model in self.estimators_]
+        return eta[0] if len(eta) == 1 else np.column_stack(eta)
+
+    def predict_proba(self, X: Any, offset: Any = None) -> Matrix:
+        """Return the probability of each class.
+
+        For more than two classes those of the separate regressions, scaled to add up to 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor; only for two classes.
+
+        Returns
+        -------
+        array of shape (m, n_classes)
+        """
+        return np.exp(self.predict_log_proba(X, offset))
+
+    def predict_log_proba(self, X: Any, offset: Any = None) -> Matrix:
+        """Return the logarithm of `predict_proba`, finite where that underflows.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor; only for two classes.
+
+        Returns
+        -------
+        array of shape (m, n_classes)
+        """
+        eta = self.decision_function(X, offset)
+        if eta.ndim == 1:
+            return np.column_stack([-np.logaddexp(0.0, eta), -np.logaddexp(0.0, -eta)])
+        log_proba = -np.logaddexp(0.0, -eta)
+        return np.asarray(log_proba - logsumexp(log_proba, axis=1, keepdims=True))
+
+    def predict(self, X: Any, offset: Any = None) -> Any:
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor; only for two classes.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        eta = self.decision_function(X, offset)
+        best = (eta > 0.0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "mode", **options: Any
+    ) -> Any:
+        """Return the interval of the probability of the second class, or of each against the rest.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        level : float, default=0.95
+            The coverage.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor; only for two classes.
+        method : {"mode", "posterior"}, default="mode"
+            Given the selection and Gaussian at the mode, or from draws of the whole posterior.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
+
+        Returns
+        -------
+        array of shape (m, 2), or (m, n_classes, 2) for more than two
+        """
+        matrix = self._check_new(X, offset)
+        found = [m.predict_interval(matrix, level, offset, method, **options) for m in self.estimators_]
+        return self._stack(found, axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their labels.
+        sample_weight, offset : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X, offset)
+        right = np.asarray(predicted == check_labels(y, len(predicted)), dtype=np.float64)
+        return float(np.average(right, weights=check_weights(sample_weight, len(predicted))))
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return the log-likelihood of the labels, as `predict_log_proba` has it.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their labels, all among ``classes_``.
+        sample_weight, offset : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        log_proba = self.predict_log_proba(X, offset)
+        labels = check_labels(y, len(log_proba))
+        known = {label: code for code, label in enumerate(self.classes_.tolist())}
+        for row, label in enumerate(labels.tolist()):
+            if label not in known:
+                raise ValueError(f"y in row {row} is {label!r}, which is not among classes_: {list(known)}")
+        codes = np.array([known[label] for label in labels.tolist()], dtype=int)
+        weights = check_weights(sample_weight, len(log_proba))
+        picked = log_proba[np.arange(labels.size), codes]
+        return float(picked.sum() if weights is None else weights @ picked)
+
+    def coef_interval(self, level: float = 0.95, method: str = "mode", **options: Any) -> Any:
+        """Return the interval of each coefficient.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage.
+        method : {"mode", "posterior"}, default="mode"
+            Gaussian at the mode, where a zero is a zero; or from draws of the whole posterior.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
+
+        Returns
+        -------
+        array of shape (n_features, 2), or (n_classes, n_features, 2) for more than two
+        """
+        check_is_fitted(self)
+        return self._stack([model.coef_interval(level, method, **options) for model in self.estimators_])
+
+    def sample_posterior(self, **options: Any) -> Posterior:
+        """Draw from the posterior of which this fit is the mode; for two classes only.
+
+        Parameters
+        ----------
+        **options
+            As in `HorseshoeRegressor.sample_posterior`.
+
+        Returns
+        -------
+        Posterior
+            Of the second class against the first.
+        """
+        check_is_fitted(self)
+        if len(self.estimators_) > 1:
+            raise ValueError(
+                f"the model has {len(self.estimators_)} classes, one against the rest: "
+                "ask one of them, as in estimators_[0].sample_posterior()"
+            )
+        return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
+
+    def summary(self, level: float = 0.95) -> Any:
+        """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
+
+        For more than two classes the first column is the class. Needs pandas, which the extra
+        ``farrier[pandas]`` installs.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage of the interval.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from farrier.report.tables import class_table, coefficient_table
+
+        check_is_fitted(self)
+        return coefficient_table(self, level) if len(self.estimators_) == 1 else class_table(self, level)
+
+    def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
+        shared = {
+            k: v for k, v in self.get_params(deep=False).items() if k not in ("weights", "class_weight")
+        }
+        return HorseshoeRegressor(family=family, **{**shared, "start": start, "warm_start": False})
+
+    def _starts(self, classes: Any, n_columns: int) -> list[Any]:
+        """Return where each regression starts."""
+        warm = self.warm_start and hasattr(self, "estimators_")
+        earlier = self if warm else self.start
+        if not isinstance(earlier, HorseshoeClassifier):
+            check_choice("start", earlier, ("paper",), " or a fitted HorseshoeClassifier")
+            return [earlier] * (1 if classes.size == 2 else classes.size)
+        check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
+        what = "the earlier fit that warm_start=True starts from" if warm else "start"
+        if earlier.n_features_in_ != n_columns:
+            raise ValueError(f"{what} has {earlier.n_features_in_} columns, but X has {n_columns}")
+        if not np.array_equal(earlier.classes_, classes):
+            raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
+        return list(earlier.estimators_)
+
+    def _class_weights(self, classes: Any, codes: Any, weights: Vector | None) -> Vector | None:
+        if self.class_weight is None:
+            return weights
+        rows = np.ones(codes.size) if weights is None else weights
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            counts = np.bincount(codes, weights=rows, minlength=classes.size)
+            per_class = rows.sum() / (classes.size * counts)
+        else:
+            if not isinstance(self.class_weight, dict):
+                raise ValueError(f"class_weight={self.class_weight!r} must be a dict, 'balanced' or None")
+            per_class = self._given_weights(classes.tolist())
+        return check_weights(rows * per_class[codes], codes.size)
+
+    def _given_weights(self, classes: list[Any]) -> Vector:
+        """Return the weight of each class; 1 for those that are not named."""
+        given = self.class_weight
+        if not set(given) <= set(classes):
+            raise ValueError(f"class_weight is for the classes {list(given)}, but y has {classes}")
+        values = [
+            check_number(f"class_weight of class {label!r}", given.get(label, 1.0), low_allowed=True)
+            for label in classes
+        ]
+        if sum(value > 0.0 for value in values) < 2:
+            raise ValueError(f"class_weight={given!r} leaves one class only: at least 2 classes need one")
+        return np.array(values)
+
+    def _check_new(self, X: Any, offset: Any) -> Matrix:
+        check_is_fitted(self)
+        _check_two(offset, self.classes_)
+        return check_new(self, X)
+
+    def _stack(self, values: list[Any], axis: int = 0) -> Any:
+        return values[0] if len(values) == 1 else np.stack(values, axis=axis)
+
+    def _store(self) -> None:
+        models = self.estimators_
+        for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
+            setattr(self, name, self._stack([getattr(model, name) for model in models]))
+        for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_"):
+            values = [getattr(model, name) for model in models]
+            setattr(self, name, values[0] if len(values) == 1 else np.array(values))
+        self.status_ = models[0].status_ if len(models) == 1 else tuple(m.status_ for m in models)
+        self.trace_ = models[0].trace_ if len(models) == 1 else tuple(m.trace_ for m in models)
+        self.scale_ = models[0].scale_
+
+
+def _check_two(offset: Any, classes: Any) -> None:
+    if offset is not None and classes.size > 2:
+        raise ValueError(f"offset is for two classes, but y has {classes.size}: fit each class on its own")
+
+
+def _encode(labels: Any, weights: Vector | None) -> tuple[Any, Any]:
+    """Return the classes of the rows that count, and the class of each row."""
+    counted = labels if weights is None else labels[weights > 0.0]
+    classes = np.unique(counted)
+    if classes.size < 2:
+        where = "" if weights is None else " among the rows with a positive sample_weight"
+        only = repr(classes[0].item() if hasattr(classes[0], "item") else classes[0])
+        raise ValueError(
+            f"y has one class only, {only}{where}, but a classifier needs samples of at least 2 classes: "
+            "look at how the labels were made"
+        )
+    return classes, np.searchsorted(classes, labels).clip(max=classes.size - 1)

@@ -1,0 +1,483 @@
+"""The scikit-learn surface: validate, fit, and answer in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from farrier._checks import check_choice, check_level
+from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
+from farrier.data.validation import check_offset, check_weights, check_x, check_y
+from farrier.estimators.settings import STARTS, em_options
+from farrier.families import Family, resolve_family
+from farrier.model import Earlier, Fitted, Rows, Settings, fit_rows, known_rows
+from farrier.posterior.predictive import predictive_interval, predictive_std
+from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
+
+if TYPE_CHECKING:
+    from farrier.posterior.draws import Posterior
+
+
+class HorseshoeRegressor(RegressorMixin, BaseEstimator):
+    """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
+
+    Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
+    tuned by cross-validation.
+
+    Parameters
+    ----------
+    family : str or Family, default="gaussian"
+        The distribution of y: "gaussian"; "poisson" or "negative_binomial" (counts, log link);
+        "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); or an object of
+        `farrier.families`, where sizes and degrees of freedom can be fixed.
+    prior : str or LocalPrior, default="horseshoe"
+        The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
+        "normal_gamma", "student_t", "ridge", or an object of `farrier.priors`.
+    coordinate : float, default=2.0
+        In (0, 2]: the mode is that of the density of lambda**coordinate. 2 is the paper; lower values
+        are less sparse, and 1 or less is slow.
+    tau : "estimate", float or GlobalPrior, default="estimate"
+        The global scale: a number fixes it. With a horseshoe in coordinate 2 the estimate always stands
+        at its upper bound ``tau_max`` (see `tau_at_bound_`), so it is a dial rather than an estimate.
+    tau_max : float, default=1.0
+        Upper bound of tau when it is estimated.
+    sigma2 : "estimate", "exact" or float, default="estimate"
+        The noise variance: E[RSS]/n as in the paper; a number if it is known, in the units of y squared;
+        or "exact", the conditional minimiser, which inflates the noise and warns. Families without a
+        noise variance take no number.
+    expectation : {"exact", "approximate", "stochastic"}, default="exact"
+        How E[b^2] is found: exactly; by nine exact iterations and then diagonal variances, Eqs. (11)-(12);
+        or by averages of seeded draws.
+    fit_intercept : bool, default=True
+        Whether to centre X and y; the intercept is not penalised.
+    standardize : bool, default=True
+        Whether the prior acts on columns of unit variance.
+    tol : float, default=1e-5
+        Stop when sum |change of coef| / (1 + sum |coef|) is below this, on the standardised scale.
+    max_iter : int, default=10_000
+        The most iterations.
+    zero_threshold : "auto" or float, default="auto"
+        Coefficients below it on the standardised scale are set to exactly zero; "auto" is 1/(5 sqrt n),
+        0 keeps everything. Priors that never select (ridge, student_t) keep everything by default.
+    start : "paper", "variance" or a fitted HorseshoeRegressor, default="paper"
+        Where EM starts, which decides the mode it finds: as in Algorithm 1, or with sigma2 = var(y), or
+        at an earlier fit. Families other than the Gaussian have one start beside an earlier fit: a ridge
+        with precision 1, or marginal fits around the median where there is a noise variance.
+    warm_start : bool, default=False
+        Whether ``fit`` starts at this estimator's own last fit.
+    callback : callable, optional
+        Called with each `Iteration`; returning False stops the fit.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the draws when ``expectation="stochastic"``.
+
+    Attributes
+    ----------
+    coef_, coef_std_ : arrays of shape (n_features,)
+        The posterior mode and the standard deviations, in the user's units; exact zeros.
+    intercept_ : float
+    sigma2_ : float
+        The noise variance, in the units of y squared; the squared scale for "student_t" and "laplace",
+        1 for families that have none.
+    family_ : Family
+        The family, with what it estimates (``family_.size_``, ``family_.df_``) filled in.
+    lambda2_ : array of shape (n_features,)
+    tau2_ : float
+        The scales, on the standardised scale on which the prior acts.
+    support_ : bool array of shape (n_features,)
+        Which coefficients are not zero.
+    scale_ : array of shape (n_features,)
+        The standard deviations of the columns; zero where a column is constant.
+    shrinkage_ : array of shape (n_features,)
+        kappa = 1 / (1 + n w tau2 lambda2), w the mean of the working weights (1 for Gaussian data):
+        near 0 where the data speak, 1 where the prior does.
+    n_iter_ : int
+    status_ : Status
+        How the fit ended, and what to try next.
+    tau_at_bound_ : bool
+    trace_ : tuple of Iteration
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from farrier import HorseshoeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = HorseshoeRegressor().fit(X, y)
+    >>> dict(zip(X.columns[model.support_], model.coef_[model.support_].round(2).tolist()))
+    {'sex': -17.55, 'bmi': 5.74, 'bp': 1.02, 's3': -0.91, 's5': 43.56}
+    """
+
+    coef_: Vector
+    coef_std_: Vector
+    intercept_: float
+    sigma2_: float
+    family_: Family
+    lambda2_: Vector
+    tau2_: float
+    support_: Mask
+    scale_: Vector
+    shrinkage_: Vector
+    n_iter_: int
+    status_: Status
+    tau_at_bound_: bool
+    trace_: tuple[Iteration, ...]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        family: str | Family = "gaussian",
+        prior: str | LocalPrior = "horseshoe",
+        coordinate: float = 2.0,
+        tau: str | float | GlobalPrior = "estimate",
+        tau_max: float = 1.0,
+        sigma2: str | float = "estimate",
+        expectation: str = "exact",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        tol: float = 1e-5,
+        max_iter: int = 10_000,
+        zero_threshold: str | float = "auto",
+        start: Any = "paper",
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.family = family
+        self.prior = prior
+        self.coordinate = coordinate
+        self.tau = tau
+        self.tau_max = tau_max
+        self.sigma2 = sigma2
+        self.expectation = expectation
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.zero_threshold = zero_threshold
+        self.start = start
+        self.warm_start = warm_start
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeRegressor:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            NumPy, pandas or polars; never modified.
+        y : array-like of shape (n,)
+            The response; counts for "poisson" and "negative_binomial".
+        sample_weight : array-like of shape (n,), optional
+            Weight 2 counts a row twice; weight 0 leaves it out.
+        offset : array-like of shape (n,), optional
+            A known part of the linear predictor, with coefficient 1: for counts the logarithm of the
+            exposure.
+
+        Returns
+        -------
+        HorseshoeRegressor
+            Itself.
+        """
+        family = resolve_family(self.family)
+        matrix = check_x(X)
+        response = check_y(y, len(matrix))
+        family.check(response)
+        weights, known = check_weights(sample_weight, len(matrix)), check_offset(offset, len(matrix))
+        rows = known_rows(matrix, response, weights, known, family)
+        settings = Settings(
+            family,
+            resolve_local(self.prior),
+            resolve_global(self.tau, self.tau_max),
+            em_options(self, has_dispersion=family.has_dispersion),
+            self.fit_intercept,
+            self.standardize,
+        )
+        fitted = fit_rows(rows, settings, self._start(matrix.shape[1]))
+        _remember_columns(self, X, matrix.shape[1])
+        self._store(fitted)
+        self._training = Training(rows._replace(y=rows.y.copy()), settings)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
+        """Predict the response: its mean, on the scale of y.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        return_std : bool, default=False
+            Whether to return the standard deviation of the predictive distribution too: the noise and
+            the uncertainty of the coefficients and of the intercept.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor.
+
+        Returns
+        -------
+        array of shape (m,), or a pair of them
+        """
+        matrix = check_new(self, X)
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        mean = self.family_.mean(eta)
+        if not return_std:
+            return mean
+        spread = np.sqrt(self._fitted.predictor_variance(matrix))
+        return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
+
+    def linear_predictor(self, X: Any, offset: Any = None) -> Vector:
+        """Return eta = intercept + X b + offset, before the inverse link.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        offset : array-like of shape (m,), optional
+            Added to it.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        matrix = check_new(self, X)
+        return np.asarray(self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix)))
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "mode", **options: Any
+    ) -> Matrix:
+        """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        level : float, default=0.95
+            The coverage.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor.
+        method : {"mode", "posterior"}, default="mode"
+            Given the selection and Gaussian at the mode, or from draws of the whole posterior.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
+
+        Returns
+        -------
+        array of shape (m, 2)
+        """
+        level = check_level(level)
+        matrix = check_new(self, X)
+        if _by_posterior(method, options):
+            return self.sample_posterior(**options).predict_interval(matrix, level, offset=offset)
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        spread = np.sqrt(self._fitted.predictor_variance(matrix))
+        return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
+
+        Both compare with the mean of y; 1 is perfect, and a constant prediction has 0 at most.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their responses.
+        sample_weight, offset : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
+        if self.family_.has_dispersion:
+            from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
+
+            return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
+        mean = np.full_like(response, float(weights @ response / weights.sum()))
+        family = self.family_
+        losses = [
+            float(weights @ family.neg_log_likelihood(response, at, self.sigma2_))
+            for at in (eta, family.link(mean), family.link(response))
+        ]
+        fit, null, perfect = losses
+        if null <= perfect:  # y is constant
+            return 1.0 if fit <= perfect else 0.0
+        return 1.0 - (fit - perfect) / (null - perfect)
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Return the log-likelihood of ``y`` at the fitted coefficients, with every constant.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their responses.
+        sample_weight, offset : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
+        return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
+
+    def coef_interval(self, level: float = 0.95, method: str = "mode", **options: Any) -> Matrix:
+        """Return the interval of each coefficient.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage.
+        method : {"mode", "posterior"}, default="mode"
+            Gaussian at the mode, where a zero is a zero; or from draws of the whole posterior, which also say
+            how sure the zeros are.
+        **options
+            Of `sample_posterior`, for ``method="posterior"``.
+
+        Returns
+        -------
+        array of shape (n_features, 2)
+        """
+        check_is_fitted(self)
+        if _by_posterior(method, options):
+            return self.sample_posterior(**options).interval(level)
+        z = float(ndtri(0.5 + check_level(level) / 2.0))
+        return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
+
+    def sample_posterior(self, **options: Any) -> Posterior:
+        """Draw from the posterior of which this fit is the mode, with the same prior, for the same data.
+
+        The data must not have been changed since `fit`. Asked again with the same options, it returns the
+        same draws.
+
+        Parameters
+        ----------
+        **options
+            n_draws, n_warmup, n_chains, thin, store_lambda2, n_jobs, progress, checkpoint, max_memory and
+            random_state (the estimator's own if left out), as in `farrier.sample_posterior`.
+
+        Returns
+        -------
+        Posterior
+        """
+        from farrier.estimators.sample import sample_fitted
+
+        check_is_fitted(self)
+        known = self.__dict__.get("_sampled")
+        if known is None or known[0] != options:
+            known = self._sampled = (options, sample_fitted(self, options))
+        return known[1]
+
+    def summary(self, level: float = 0.95) -> Any:
+        """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
+
+        Needs pandas, which the extra ``farrier[pandas]`` installs.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage of the interval.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from farrier.report.tables import coefficient_table
+
+        return coefficient_table(self, level)
+
+    def __getstate__(self) -> Any:
+        """Leave the training data and the draws out of copies: they are large, and seldom needed."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_training", "_sampled")}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            tags.target_tags.positive_only = resolve_family(self.family).positive_only
+        except (TypeError, ValueError):  # `fit` will say what is wrong with it
+            tags.target_tags.positive_only = False
+        return tags
+
+    def _check_scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Vector, Vector, Vector]:
+        """Return the response, the linear predictor and the weights."""
+        matrix = check_new(self, X)
+        response = check_y(y, len(matrix))
+        whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
+        self.family_.check(np.where(response < 0.0, response, whole))
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        weights = check_weights(sample_weight, len(matrix))
+        return response, eta, np.ones_like(response) if weights is None else weights
+
+    def _start(self, n_columns: int) -> str | Earlier:
+        warm = self.warm_start and hasattr(self, "coef_")
+        earlier = self if warm else self.start
+        if not isinstance(earlier, HorseshoeRegressor):
+            return check_choice("start", earlier, STARTS, " or a fitted HorseshoeRegressor")
+        check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
+        if earlier.coef_.size != n_columns:
+            what = "the earlier fit that warm_start=True starts from" if warm else "start"
+            raise ValueError(f"{what} has {earlier.coef_.size} coefficients, but X has {n_columns} columns")
+        return Earlier(earlier.coef_, earlier.coef_std_, earlier.intercept_, earlier.sigma2_)
+
+    def _store(self, fitted: Fitted) -> None:
+        result = fitted.result
+        self._fitted = fitted
+        self.__dict__.pop("_sampled", None)
+        self.family_ = fitted.likelihood
+        self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
+        self.support_ = self.coef_ != 0.0
+        self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
+        self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
+        self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
+        self.tau_at_bound_ = result.tau_at_bound
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a model was fitted to, for those who ask for the whole posterior."""
+
+    rows: Rows
+    settings: Settings
+
+
+def _by_posterior(method: Any, options: dict[str, Any]) -> bool:
+    """Tell whether draws are asked for; options without them are a mistake."""
+    if check_choice("method", method, ("mode", "posterior")) == "posterior":
+        return True
+    if options:
+        raise TypeError(f"{', '.join(options)}: only method='posterior' takes options of sample_posterior")
+    return False
+
+
+def check_new(model: Any, X: Any) -> Matrix:
+    """Return new rows for a fitted model, with the columns it was fitted to.
+
+    Examples
+    --------
+    >>> check_new(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]), [[4]])
+    array([[4.]])
+    """
+    check_is_fitted(model)
+    matrix = check_x(X)
+    validate_data(model, X, reset=False, skip_check_array=True)
+    return matrix
+
+
+def _remember_columns(model: HorseshoeRegressor, X: Any, n_columns: int) -> None:
+    """Set n_features_in_, and feature_names_in_ if X has names."""
+    if isinstance(X, np.ndarray):  # the common case, without the cost of looking for names
+        model.__dict__.pop("feature_names_in_", None)
+        model.n_features_in_ = n_columns
+    else:
+        validate_data(model, X, reset=True, skip_check_array=True)

@@ -1,0 +1,198 @@
+"""From X, y to draws: what users call. Here the input is checked, `farrier.runs` does the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _get_feature_names
+
+from farrier._checks import check_choice, check_number
+from farrier._types import Vector
+from farrier.data.validation import check_labels, check_offset, check_weights, check_x, check_y
+from farrier.em import loop as em
+from farrier.families import FAMILIES, Binomial, Family, resolve_family
+from farrier.model import Settings, fit_rows, known_rows
+from farrier.posterior.draws import Posterior
+from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local
+from farrier.runs import MAX_MEMORY, Extras, refuse_fractions, sample_rows
+from farrier.sampling.chains import Plan, Progress
+
+
+def sample_posterior(
+    X: Any,
+    y: Any,
+    family: str | Family = "gaussian",
+    prior: str | LocalPrior = "horseshoe",
+    n_draws: int = 1000,
+    n_warmup: int = 1000,
+    n_chains: int = 4,
+    random_state: int | np.random.Generator | None = None,
+    progress: bool | Callable[[Progress], Any] = False,
+    *,
+    tau: str | float | GlobalPrior = "estimate",
+    tau_max: float | None = None,
+    sigma2: str | float = "estimate",
+    fit_intercept: bool = True,
+    standardize: bool = True,
+    sample_weight: Any = None,
+    offset: Any = None,
+    thin: int = 1,
+    store_lambda2: bool = False,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    max_memory: float = MAX_MEMORY,
+) -> Posterior:
+    """Draw from the posterior distribution of which the estimators find the mode.
+
+    Gibbs sampling; Poisson counts and families of your own by Gaussian proposals that are corrected.
+    "binomial" and "negative_binomial" need the package polyagamma, which the extra ``farrier[posterior]``
+    installs.
+
+    Parameters
+    ----------
+    X, y : array-like
+        As in `HorseshoeRegressor`; for "binomial" y is 0 or 1, a proportion, or one of two labels.
+    family : str or Family, default="gaussian"
+        Also "student_t", "laplace", "poisson", "negative_binomial", "binomial", or an object of
+        `farrier.families`.
+    prior : str or LocalPrior, default="horseshoe"
+        As in `HorseshoeRegressor`.
+    n_draws, n_warmup, n_chains : int
+        Draws that are kept of each chain, sweeps before them that are not, and chains.
+    random_state : int or numpy.random.Generator, optional
+        The same seed gives the same draws, whatever ``n_jobs`` is.
+    progress : bool or callable, default=False
+        True writes to standard error how far the run is, with R-hat and the effective sample size; a function
+        is called with each `Progress`.
+    tau : "estimate", float or GlobalPrior, default="estimate"
+        The global scale; a number fixes it.
+    tau_max : float, optional
+        None: tau is half-Cauchy on (0, infinity) for columns of unit length, as in bayesreg. A number: it is
+        half-Cauchy(0, 1) on (0, tau_max) for columns of unit variance, as where the mode is found.
+    sigma2 : "estimate" or float
+        The noise variance, if it is known.
+    fit_intercept, standardize : bool
+        As in `HorseshoeRegressor`.
+    sample_weight, offset : array-like of shape (n,), optional
+        As in ``HorseshoeRegressor.fit``; "student_t" and "laplace" take whole weights only.
+    thin : int, default=1
+        Keep every so-manieth sweep.
+    store_lambda2 : bool, default=False
+        Whether to keep the draws of the local scales, which doubles the memory.
+    n_jobs : int, optional
+        Processes; -1 is one for each core, None starts them only where there is work enough.
+    checkpoint : path, optional
+        A file to which the run is written as it goes. If it is there already, the run goes on from it, to the
+        same draws as if it had never stopped; more ``n_draws`` than before are added to those that are there.
+    max_memory : float, default=2 GiB
+        Bytes that the draws may take; more are refused before anything is drawn.
+
+    Returns
+    -------
+    Posterior
+        With fewer draws than asked for after Ctrl-C, and a warning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from farrier import sample_posterior
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> posterior = sample_posterior(X, y, random_state=0)
+    >>> posterior.coef.shape
+    (4, 1000, 10)
+    >>> abs(posterior.mean()[2] - 5.77) < 0.1  # bmi
+    np.True_
+    """
+    likelihood = _family(family)
+    matrix = check_x(X)
+    response, classes = _response(y, len(matrix), likelihood)
+    weights, known = check_weights(sample_weight, len(matrix)), check_offset(offset, len(matrix))
+    refuse_fractions(weights, likelihood)
+    rows = known_rows(matrix, response, weights, known, likelihood)
+    plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
+    options = em.Options(sigma2=_variance(sigma2, likelihood))
+    local = resolve_local(prior)
+    top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
+    settings = Settings(likelihood, local, resolve_global(tau, top), options, fit_intercept, standardize)
+    free = isinstance(tau, str) and tau_max is None
+    mode = fit_rows(rows, settings, "paper")
+    sampled = HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5) if free else settings.tau
+    extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
+    sampled_settings = settings._replace(tau=sampled)
+    return sample_rows(rows, sampled_settings, mode, plan, extras, _get_feature_names(X), classes)
+
+
+def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
+    """Draw from the posterior of a fitted `HorseshoeRegressor`; what its `sample_posterior` does.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> x = np.arange(10.0)
+    >>> model = HorseshoeRegressor(random_state=1).fit(x[:, None], 3.0 * x + np.sin(7.0 * x))
+    >>> sample_fitted(model, {"n_draws": 500, "n_chains": 2}).coef.shape
+    (2, 500, 1)
+    """
+    training = getattr(model, "_training", None)
+    if training is None:
+        raise ValueError("copies of a fit do not hold its data: fit again, or call farrier.sample_posterior")
+    names = model.__dict__.get("feature_names_in_")
+    chosen = {"random_state": model.random_state, **options}
+    extras = Extras(**{name: chosen.pop(name) for name in Extras._fields if name in chosen})
+    defaults = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000, "thin": 1, "store_lambda2": False}
+    unknown = [name for name in chosen if name not in defaults]
+    if unknown:
+        known = ", ".join([*defaults, *Extras._fields])
+        raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
+    plan = _plan(**{**defaults, **chosen})
+    return sample_rows(training.rows, training.settings, model._fitted, plan, extras, names)
+
+
+def _family(family: Any) -> Family:
+    if isinstance(family, str) and family == "binomial":
+        return Binomial()
+    known = isinstance(family, Family) or (isinstance(family, type) and issubclass(family, Family))
+    if not known:
+        check_choice("family", family, (*FAMILIES, "binomial"), ", or an object of farrier.families")
+    return resolve_family(family)
+
+
+def _response(y: Any, n_rows: int, likelihood: Family) -> tuple[Vector, Any]:
+    """Return the response as numbers, and the two labels if it was given as such."""
+    if isinstance(likelihood, Binomial):
+        labels = np.asarray(y)
+        if labels.dtype.kind in "OUSb":
+            found, codes = np.unique(check_labels(y, n_rows), return_inverse=True)
+            if found.size != 2:
+                raise ValueError(f"y has {found.size} different labels, but two are needed for 'binomial'")
+            return codes.astype(np.float64), found
+    response = check_y(y, n_rows)
+    likelihood.check(response)
+    return response, None
+
+
+def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:
+    for name, value, least in (
+        ("n_draws", n_draws, 1),
+        ("n_warmup", n_warmup, 0),
+        ("n_chains", n_chains, 1),
+        ("thin", thin, 1),
+    ):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole:
+            raise TypeError(f"{name}={value!r} must be a whole number of at least {least}")
+        if value < least:
+            raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+    return Plan(int(n_chains), int(n_warmup), int(n_draws), int(thin), bool(store_lambda2))
+
+
+def _variance(sigma2: Any, likelihood: Family) -> str | float:
+    if isinstance(sigma2, str) and sigma2 == "estimate":
+        return sigma2
+    if not likelihood.has_dispersion:
+        raise ValueError(
+            f"sigma2={sigma2!r} has no meaning for a family without a noise variance: leave it out"
+        )
+    return check_number("sigma2", sigma2, instead=" or 'estimate'")

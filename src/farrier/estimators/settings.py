@@ -1,0 +1,63 @@
+"""The options that the estimators share, checked."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from farrier._checks import check_choice, check_number
+from farrier.em import loop as em
+
+EXPECTATIONS = ("exact", "approximate", "stochastic")
+STARTS = ("paper", "variance")
+
+
+def em_options(params: Any, *, has_dispersion: bool = True) -> em.Options:
+    """Return the options of the loop from the attributes of an estimator; sigma2 in the user's units.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> em_options(HorseshoeRegressor(tol=1e-8)).tol
+    1e-08
+    """
+    if params.callback is not None and not callable(params.callback):
+        raise TypeError(f"callback={params.callback!r} must be callable: it is given each Iteration")
+    if not isinstance(params.max_iter, int | np.integer) or params.max_iter < 1:
+        raise ValueError(f"max_iter={params.max_iter!r} must be a whole number of at least 1")
+    return em.Options(
+        coordinate=check_number("coordinate", params.coordinate, high=2.0),
+        sigma2=_check_sigma2(params.sigma2, has_dispersion),
+        expectation=check_choice("expectation", params.expectation, EXPECTATIONS),
+        tol=check_number("tol", params.tol, low_allowed=True),
+        max_iter=int(params.max_iter),
+        zero_threshold=_check_threshold(params.zero_threshold),
+        callback=params.callback,
+        random_state=params.random_state,
+    )
+
+
+def _check_sigma2(sigma2: Any, has_dispersion: bool) -> str | float:
+    if not isinstance(sigma2, str):
+        known = check_number("sigma2", sigma2, instead=", 'estimate' or 'exact'")
+        if not has_dispersion:
+            raise ValueError(
+                f"sigma2={sigma2!r} has no meaning for a family without a noise variance: leave it out"
+            )
+        return known
+    check_choice("sigma2", sigma2, ("estimate", "exact"), " or a positive number")
+    if sigma2 == "exact":
+        warnings.warn(
+            "sigma2='exact' inflates the noise variance in coordinate 2 and may select nothing: "
+            "the default 'estimate' (E[RSS]/n) is what the paper uses",
+            stacklevel=4,
+        )
+    return sigma2
+
+
+def _check_threshold(threshold: Any) -> float | None:
+    if isinstance(threshold, str) and threshold == "auto":
+        return None
+    return check_number("zero_threshold", threshold, low_allowed=True, instead=" or 'auto'")

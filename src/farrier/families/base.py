@@ -1,0 +1,222 @@
+"""What a likelihood has to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._checks import check_number
+from farrier._types import Status, Vector
+from farrier.variates import slice_step
+
+EXTREME, EXTREME_WEIGHT = 700.0, 300.0
+"""The linear predictor is held within the first: exp of it is still finite; in weights within the second, so
+that sums of their squares are."""
+WEIGHT_FLOOR = 1e-10
+"""Newton weights below this count as this much: the step is shorter, where it ends is the same."""
+
+
+class Working(NamedTuple):
+    """A least-squares problem that stands for the likelihood near eta: one weight and target a row."""
+
+    weights: Vector
+    targets: Vector
+
+
+class Family:
+    """A family. Derive from it, and say the five things that have no default.
+
+    Attributes
+    ----------
+    has_dispersion : bool
+        Whether the family has a noise variance sigma2 to estimate; if not, sigma2 is 1.
+    positive_only : bool
+        Whether y must not be negative.
+    discrete : bool
+        Whether y is a whole number.
+    never_overshoots : bool
+        Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture
+        (those of `Laplace` once they are sharp); otherwise each step is checked, and halved until it does
+        not.
+    """
+
+    has_dispersion: bool = False
+    positive_only: bool = False
+    discrete: bool = False
+    never_overshoots: bool = False
+
+    def check(self, y: Vector) -> None:
+        """Raise ValueError, with the row, if the family cannot have produced ``y``."""
+
+    def start(self, y: Vector) -> Vector:
+        """Return a linear predictor near ``y``, finite for every y that `check` accepts."""
+        raise NotImplementedError
+
+    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
+        """Return weights and targets at ``eta``."""
+        raise NotImplementedError
+
+    def mean(self, eta: Vector) -> Vector:
+        """Return E[y]: the inverse link."""
+        raise NotImplementedError
+
+    def link(self, mean: Vector) -> Vector:
+        """Return the eta whose mean is ``mean``, held within finite bounds."""
+        raise NotImplementedError
+
+    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return -log p(y_i | eta_i) for each row, with every constant."""
+        raise NotImplementedError
+
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return Var[y] given eta; needed only for ``predict(return_std=True)``."""
+        raise NotImplementedError(f"{type(self).__name__} does not say its variance: give it a method for it")
+
+    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector | None:
+        """Return P(Y <= y) given eta; without it, predictive intervals are those of the mean."""
+        return None
+
+    def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> Family:
+        """Return the family with what it estimates beside the coefficients set to its best value at eta."""
+        return self
+
+    @property
+    def nuisance(self) -> str | None:
+        """The attribute that holds what is estimated beside the coefficients and sigma2, if anything is."""
+        return None
+
+    def with_nuisance(self, value: float) -> Family:
+        """Return the family with another value of its nuisance parameter."""
+        if self.nuisance is None:
+            return self
+        changed: Family = replace(self, **{self.nuisance: value})  # type: ignore[type-var]
+        return changed
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working | None:
+        """Draw the latent weights that make y Gaussian, times ``counts``, and return them with the targets.
+
+        None: there are none. Then `sample_posterior` moves by Gaussian proposals made of `working`, which a
+        family with a noise variance cannot do.
+        """
+        return None
+
+    def redraw(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Family:
+        """Return the family with a draw of its nuisance parameter given eta."""
+        return self
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta; needed only for the predictive distribution of `sample_posterior`."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say how to draw y: give it a simulate method"
+        )
+
+    def information(self) -> float | None:
+        """Return sigma2 times the expected information of a row about eta, if the same for all.
+
+        Then the spread of the coefficients comes from it. None: from the working weights.
+        """
+        return None
+
+    def scale(self, y: Vector, weights: Vector) -> float:
+        """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
+        return 1.0
+
+    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+        """Return an intercept near the best one without any column."""
+        return weighted_median(self.start(y) - offset, weights)
+
+    def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
+        """Return an intercept if the likelihood of y has none that is finite, as with all-zero counts."""
+        return None
+
+    def remark(self, y: Vector, eta: Vector) -> Status | None:
+        """Return a status that says more of a fit than that it converged."""
+        return None
+
+
+def weighted_median(values: Vector, weights: Vector) -> float:
+    """Return the middle of the values that have half of the weight below and half above.
+
+    Examples
+    --------
+    >>> weighted_median(np.array([1.0, 5.0, 2.0]), np.array([1.0, 1.0, 2.0]))
+    2.0
+    """
+    order = np.argsort(values, kind="stable")
+    reached, half = np.cumsum(weights[order]), 0.5 * float(weights.sum())
+    low, high = int(np.searchsorted(reached, half, "left")), int(np.searchsorted(reached, half, "right"))
+    return 0.5 * float(values[order[low]] + values[order[min(high, values.size - 1)]])
+
+
+def draw_positive(
+    log_density: Callable[[float], float],
+    value: float,
+    bounds: tuple[float, float],
+    rng: np.random.Generator,
+) -> float:
+    """Move a positive number by a slice of the density of its logarithm, within ``bounds``.
+
+    Examples
+    --------
+    >>> 1.0 <= draw_positive(lambda t: 0.0, 2.0, (1.0, 3.0), np.random.default_rng(0)) <= 3.0
+    True
+    """
+    low, high = math.log(bounds[0]), math.log(bounds[1])
+
+    def within(t: float) -> float:
+        return log_density(math.exp(t)) if low <= t <= high else -math.inf
+
+    return math.exp(slice_step(within, min(max(math.log(value), low), high), high - low, rng))
+
+
+def number_or_guess(name: str, value: Any, guess: float) -> float:
+    """Return a fixed positive number, or the guess where it is to be estimated.
+
+    Examples
+    --------
+    >>> number_or_guess("size", "estimate", guess=1.0), number_or_guess("size", 2.5, guess=1.0)
+    (1.0, 2.5)
+    """
+    if isinstance(value, str) and value == "estimate":
+        return guess
+    return check_number(name, value, instead=" or 'estimate'")
+
+
+def refuse(y: Vector, wrong: Any, why: str) -> None:
+    """Raise an error that names the first row where ``wrong`` is true.
+
+    Examples
+    --------
+    >>> refuse(np.array([1.0, -2.0]), np.array([False, True]), "is negative")
+    Traceback (most recent call last):
+    ValueError: y in row 1 is -2: it is negative
+    """
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"y in row {row} is {y[row]:g}: it {why}")
+
+
+def best_positive(slope: Callable[[float], float], low: float, high: float) -> float:
+    """Return where the slope of a log-likelihood changes sign between low and high, or the better end.
+
+    Examples
+    --------
+    >>> round(best_positive(lambda t: 3.0 - t, 1.0, 10.0), 6)
+    3.0
+    """
+    ends = math.log(low), math.log(high)
+    if slope(math.exp(ends[0])) <= 0.0:
+        return low
+    if slope(math.exp(ends[1])) >= 0.0:
+        return high
+    from scipy.optimize import brentq  # imported here: most fits never need it
+
+    return math.exp(brentq(lambda t: slope(math.exp(t)), *ends, xtol=1e-13))

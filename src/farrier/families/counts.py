@@ -1,0 +1,203 @@
+"""Counts, with a log link."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from farrier._types import Vector
+from farrier.families.base import (
+    EXTREME,
+    EXTREME_WEIGHT,
+    WEIGHT_FLOOR,
+    Family,
+    Working,
+    best_positive,
+    draw_positive,
+    number_or_guess,
+    refuse,
+)
+from farrier.families.binary import draw_polya_gamma
+
+SIZE_RANGE = (0.01, 1000.0)
+"""Where the size of a negative binomial is sampled; beyond it is as good as Poisson."""
+
+
+class Counts(Family):
+    """Families with a log link."""
+
+    positive_only = True
+    discrete = True
+
+    def check(self, y: Vector) -> None:
+        """Refuse negative counts, and a fractional one among whole ones."""
+        refuse(y, y < 0.0, "is negative: counts must be 0 or more")
+        fractional = y != np.floor(y)
+        if 2 * int(fractional.sum()) <= y.size:  # else these are rates or amounts
+            refuse(y, fractional, "is fractional among whole numbers: counts must be whole")
+
+    def start(self, y: Vector) -> Vector:
+        """Return log(y + 1/2)."""
+        return np.log(y + 0.5)
+
+    def mean(self, eta: Vector) -> Vector:
+        """Return exp(eta)."""
+        return np.exp(np.clip(eta, -EXTREME, EXTREME))
+
+    def link(self, mean: Vector) -> Vector:
+        """Return the logarithm."""
+        return np.log(np.maximum(mean, math.exp(-EXTREME)))
+
+    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+        """Return the logarithm of the counts in all, at least a half, over the exposure in all."""
+        return math.log(max(float(weights @ y), 0.5)) - float(special.logsumexp(offset, b=weights))
+
+    def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
+        """Return the rate at which half a count is expected in all, if there is none."""
+        return None if y.any() else self.level(y, weights, offset)
+
+
+@dataclass(frozen=True)
+class Poisson(Counts):
+    """Counts whose variance is their mean, log link, Newton weights.
+
+    Examples
+    --------
+    >>> Poisson().working(np.array([3.0]), np.array([0.0]), 1.0)
+    Working(weights=array([1.]), targets=array([2.]))
+    """
+
+    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
+        """Return mu and eta + (y - mu) / mu."""
+        mu = self.mean(np.minimum(eta, EXTREME_WEIGHT))
+        weights = np.maximum(mu, WEIGHT_FLOOR)
+        return Working(weights, eta + (y - mu) / weights)
+
+    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return mu - y eta + log y!."""
+        return np.asarray(self.mean(eta) - y * eta + special.gammaln(y + 1.0))
+
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return mu."""
+        return self.mean(eta)
+
+    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return the Poisson one."""
+        return np.where(y < 0.0, 0.0, special.pdtr(np.maximum(np.floor(y), 0.0), self.mean(eta)))
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta; a mean too large for whole numbers gets a normal y."""
+        return _poisson(self.mean(eta), rng)
+
+
+@dataclass(frozen=True)
+class NegativeBinomial(Counts):
+    """Counts with variance mu + mu^2 / size, log link, weights from the expected information.
+
+    Parameters
+    ----------
+    size : "estimate" or float, default="estimate"
+        The smaller, the more overdispersed; 1/size is called alpha elsewhere. Estimated by maximum
+        likelihood at each eta, at most a million times the largest mean, which is Poisson.
+
+    Examples
+    --------
+    >>> NegativeBinomial(size=2.0).variance(np.array([0.0]), 1.0)
+    array([1.5])
+    """
+
+    size: str | float = "estimate"
+    size_: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size_", number_or_guess("size", self.size, self.size_))
+
+    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
+        """Return mu / (1 + mu/size) and eta + (y - mu) / mu."""
+        mu = self.mean(np.minimum(eta, EXTREME_WEIGHT))
+        shrunk = 1.0 / (1.0 + mu / self.size_)
+        weights = np.maximum(mu * shrunk, WEIGHT_FLOOR)
+        return Working(weights, eta + (y - mu) * shrunk / weights)
+
+    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return the negative binomial one."""
+        size = self.size_
+        log_odds = np.clip(eta, -EXTREME, EXTREME) - math.log(size)  # of mu / size
+        # log y! + lgamma(size) - lgamma(y + size), which would cancel for a large size
+        coefficient = special.betaln(y + 1.0, size) + np.log(y + size)
+        return np.asarray(coefficient + y * np.logaddexp(0.0, -log_odds) + size * np.logaddexp(0.0, log_odds))
+
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return mu + mu^2 / size."""
+        mu = self.mean(eta)
+        return mu + mu * (mu / self.size_)
+
+    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return the negative binomial one."""
+        success = special.expit(math.log(self.size_) - np.clip(eta, -EXTREME, EXTREME))
+        floor = np.floor(y)
+        return np.where(y < 0.0, 0.0, special.betainc(self.size_, np.maximum(floor, 0.0) + 1.0, success))
+
+    def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> NegativeBinomial:
+        """Return the family with the size that maximises the likelihood at eta."""
+        if self.size != "estimate":
+            return self
+        mu = self.mean(eta)
+
+        def slope(size: float) -> float:
+            gain = _digamma_gap(y, size) - np.log1p(mu / size) + (mu - y) / (mu + size)
+            return float(weights @ gain)
+
+        largest = max(1.0, float(mu.max()))
+        return replace(self, size_=best_positive(slope, 1e-3, min(1e6 * largest, 1e60)))
+
+    @property
+    def nuisance(self) -> str | None:
+        """The size, if it is not given."""
+        return "size_" if self.size == "estimate" else None
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working:
+        """Draw Polya-gamma weights (y + size, eta - log size), with targets (y - size) / 2w + log size."""
+        level = math.log(self.size_)
+        trials = counts * (y + self.size_)
+        weights = np.maximum(draw_polya_gamma(trials, eta - level, rng), WEIGHT_FLOOR**2)
+        return Working(weights, 0.5 * counts * (y - self.size_) / weights + level)
+
+    def redraw(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> NegativeBinomial:
+        """Return the family with a draw of the size; 1 / sqrt(size) is half-Cauchy."""
+        if self.nuisance is None:
+            return self
+
+        def log_density(size: float) -> float:
+            fit = float(counts @ replace(self, size_=size).neg_log_likelihood(y, eta, sigma2))
+            return -0.5 * math.log(size) - math.log1p(1.0 / size) - fit
+
+        return replace(self, size_=draw_positive(log_density, self.size_, SIZE_RANGE, rng))
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Draw y given eta: Poisson with a gamma mean."""
+        return _poisson(self.mean(eta) * (rng.standard_gamma(self.size_, eta.shape) / self.size_), rng)
+
+
+def _poisson(mean: Vector, rng: np.random.Generator) -> Vector:
+    small = np.minimum(mean, 1e15)
+    far = mean + np.sqrt(mean) * rng.standard_normal(mean.shape)
+    return np.where(mean > small, np.round(far), rng.poisson(small).astype(np.float64))
+
+
+def _digamma_gap(y: Vector, size: float) -> Vector:
+    """Return digamma(y + size) - digamma(size), accurately also where they are almost the same."""
+    if size < 1e3:
+        return np.asarray(special.digamma(y + size) - special.digamma(size))
+    above = y + size
+    return np.asarray(
+        np.log1p(y / size) + 0.5 * y / (size * above) + (above + size) * y / (12.0 * (size * above) ** 2)
+    )

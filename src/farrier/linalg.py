@@ -1,0 +1,145 @@
+"""Linear algebra that every room needs: a Cholesky factor that exists, scattering, how many threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from farrier._types import Mask, Matrix
+
+MANY_FLOPS = 2e9
+"""Products of a full-width iteration, n^2 p, from which on more threads are likely to pay."""
+
+
+def cholesky(matrix: Any) -> Any:
+    """Return the lower Cholesky factor of a symmetric matrix I + K, in its own precision.
+
+    Only the lower triangle of a Fortran-ordered matrix is read. Where rounding swallows the identity, as
+    little more of it as is needed is added, to ``matrix`` itself.
+
+    Examples
+    --------
+    >>> cholesky(np.array([[4.0, 0.0], [0.0, 9.0]]))
+    array([[2., 0.],
+           [0., 3.]])
+    """
+    potrf = lapack.spotrf if matrix.dtype == np.float32 else lapack.dpotrf
+    lower = matrix if matrix.flags.f_contiguous else matrix.T
+    factor, info = potrf(lower, lower=1)
+    jitter = np.finfo(matrix.dtype).eps * float(matrix.diagonal().max()) if info else 0.0
+    while info != 0:
+        add_identity(matrix, jitter)
+        factor, info = potrf(lower, lower=1)
+        jitter *= 4.0
+    return factor
+
+
+def add_identity(matrix: Any, times: float = 1.0) -> Any:
+    """Add a multiple of the identity to ``matrix`` itself, and return it.
+
+    Examples
+    --------
+    >>> add_identity(np.zeros((2, 2)))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    matrix.ravel(order="K")[:: matrix.shape[0] + 1] += times
+    return matrix
+
+
+def log_det(factor: Any) -> float:
+    """Return log det A from the Cholesky factor of A.
+
+    Examples
+    --------
+    >>> round(log_det(np.diag([1.0, np.e])), 6)
+    2.0
+    """
+    return 2.0 * float(np.log(factor.diagonal()).sum())
+
+
+def both_triangles(lower: Matrix) -> Matrix:
+    """Return a symmetric matrix from its lower triangle, in place.
+
+    Examples
+    --------
+    >>> both_triangles(np.array([[1.0, 9.0], [2.0, 3.0]]))
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    lower += np.tril(lower, -1).T - np.triu(lower, 1)
+    return lower
+
+
+def scatter(where: Mask, values: Any) -> Any:
+    """Return zeros, with ``values`` in the places where ``where`` is true; places are the last axis.
+
+    Examples
+    --------
+    >>> scatter(np.array([True, False]), np.array([2.0]))
+    array([2., 0.])
+    """
+    out = np.zeros((*values.shape[:-1], where.size), dtype=values.dtype)
+    out[..., where] = values
+    return out
+
+
+class _Hold:
+    """How many fits hold BLAS to one thread right now, and what they found."""
+
+    lock = Lock()
+    fits = 0
+    found: tuple[tuple[Any, int], ...] = ()
+
+
+@contextmanager
+def fitting_threads(n_rows: int = 0, n_columns: int = 0) -> Iterator[None]:
+    """Hold BLAS to one thread unless the problem is large; the last fit to end gives the threads back.
+
+    A fit is a long chain of small operations. For most shapes the threads of BLAS spend more time on waiting
+    for each other than on work, and on a busy machine far more: then one is faster. The number of threads
+    belongs to the process, so fits in several threads share one hold.
+
+    Examples
+    --------
+    >>> with fitting_threads(100, 1000):
+    ...     max((pool.num_threads for pool in _blas_pools()), default=1)
+    1
+    """
+    if float(min(n_rows, n_columns)) ** 2 * max(n_rows, n_columns) >= MANY_FLOPS:
+        yield
+        return
+    with _Hold.lock:
+        if _Hold.fits == 0:
+            _Hold.found = tuple((pool, pool.num_threads) for pool in _blas_pools())
+        _Hold.fits += 1
+        _set_threads((pool, 1) for pool, _ in _Hold.found)
+    try:
+        yield
+    finally:
+        with _Hold.lock:
+            _Hold.fits -= 1
+            own = [item for item in _Hold.found if getattr(item[0], "threading_layer", "") == "openmp"]
+            _set_threads(own if _Hold.fits else _Hold.found)  # OpenMP counts for each thread apart
+
+
+def _set_threads(wanted: Any) -> None:
+    for pool, threads in wanted:
+        if pool.num_threads != threads:
+            pool.set_num_threads(threads)
+            if hasattr(pool, "clear_controlling_thread"):  # or only one thread could ever set it
+                pool.clear_controlling_thread(force=True)
+
+
+@cache
+def _blas_pools() -> tuple[Any, ...]:
+    """Return the thread pools of the BLAS libraries that NumPy and SciPy have loaded."""
+    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
+
+    return tuple(pool for pool in ThreadpoolController().lib_controllers if pool.user_api == "blas")

@@ -1,0 +1,152 @@
+"""What an experiment is: settings, data drawn for each replicate, methods, and how answers are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from farrier._types import Mask, Matrix, Vector
+
+Kind = Literal["means", "gaussian", "binomial"]
+HORSESHOES = ("hs-em", "hs-apx")
+RELEASED = ("hs-em-released", "hs-apx-released")
+HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")
+OTHERS = ("lasso-1se", "lasso-min", "mcp", "scad", "ridge-1se", "ridge-min", "posterior-mean")
+LINEAR = (*HORSESHOES, *RELEASED, *HORSESHOE_LIKE, *OTHERS)
+"""The methods of the tables of regressions."""
+
+
+class RequestError(ValueError):
+    """What was asked for cannot be done; the message says what can."""
+
+
+class Fit(NamedTuple):
+    """What a method answers: coefficients on the scale of the data, and the intercept."""
+
+    coef: Vector
+    intercept: float = 0.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One data set: what a method is given, and how its answer is scored.
+
+    Attributes
+    ----------
+    kind : str
+        "means" (``X`` is None: one observation of each mean), "gaussian", or "binomial" (y is 0 or 1).
+    score : callable
+        From a `Fit` to the metrics of the table, without the time.
+    """
+
+    kind: Kind
+    X: Matrix | None
+    y: Vector
+    score: Callable[[Fit], dict[str, float]]
+
+    @property
+    def design(self) -> Matrix:
+        """The matrix of a regression."""
+        if self.X is None:
+            raise ValueError("a normal means problem has no design matrix")
+        return self.X
+
+
+class Reason(NamedTuple):
+    """Why some cells differ from the printed ones; an empty field covers everything."""
+
+    text: str
+    methods: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+
+    def covers(self, setting: str, metric: str, method: str) -> bool:
+        """Tell whether a cell is meant."""
+        pairs = ((self.settings, setting), (self.metrics, metric), (self.methods, method))
+        return all(not names or name in names for names, name in pairs)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table of the paper.
+
+    Attributes
+    ----------
+    settings : mapping
+        The blocks of the table: a key for files and records, and the heading a reader sees.
+    metrics : tuple of str
+        The rows of a block; "Time" is measured by the runner, the others come from `Problem.score`.
+    methods : tuple of str
+        Names from `farrier.paper.methods.METHODS`.
+    draw : callable
+        ``draw(setting, rng)`` returns the `Problem` of one replicate.
+    prepare : callable
+        Called once before anything is computed: loads what the experiment needs, or says what is missing.
+    notes : tuple of str
+        What a reader of the table must know.
+    reasons : tuple of Reason
+        Why cells differ from the printed ones, where that is known; the first that covers a cell counts.
+    """
+
+    name: str
+    title: str
+    settings: Mapping[str, str]
+    metrics: tuple[str, ...]
+    methods: tuple[str, ...]
+    replicates: int
+    draw: Callable[[str, np.random.Generator], Problem]
+    prepare: Callable[[], Any] = lambda: None
+    notes: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The number of the table and what it is about."""
+        return f"Table {self.name.removeprefix('table')}: {self.title}"
+
+    def reason(self, setting: str, metric: str, method: str) -> str:
+        """Return why a cell differs from the printed one, or an empty text."""
+        found = (r.text for r in self.reasons if r.covers(setting, metric, method))
+        return next(found, "")
+
+
+def toeplitz_normal(n: int, p: int, rho: float, rng: np.random.Generator) -> Matrix:
+    """Draw n rows of N(0, Sigma), Sigma_ij = rho^|i-j|.
+
+    Examples
+    --------
+    >>> X = toeplitz_normal(20_000, 2, 0.8, np.random.default_rng(0))
+    >>> round(float(np.corrcoef(X.T)[0, 1]), 1)
+    0.8
+    """
+    X = rng.standard_normal((n, p))
+    fresh = float(np.sqrt(1.0 - rho * rho))
+    for j in range(1, p):
+        X[:, j] = rho * X[:, j - 1] + fresh * X[:, j]
+    return X
+
+
+def varying(X: Matrix) -> Mask:
+    """Tell which columns are not constant but for rounding.
+
+    Examples
+    --------
+    >>> varying(np.array([[1.0, 0.1], [2.0, 0.1], [3.0, 0.1]]))
+    array([ True, False])
+    """
+    spread = X.std(axis=0)
+    return np.asarray(spread > 1e-12 * (np.abs(X.mean(axis=0)) + spread))
+
+
+def selected(coef: Vector) -> int:
+    """Count the variables in a model.
+
+    Examples
+    --------
+    >>> selected(np.array([0.0, -2.0, 1e-300]))
+    2
+    """
+    return int(np.count_nonzero(coef))

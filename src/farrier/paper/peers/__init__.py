@@ -1,0 +1,1 @@
+"""The methods of others that the paper compares with."""

@@ -1,0 +1,89 @@
+"""Table 5: linear regression on four data sets, 100 rows to learn from, the others to test on."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from farrier._types import Matrix, Vector
+from farrier.paper.core import (
+    LINEAR,
+    Experiment,
+    Fit,
+    Problem,
+    Reason,
+    selected,
+)
+from farrier.paper.features import base, load_all, replicate
+
+ROWS = 100
+SETTINGS = {
+    "diabetes": ("Diabetes", 385),
+    "boston": ("Boston", 473),
+    "concrete": ("Concrete", 327),
+    "eye": ("Eye", 200),
+}
+UNIT = {"eye": 100.0}  # the paper prints this set's errors times 100
+
+
+def score(fit: Fit, X: Matrix, y: Vector, unit: float = 1.0) -> dict[str, float]:
+    """Return the mean squared error on the test rows, times ``unit``, and the size of the model.
+
+    Examples
+    --------
+    >>> score(Fit(np.array([2.0, 0.0]), 1.0), np.array([[1.0, 5.0], [2.0, 5.0]]), np.array([3.0, 3.0]))
+    {'MSE': 2.0, 'No.V': 1.0}
+    """
+    error = y - X @ fit.coef - fit.intercept
+    return {"MSE": unit * float(np.mean(error**2)), "No.V": float(selected(fit.coef))}
+
+
+def draw(setting: str, rng: np.random.Generator) -> Problem:
+    """Draw one split of a data set, with its noise columns.
+
+    Examples
+    --------
+    >>> problem = draw("diabetes", np.random.default_rng(0))
+    >>> problem.design.shape
+    (100, 385)
+    >>> problem.score(Fit(np.zeros(385), float(problem.y.mean())))["No.V"]
+    0.0
+    """
+    data = replicate(base(setting), ROWS, rng)
+    unit = UNIT.get(setting, 1.0)
+    return Problem("gaussian", data.X, data.y, lambda fit: score(fit, data.X_test, data.y_test, unit))
+
+
+EXPERIMENT = Experiment(
+    name="table5",
+    title="Linear regression on four data sets, with noise columns, interactions and transformations",
+    settings={key: f"{name} (n = {ROWS}, p = {p})" for key, (name, p) in SETTINGS.items()},
+    metrics=("MSE", "Time", "No.V"),
+    methods=LINEAR,
+    replicates=50,
+    draw=draw,
+    prepare=partial(load_all, SETTINGS),
+    notes=(
+        "MSE is the mean squared error on the rows that were not used for the fit.",
+        "The MSE of the eye data is multiplied by 100, as in the paper.",
+        "The eye data have no noise columns and no transformations: only so is p = 200, as printed.",
+        "HS-EM and HS-apx keep more variables than printed; as released they keep as many as printed.",
+    ),
+    reasons=(
+        Reason(
+            "The mean is a matter of the few splits whose test rows lie far outside of the training rows: "
+            "cubes and logs explode there. The median is that of the other methods.",
+            methods=("mcp", "scad", "hs-like"),
+            settings=("boston", "concrete"),
+            metrics=("MSE",),
+        ),
+        Reason(
+            "Not the solver: plain coordinate descent that stops as ncvreg does ends at the same on these "
+            "splits. The printed standard error is nearly twice ours, so some printed splits went badly.",
+            methods=("mcp", "scad"),
+            settings=("diabetes",),
+            metrics=("MSE",),
+        ),
+    ),
+)

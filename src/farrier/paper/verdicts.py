@@ -1,0 +1,114 @@
+"""What a table comes to: the other methods against print, ours against print, and the times."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from farrier.paper.cells import Cell
+from farrier.paper.core import RELEASED, Experiment
+from farrier.paper.methods import METHODS
+
+Group = Literal["ours", "released", "others"]
+OURS = ("hs-em", "hs-em-small", "hs-apx")
+NEAR, SURE = 3.0, 2.0
+"""Combined standard errors: how near the others must come, and from where on ours is worse than printed."""
+LOSSES = {"MSE": 1.0, "NLL": 1.0, "CA": -1.0}
+"""The metrics of accuracy, and which way is worse."""
+TIMES_FASTER = 20.0
+
+
+def verdicts(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    """Return the verdicts as lines of Markdown."""
+    return [
+        *_others(experiment, cells),
+        *_ours(experiment, cells),
+        *_released(cells),
+        *_times(experiment, cells),
+    ]
+
+
+def group(method: str) -> Group:
+    """Tell whose method it is.
+
+    Examples
+    --------
+    >>> group("hs-em"), group("hs-em-released"), group("mcp")
+    ('ours', 'released', 'others')
+    """
+    return "ours" if method in OURS else "released" if method in RELEASED else "others"
+
+
+def compared(cells: list[Cell], which: Group) -> list[Cell]:
+    """Return the cells of a group that have a number to be compared with."""
+    found = [c for c in cells if c.difference is not None and not math.isnan(c.difference)]
+    return [c for c in found if group(c.method) == which]
+
+
+def far(cells: list[Cell]) -> list[Cell]:
+    """Return the cells of the other methods that are not near the printed number."""
+    return [c for c in compared(cells, "others") if abs(c.difference or 0.0) > NEAR]
+
+
+def worse(cells: list[Cell]) -> list[Cell]:
+    """Return the cells of ours whose accuracy is below the printed one beyond chance."""
+    return [
+        c
+        for c in compared(cells, "ours")
+        if c.metric in LOSSES and LOSSES[c.metric] * (c.difference or 0.0) > SURE
+    ]
+
+
+def _others(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    judged, outside = compared(cells, "others"), far(cells)
+    lines = [f"- The other columns: {_share(judged, outside)}"] if judged else []
+    return lines + [_line(experiment, cell) for cell in outside]
+
+
+def _share(judged: list[Cell], outside: list[Cell]) -> str:
+    inside = len(judged) - len(outside)
+    return (
+        f"{inside} of {len(judged)} printed means ({inside / len(judged):.0%}) are within {NEAR:g} combined "
+        "standard errors."
+    )
+
+
+def _released(cells: list[Cell]) -> list[str]:
+    """Tell whether the faults of the released code explain what is printed for HS-EM and HS-apx."""
+    judged = compared(cells, "released")
+    outside = [c for c in judged if abs(c.difference or 0.0) > NEAR]
+    return [f"- HS-EM and HS-apx as released: {_share(judged, outside)}"] if judged else []
+
+
+def _ours(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    judged = [c for c in compared(cells, "ours") if c.metric in LOSSES]
+    if not judged:
+        return []
+    beyond = worse(cells)
+    better = [c for c in judged if -LOSSES[c.metric] * (c.difference or 0.0) > SURE]
+    lines = [
+        f"- Ours: accuracy at least as good as printed, within {SURE:g} combined standard errors, in "
+        f"{len(judged) - len(beyond)} of {len(judged)} cells, and better beyond them in {len(better)}."
+    ]
+    return lines + [_line(experiment, cell) for cell in beyond]
+
+
+def _line(experiment: Experiment, cell: Cell) -> str:
+    """Say what one cell is, and why it differs where that is known."""
+    assert cell.printed is not None
+    reason = experiment.reason(cell.setting, cell.metric, cell.method)
+    return (
+        f"  - {METHODS[cell.method].label}, {cell.setting}, {cell.metric}: {cell.mean:.4g} here, "
+        f"{cell.printed.mean:.4g} printed, {cell.difference or 0.0:+.1f} standard errors. {reason}"
+    ).rstrip()
+
+
+def _times(experiment: Experiment, cells: list[Cell]) -> list[str]:
+    times = {(c.setting, c.method): c.mean for c in cells if c.metric == "Time"}
+    lines = []
+    for setting in experiment.settings:
+        ours, theirs = times.get((setting, "hs-em")), times.get((setting, "mcp"))
+        if ours is not None and theirs is not None:
+            word = "under" if theirs > TIMES_FASTER * ours else "NOT under"
+            lines.append(f"  - {setting}: {theirs / ours:.0f} times less ({word} a twentieth)")
+    return ["- CPU time of HS-EM beside the cross-validated MCP:", *lines] if lines else []

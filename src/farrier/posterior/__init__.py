@@ -1,0 +1,1 @@
+"""The draws, and what they say."""

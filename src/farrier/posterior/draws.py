@@ -1,0 +1,417 @@
+"""The draws of a posterior, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import _get_feature_names
+
+from farrier._checks import check_choice, check_level, check_number, check_random_state
+from farrier._extras import require
+from farrier._types import Matrix, Vector
+from farrier.data.validation import check_labels, check_offset, check_x, check_y
+from farrier.families import Binomial, Family
+from farrier.model import Fitted, Rows
+from farrier.sampling import diagnostics
+
+if TYPE_CHECKING:
+    from farrier.posterior.selection import Selection
+
+CHUNK_BYTES = 64 << 20
+"""Size of the linear predictors that are worked on at a time."""
+INTERVALS = {"equal_tailed": diagnostics.equal_tailed, "highest_density": diagnostics.highest_density}
+QUANTITIES = ("coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance")
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Draws from the posterior; the first axis is the chain, the second the draw.
+
+    Attributes
+    ----------
+    coef : array of shape (chains, draws, p)
+    intercept, tau2, sigma2 : arrays of shape (chains, draws)
+        ``coef``, ``intercept`` and ``sigma2`` are in the user's units, ``tau2`` and ``lambda2`` on the
+        standardised scale on which the prior acts.
+    lambda2 : array of shape (chains, draws, p), or None
+        Only with ``store_lambda2=True``.
+    nuisance : array of shape (chains, draws), or None
+        What the family estimates beside: the size of a negative binomial, the degrees of freedom of
+        Student's t.
+    shrinkage : array of shape (p,)
+        The posterior mean of kappa = 1 / (1 + n w tau2 lambda2): near 0 where the data speak, 1 where the
+        prior does.
+    acceptance : array of shape (chains,)
+        The share of accepted proposals, for families that need them; otherwise 0.
+    family : Family
+    feature_names : tuple of str
+    mode : Fitted
+        The posterior mode, found by EM.
+
+    Examples
+    --------
+    >>> from farrier import sample_posterior
+    >>> x = np.arange(10.0)
+    >>> posterior = sample_posterior(x[:, None], 3.0 * x + np.sin(7.0 * x), n_draws=500, random_state=1)
+    >>> bool(abs(posterior.mean()[0] - 3.0) < 0.2), posterior.sign_probability()
+    (True, array([1.]))
+    """
+
+    coef: Any
+    intercept: Any
+    tau2: Any
+    sigma2: Any
+    lambda2: Any
+    nuisance: Any
+    shrinkage: Vector
+    acceptance: Vector
+    family: Family
+    feature_names: tuple[str, ...]
+    mode: Fitted = field(repr=False)
+    rows: Rows = field(repr=False)
+    classes: Any = None
+    has_names: bool = False
+
+    def __repr__(self) -> str:
+        chains, draws, p = self.coef.shape
+        return f"Posterior({chains} chains of {draws} draws, {p} coefficients, {self.family!r})"
+
+    def draws(self, of: str = "coef") -> Any:
+        """Return the draws of one quantity.
+
+        Parameters
+        ----------
+        of : {"coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance"}, default="coef"
+            Which.
+        """
+        found = getattr(self, check_choice("of", of, QUANTITIES))
+        if found is None:
+            hint = "ask for store_lambda2=True" if of == "lambda2" else "this family has none"
+            raise ValueError(f"there are no draws of {of}: {hint}")
+        return found
+
+    def mean(self, of: str = "coef") -> Any:
+        """Return the posterior mean."""
+        return self.draws(of).mean(axis=(0, 1))
+
+    def median(self, of: str = "coef") -> Any:
+        """Return the posterior median."""
+        return np.median(self.draws(of), axis=(0, 1))
+
+    def std(self, of: str = "coef") -> Any:
+        """Return the posterior standard deviation."""
+        return self.draws(of).std(axis=(0, 1))
+
+    def interval(self, level: float = 0.95, kind: str = "equal_tailed", of: str = "coef") -> Matrix:
+        """Return credible intervals, (lower, upper) in the last axis.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability in the interval.
+        kind : {"equal_tailed", "highest_density"}, default="equal_tailed"
+            With the same probability on either side, or the shortest.
+        of : str, default="coef"
+            As in `draws`.
+        """
+        check_choice("kind", kind, tuple(INTERVALS))
+        return INTERVALS[kind](self.draws(of), check_level(level))
+
+    def rhat(self, of: str = "coef") -> Any:
+        """Return the rank-normalised split R-hat: below 1.01 the chains agree."""
+        return diagnostics.rhat(self.draws(of))
+
+    def ess(self, kind: str = "bulk", of: str = "coef") -> Any:
+        """Return the effective sample size, of the "bulk" or of the "tail"."""
+        measure = {"bulk": diagnostics.ess_bulk, "tail": diagnostics.ess_tail}
+        return measure[check_choice("kind", kind, tuple(measure))](self.draws(of))
+
+    def mcse(self, of: str = "coef") -> Any:
+        """Return the Monte Carlo standard error of the posterior mean."""
+        return diagnostics.mcse_mean(self.draws(of))
+
+    def sign_probability(self) -> Vector:
+        """Return the probability that a coefficient has the sign of most of its draws; 1/2 knows nothing."""
+        positive = (self.coef > 0.0).mean(axis=(0, 1))
+        negative = (self.coef < 0.0).mean(axis=(0, 1))
+        return np.asarray(np.maximum(positive, negative))
+
+    def summary(self, level: float = 0.95, kind: str = "equal_tailed") -> Any:
+        """Return a data frame with one row for each column of X, the mode beside the posterior.
+
+        Needs pandas, which the extra ``farrier[pandas]`` installs.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability in the intervals.
+        kind : {"equal_tailed", "highest_density"}, default="equal_tailed"
+            Which intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        interval = self.interval(level, kind)
+        pandas = require("pandas", extra="pandas")
+        return pandas.DataFrame(
+            {
+                "feature": np.array(self.feature_names, dtype=object),
+                "mode": self.mode.coef,
+                "mean": self.mean(),
+                "median": self.median(),
+                "std": self.std(),
+                "lower": interval[:, 0],
+                "upper": interval[:, 1],
+                "sign_probability": self.sign_probability(),
+                "shrinkage": self.shrinkage,
+                "mcse": self.mcse(),
+                "ess_bulk": self.ess("bulk"),
+                "ess_tail": self.ess("tail"),
+                "rhat": self.rhat(),
+            }
+        )
+
+    def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
+        """Return the posterior mean of E[y] for new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        return_std : bool, default=False
+            Whether to return the standard deviation of the predictive distribution of y too.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor.
+
+        Returns
+        -------
+        array of shape (m,), or a pair of them
+        """
+        matrix, known = self._new(X, offset)
+        first, second, noise = (np.zeros(len(matrix)) for _ in range(3))
+        total = 0
+        for rows, eta in self._etas(matrix, known):
+            mean = self.family.mean(eta)
+            first[rows] += mean.sum(axis=0)
+            total = len(eta)
+            if return_std:
+                second[rows] += ((mean - mean.mean(axis=0)) ** 2).sum(axis=0)
+                noise[rows] += self._variances(eta).sum(axis=0)
+        if not return_std:
+            return first / total
+        return first / total, np.sqrt((second + noise) / total)
+
+    def predict_interval(
+        self,
+        X: Any,
+        level: float = 0.95,
+        kind: str = "predictive",
+        offset: Any = None,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> Matrix:
+        """Return intervals of a new y, or of its mean, one row (lower, upper) for each of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        level : float, default=0.95
+            The probability in the intervals.
+        kind : {"predictive", "credible"}, default="predictive"
+            Of a new y, or of E[y]; of two classes always the latter.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor.
+        random_state : int or numpy.random.Generator, default=0
+            Seed of the draws of y.
+
+        Returns
+        -------
+        array of shape (m, 2)
+        """
+        check_choice("kind", kind, ("predictive", "credible"))
+        level = check_level(level)
+        matrix, known = self._new(X, offset)
+        out = np.empty((len(matrix), 2))
+        new = kind == "predictive" and not isinstance(self.family, Binomial)
+        rng = check_random_state(random_state)
+        for rows, eta in self._etas(matrix, known):
+            values = self._new_y(eta, rng) if new else self.family.mean(eta)
+            out[rows] = diagnostics.equal_tailed(values[None], level)
+        return out
+
+    def simulate(
+        self, X: Any = None, n_draws: int = 100, offset: Any = None, random_state: Any = 0
+    ) -> Matrix:
+        """Draw new responses: one row for each of ``n_draws`` draws, evenly spread over the chains.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p), optional
+            Rows; those of the data if left out: the ones with a positive weight, for "student_t" and
+            "laplace" repeated by their weights.
+        n_draws : int, default=100
+            How many.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor.
+        random_state : int or numpy.random.Generator, default=0
+            Seed.
+
+        Returns
+        -------
+        array of shape (n_draws, m)
+        """
+        matrix, known = self._data(offset) if X is None else self._new(X, offset)
+        coef, level = self._flat()
+        count = int(check_number("n_draws", n_draws, low=1.0, low_allowed=True))
+        chosen = np.linspace(0, len(coef) - 1, min(count, len(coef))).astype(int)
+        eta = coef[chosen] @ matrix.T + level[chosen, None] + known
+        rng = check_random_state(random_state)
+        if X is None and isinstance(self.family, Binomial) and self.rows.weights is not None:
+            trials = np.maximum(np.round(self.rows.weights), 1.0)  # shares of so many trials
+            return np.asarray(rng.binomial(trials.astype(int), self.family.mean(eta)) / trials)
+        return self._new_y(eta, rng, chosen)
+
+    def log_likelihood(self, X: Any = None, y: Any = None, offset: Any = None) -> Any:
+        """Return log p(y_i) for every draw and row, for cross-validation by PSIS-LOO.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            Rows and their responses; the data that the posterior was drawn for if left out, as in `simulate`.
+        offset : array-like of shape (m,), optional
+            Added to the linear predictor.
+
+        Returns
+        -------
+        array of shape (chains, draws, m)
+        """
+        if (X is None) != (y is None):
+            raise ValueError("give X and y, or neither: then the data of the posterior are taken")
+        if X is None:
+            (matrix, known), response = self._data(offset), self.rows.y
+        else:
+            matrix, known = self._new(X, offset)
+            response = self._response(y, len(matrix))
+        weights = self.rows.counts if X is None else np.ones_like(response)
+        out = np.empty((*self.intercept.shape, len(matrix)))
+        flat = out.reshape(-1, len(matrix))
+        for rows, eta in self._etas(matrix, known):
+            for draw, values in enumerate(eta):
+                family, sigma2 = self._family(draw)
+                loss = family.neg_log_likelihood(response[rows], values, sigma2)
+                flat[draw, rows] = -weights[rows] * loss
+        return out
+
+    def to_arviz(self, log_likelihood: bool = True) -> Any:
+        """Return the draws in ArviZ's format, an `xarray.DataTree`, with the log-likelihood of each row.
+
+        Needs arviz-base, which the extra ``farrier[arviz]`` installs.
+
+        Parameters
+        ----------
+        log_likelihood : bool, default=True
+            Whether to add it, which takes as many numbers as there are draws times rows.
+
+        Returns
+        -------
+        xarray.DataTree
+        """
+        arviz = require("arviz_base", extra="arviz")
+        names = [name for name in QUANTITIES if getattr(self, name) is not None]
+        groups = {"posterior": {name: getattr(self, name) for name in names}}
+        groups["observed_data"] = {"y": self.rows.y}
+        if log_likelihood:
+            groups["log_likelihood"] = {"y": self.log_likelihood()}
+        return arviz.from_dict(
+            groups,
+            coords={"feature": list(self.feature_names), "row": np.arange(self.rows.y.size)},
+            dims={"coef": ["feature"], "lambda2": ["feature"], "y": ["row"]},
+        )
+
+    def select(self, method: str = "credible", level: float = 0.95) -> Selection:
+        """Return which columns matter, by a rule that turns draws, none of which is zero, into zeros.
+
+        Parameters
+        ----------
+        method : {"credible", "decoupled"}, default="credible"
+            The columns whose interval leaves out zero; or decoupled shrinkage and selection (Hahn and
+            Carvalho): the fewest columns that predict as well as all of them, as far as the posterior tells.
+        level : float, default=0.95
+            The probability in the intervals.
+
+        Returns
+        -------
+        Selection
+        """
+        from farrier.posterior.selection import select
+
+        return select(self, method, level)
+
+    def _new(self, X: Any, offset: Any) -> tuple[Matrix, Any]:
+        matrix = check_x(X)
+        p = self.coef.shape[2]
+        if matrix.shape[1] != p:
+            raise ValueError(
+                f"X has {matrix.shape[1]} columns, but the posterior is that of {p} coefficients"
+            )
+        names = _get_feature_names(X) if self.has_names else None
+        pairs = zip(() if names is None else names, self.feature_names, strict=False)
+        for j, (name, known) in enumerate(pairs):
+            if str(name) != known:
+                raise ValueError(
+                    f"column {j} of X is {str(name)!r}, but it was {known!r} when the posterior was drawn: "
+                    "give the same columns in the same order"
+                )
+        return matrix, np.zeros(len(matrix)) + check_offset(offset, len(matrix))
+
+    def _data(self, offset: Any) -> tuple[Matrix, Vector]:
+        """Return the rows that the posterior was drawn for, which have their own offset."""
+        if offset is not None:
+            raise ValueError("the data of the posterior have their own offset: leave it out, or give X too")
+        return self.rows.x, self.rows.offset
+
+    def _response(self, y: Any, n_rows: int) -> Vector:
+        """Return responses as numbers, as they were when the posterior was drawn."""
+        if self.classes is None:
+            response = check_y(y, n_rows)
+            self.family.check(response)
+            return response
+        labels = check_labels(y, n_rows)
+        known = np.isin(labels, self.classes)
+        if not known.all():
+            row = int(np.argmin(known))
+            label, classes = labels.tolist()[row], self.classes.tolist()
+            raise ValueError(f"y in row {row} is {label!r}, which is none of {classes}")
+        return np.asarray(labels == self.classes[1], dtype=np.float64)
+
+    def _flat(self) -> tuple[Matrix, Vector]:
+        """Return the coefficients and the intercepts of all chains behind each other."""
+        return self.coef.reshape(-1, self.coef.shape[2]), self.intercept.reshape(-1)
+
+    def _etas(self, matrix: Matrix, offset: Vector) -> Iterator[tuple[slice, Matrix]]:
+        """Yield the linear predictors of a few rows at a time, one line for each draw."""
+        coef, level = self._flat()
+        step = max(1, CHUNK_BYTES // (8 * len(coef)))
+        for start in range(0, len(matrix), step):
+            rows = slice(start, start + step)
+            yield rows, coef @ matrix[rows].T + (level[:, None] + offset[rows])
+
+    def _family(self, draw: int) -> tuple[Family, float]:
+        """Return the family and sigma2 of one draw."""
+        value = 0.0 if self.nuisance is None else float(self.nuisance.reshape(-1)[draw])
+        return self.family.with_nuisance(value), float(self.sigma2.reshape(-1)[draw])
+
+    def _variances(self, eta: Matrix) -> Matrix:
+        """Return Var[y] given each draw."""
+        found = [f.variance(e, s) for e, (f, s) in zip(eta, map(self._family, range(len(eta))), strict=True)]
+        return np.array(found)
+
+    def _new_y(self, eta: Matrix, rng: np.random.Generator, draws: Any = None) -> Matrix:
+        """Draw y given each draw of everything else."""
+        chosen = range(len(eta)) if draws is None else draws
+        found = [f.simulate(e, s, rng) for e, (f, s) in zip(eta, map(self._family, chosen), strict=True)]
+        return np.array(found)

@@ -1,0 +1,175 @@
+"""The predictive distribution of a new response: the family's, mixed over the uncertainty of eta.
+
+eta is Gaussian at the mode. Where it is known better than a single y tells it, a Gauss-Hermite sum over a few
+of its values is accurate; far from the data, where it is not, a fine grid takes its place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from scipy.special import ndtri
+
+from farrier._types import Mask, Matrix, Vector
+from farrier.families import Family, Gaussian, Location
+
+FEW = np.polynomial.hermite_e.hermegauss(15)
+MANY = np.linspace(-7.0, 7.0, 281), np.exp(-0.5 * np.linspace(-7.0, 7.0, 281) ** 2)
+WELL_KNOWN = 0.7
+"""A few nodes do where eta's standard deviation is below this share of the noise of a single y."""
+CHUNK = 1024
+"""Rows that are worked through at a time."""
+BISECTIONS, PRECISION = 80, 1e-12
+DEGREE = 32
+"""Of the polynomial that stands for the quantile as a function of the spread, for y = eta + noise."""
+
+
+def predictive_std(likelihood: Family, eta: Vector, spread: Vector, sigma2: float) -> Vector:
+    """Return the standard deviation of y when eta has standard deviation ``spread``.
+
+    Examples
+    --------
+    >>> predictive_std(Gaussian(), np.array([1.0]), np.array([3.0]), 16.0)
+    array([5.])
+    """
+    if isinstance(likelihood, Gaussian):
+        return np.sqrt(sigma2 + spread**2)
+    first, second = np.zeros_like(eta), np.zeros_like(eta)
+    nodes, weights = _nodes(MANY)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite standard deviation is an answer
+        center = likelihood.mean(eta)
+        for node, weight in zip(nodes, weights, strict=True):
+            point = eta + node * spread
+            gap = likelihood.mean(point) - center
+            first += weight * gap
+            second += weight * (likelihood.variance(point, sigma2) + gap * gap)
+        variance = second - np.minimum(first * first, second)
+        return np.sqrt(np.where(np.isfinite(variance), variance, np.inf))
+
+
+def predictive_interval(
+    likelihood: Family, eta: Vector, spread: Vector, sigma2: float, level: float
+) -> Matrix:
+    """Return the central interval of y, one row (lower, upper) for each eta.
+
+    Of a family that has no distribution function, as that of two classes, it is the interval of the mean.
+
+    Examples
+    --------
+    >>> from farrier.families import Poisson
+    >>> predictive_interval(Poisson(), np.log([4.0]), np.array([0.0]), 1.0, level=0.9)
+    array([[1., 8.]])
+    """
+    z = float(ndtri(0.5 + level / 2.0))
+    if isinstance(likelihood, Gaussian):
+        half = z * np.sqrt(sigma2 + spread**2)
+        return np.column_stack([eta - half, eta + half])
+    if eta.size and likelihood.cdf(eta[:1], eta[:1], sigma2) is None:
+        ends = likelihood.mean(eta - z * spread), likelihood.mean(eta + z * spread)
+        return np.sort(np.column_stack(ends), axis=1)
+    tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
+    return np.column_stack([_quantile(likelihood, eta, spread, sigma2, tail) for tail in tails])
+
+
+def _quantile(likelihood: Family, eta: Vector, spread: Vector, sigma2: float, probability: float) -> Vector:
+    """Return the quantile of y for each row."""
+    if not (isinstance(likelihood, Location) and eta.size > 2 * DEGREE):
+        return _each_quantile(likelihood, eta, spread, sigma2, probability)
+    low, half = float(spread.min()), 0.5 * float(np.ptp(spread))
+
+    def above_eta(position: Any) -> Any:  # from -1 to 1, for the smallest and the largest spread
+        at = low + half * (1.0 + position)
+        return _each_quantile(likelihood, np.zeros_like(at), at, sigma2, probability)
+
+    series = chebyshev.chebinterpolate(above_eta, DEGREE)
+    position = (spread - low) / half - 1.0 if half > 0.0 else np.zeros_like(spread)
+    return np.asarray(eta + chebyshev.chebval(position, series))
+
+
+def _each_quantile(
+    likelihood: Family, eta: Vector, spread: Vector, sigma2: float, probability: float
+) -> Vector:
+    information = likelihood.information()
+    if information is None:
+        noise = np.sqrt(sigma2 / likelihood.working(likelihood.mean(eta), eta, sigma2).weights)
+    else:
+        noise = np.full_like(eta, np.sqrt(sigma2 / information))
+    known, out = spread < WELL_KNOWN * noise, np.empty_like(eta)
+    for chosen, rule in ((known, FEW), (~known, MANY)):
+        for rows in _chunks(np.flatnonzero(chosen)):
+            mixture = Mixture(likelihood, eta[rows], spread[rows], sigma2, *_nodes(rule))
+            out[rows] = mixture.quantile(probability)
+    return out
+
+
+class Mixture:
+    """The distribution of y for some rows: a weighted sum of the family's over values of eta.
+
+    Examples
+    --------
+    >>> from farrier.families import Poisson
+    >>> Mixture(Poisson(), np.log([4.0]), np.zeros(1), 1.0, np.zeros(1), np.ones(1)).quantile(0.05)
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        likelihood: Family,
+        eta: Vector,
+        spread: Vector,
+        sigma2: float,
+        nodes: Vector,
+        weights: Vector,
+    ) -> None:
+        self._likelihood, self._sigma2, self._weights = likelihood, sigma2, weights
+        self._points = eta[:, None] + nodes * spread[:, None]
+        self._center = likelihood.mean(eta)
+        shifted = likelihood.mean(eta + spread)
+        self._width = np.sqrt(sigma2) + np.abs(shifted - self._center) + np.sqrt(np.abs(self._center))
+
+    def quantile(self, probability: float) -> Vector:
+        """Return the smallest y with P(Y <= y) of at least ``probability``, by bisection."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high = self._bracket(probability)
+            for _ in range(BISECTIONS):
+                middle = 0.5 * (low + high)
+                if self._likelihood.discrete:
+                    middle = np.floor(middle)
+                if np.all((middle <= low) | (high - low <= PRECISION * self._width)):
+                    break
+                enough = self._reached(middle, probability)
+                low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return high
+
+    def _reached(self, y: Vector, probability: float) -> Mask:
+        points = self._points
+        cdf = self._likelihood.cdf(np.broadcast_to(y[:, None], points.shape), points, self._sigma2)
+        assert cdf is not None
+        return np.asarray(cdf @ self._weights >= probability)
+
+    def _bracket(self, probability: float) -> tuple[Vector, Vector]:
+        """Return values of y on either side of the quantile; whole numbers, for counts' sake."""
+        low, high = np.floor(self._center - self._width), np.ceil(self._center + self._width)
+        reach = 2.0
+        while (short := ~self._reached(high, probability)).any() and reach < 1e300:
+            high = np.where(short, np.ceil(self._center + reach * self._width), high)
+            reach *= 2.0
+        if self._likelihood.positive_only:
+            return np.full_like(low, -1.0 if self._likelihood.discrete else 0.0), high
+        reach = 2.0
+        while (long := self._reached(low, probability)).any() and reach < 1e300:
+            low = np.where(long, np.floor(self._center - reach * self._width), low)
+            reach *= 2.0
+        return low, high
+
+
+def _nodes(rule: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+    """Return the nodes of a rule and its weights, which add up to 1."""
+    nodes, weights = rule
+    return nodes, weights / weights.sum()
+
+
+def _chunks(rows: Any) -> list[Any]:
+    return [rows[start : start + CHUNK] for start in range(0, rows.size, CHUNK)]

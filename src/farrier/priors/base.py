@@ -1,0 +1,105 @@
+"""What a prior has to say, and what its formulas share."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.variates import HUGE, TINY, Source
+
+
+@runtime_checkable
+class LocalPrior(Protocol):
+    """The prior of one local scale."""
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return A: lambda2 of a null coefficient shrinks by 1/(2A) an iteration, if A > 1/2.
+
+        Return 0 for a prior under which it does not go to zero.
+        """
+        ...
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Return the lambda2 that minimises the expected negative log posterior, Eq. (16)."""
+        ...
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return -log of the density of lambda**coordinate, as a function of lambda2, up to a constant."""
+        ...
+
+
+@runtime_checkable
+class GlobalPrior(Protocol):
+    """The prior of the global scale, as a function of tau2."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of tau2."""
+        ...
+
+    def neg_log_density(self, tau2: float) -> float:
+        """Return -log density, up to a constant."""
+        ...
+
+    def slope(self, tau2: float) -> float:
+        """Return the derivative of `neg_log_density` in log tau2; must not fall as tau2 grows."""
+        ...
+
+
+@runtime_checkable
+class LocalSampler(Protocol):
+    """A local prior that can be sampled from."""
+
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+        """Move lambda2 by a step that leaves its distribution given W as it is."""
+        ...
+
+
+@runtime_checkable
+class GlobalSampler(Protocol):
+    """A global prior that can be sampled from."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of tau2."""
+        ...
+
+    def log_density(self, log_tau: float) -> float:
+        """Return the log density of log tau within the bounds, up to a constant."""
+        ...
+
+    def draw(self, n: int, s: Vector, tau2: Vector, rng: Source) -> Vector:
+        """Move tau2 by a step that leaves its density times tau2^(-n/2) exp(-s / tau2) as it is."""
+        ...
+
+
+def held(lambda2: Vector) -> Vector:
+    """Hold scales between TINY and HUGE: their squares and reciprocals stay finite."""
+    return np.minimum(np.maximum(lambda2, TINY), HUGE)
+
+
+def is_sparse(prior: LocalPrior, coordinate: float) -> bool:
+    """Tell whether null coefficients go to exactly zero under this prior in this coordinate."""
+    return prior.null_rate(coordinate) > 0.5
+
+
+def is_dense(prior: LocalPrior) -> bool:
+    """Tell whether small coefficients are meant to stay: then none is set to zero by default."""
+    return getattr(prior, "dense", False)
+
+
+def positive_number(name: str, value: object) -> float:
+    """Return ``value`` as a positive float, or say which argument is not one."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name}={value!r} must be a positive number")
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name}={value!r} must be a positive finite number")
+    return float(value)
+
+
+def require_positive(prior: object, **values: object) -> None:
+    """Refuse parameters of a prior that are not positive numbers."""
+    for name, value in values.items():
+        positive_number(f"{type(prior).__name__}: {name}", value)

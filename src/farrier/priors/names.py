@@ -1,0 +1,63 @@
+"""The priors by name."""
+
+from __future__ import annotations
+
+from farrier.priors.base import GlobalPrior, LocalPrior, positive_number
+from farrier.priors.global_ import FixedScale, HalfCauchy
+from farrier.priors.local import (
+    Horseshoe,
+    HorseshoeLike,
+    Lasso,
+    NormalGamma,
+    Ridge,
+    StrawdermanBerger,
+    StudentT,
+)
+
+LOCAL_PRIORS: dict[str, type[LocalPrior]] = {
+    "horseshoe": Horseshoe,
+    "horseshoe_like": HorseshoeLike,
+    "strawderman_berger": StrawdermanBerger,
+    "lasso": Lasso,
+    "normal_gamma": NormalGamma,
+    "student_t": StudentT,
+    "ridge": Ridge,
+}
+
+
+def resolve_local(prior: object) -> LocalPrior:
+    """Return the local prior that a user's argument names.
+
+    Examples
+    --------
+    >>> resolve_local("lasso")
+    Lasso(shape=1.0, rate=0.5)
+    """
+    if isinstance(prior, str):
+        if prior not in LOCAL_PRIORS:
+            raise ValueError(f"prior={prior!r} is not known: use one of {', '.join(map(repr, LOCAL_PRIORS))}")
+        return LOCAL_PRIORS[prior]()
+    candidate = prior() if isinstance(prior, type) else prior
+    if not isinstance(candidate, LocalPrior):
+        raise TypeError(
+            f"prior={prior!r} must be a name ({', '.join(map(repr, LOCAL_PRIORS))}) or an object with the "
+            "methods null_rate, mode and neg_log_density (see farrier.priors.LocalPrior)"
+        )
+    return candidate
+
+
+def resolve_global(tau: object, tau_max: float) -> GlobalPrior:
+    """Return the global prior that a user's arguments name.
+
+    Examples
+    --------
+    >>> resolve_global(0.5, tau_max=1.0)
+    FixedScale(tau2=0.25)
+    """
+    if isinstance(tau, str):
+        if tau != "estimate":
+            raise ValueError(f"tau={tau!r} is not known: use 'estimate' or a positive number")
+        return HalfCauchy(positive_number("tau_max", tau_max))
+    if isinstance(tau, GlobalPrior):
+        return tau
+    return FixedScale(positive_number("tau", tau) ** 2)

@@ -1,0 +1,71 @@
+"""Tables of a fit, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farrier._extras import require
+
+if TYPE_CHECKING:
+    from farrier.estimators.classifier import HorseshoeClassifier
+    from farrier.estimators.regressor import HorseshoeRegressor
+
+
+def feature_names(model: HorseshoeRegressor | HorseshoeClassifier) -> list[str]:
+    """Return the column names of the training data, or x0, x1, ...
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> feature_names(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]))
+    ['x0']
+    """
+    names = getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def coefficient_table(model: HorseshoeRegressor | HorseshoeClassifier, level: float) -> Any:
+    """Return one row for each column of X, in the user's units and order.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> list(coefficient_table(model, level=0.95).columns)
+    ['feature', 'coef', 'std', 'lower', 'upper', 'shrinkage', 'selected']
+    """
+    interval = model.coef_interval(level)
+    pandas = require("pandas", extra="pandas")
+    return pandas.DataFrame(
+        {
+            "feature": np.array(feature_names(model), dtype=object),
+            "coef": model.coef_,
+            "std": model.coef_std_,
+            "lower": interval[:, 0],
+            "upper": interval[:, 1],
+            "shrinkage": model.shrinkage_,
+            "selected": model.support_,
+        }
+    )
+
+
+def class_table(model: HorseshoeClassifier, level: float) -> Any:
+    """Return the rows of every class below each other, with the class in front.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeClassifier
+    >>> X = [[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]]
+    >>> class_table(HorseshoeClassifier().fit(X, list("aabbcc")), level=0.95)["class"].tolist()
+    ['a', 'b', 'c']
+    """
+    pandas = require("pandas", extra="pandas")
+    tables = []
+    for label, regression in zip(model.classes_.tolist(), model.estimators_, strict=True):
+        table = coefficient_table(regression, level)
+        table["feature"] = np.array(feature_names(model), dtype=object)
+        table.insert(0, "class", [label] * len(table))
+        tables.append(table)
+    return pandas.concat(tables, ignore_index=True)

@@ -1,0 +1,1 @@
+"""The posterior by Gibbs sampling, many chains side by side."""

@@ -1,0 +1,166 @@
+"""The sweep for families that no latent weights make Gaussian."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.conditional.sampled import Conditional, Factor
+from farrier.data.weighted import WeightedSystem
+from farrier.sampling.gibbs import TAU_WIDTH, Gibbs, Model, State
+from farrier.variates import slice_step
+
+PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
+"""Proposals a sweep, the share of them to accept, and how fast the tuning of their length calms down."""
+REFERENCES = (0.1, 0.25, 0.5)
+"""Shares of the warm-up after which the proposals are centred anew."""
+
+
+class Place(NamedTuple):
+    """Coefficients with the intercept behind them, their eta, and the log of likelihood over Gaussian."""
+
+    point: Vector
+    eta: Vector
+    worth: float
+
+
+class Metropolis(Gibbs):
+    """The sweep for families that nothing makes Gaussian: proposals from a Gaussian that stands for them.
+
+    The likelihood's weights and targets at a fixed reference eta give a Gaussian N(m, V) for the intercept
+    and the coefficients b together, given the scales. The proposal m + cos(angle) (b - m) + sin(angle) e, e
+    from N(0, V), leaves that Gaussian as it is, so that it is accepted with the ratio of the likelihood to
+    what stands for it. The angle is tuned during the warm-up (a right angle is an independent draw), and the
+    reference is moved to the mean of eta. tau2 is drawn given the coefficients, and again given b / tau;
+    where there are more columns than rows, it is proposed together with the coefficients too.
+    """
+
+    def __init__(self, model: Model, n_warmup: int) -> None:
+        super().__init__(model, n_warmup)
+        self._moves = sorted({max(1, int(share * n_warmup)) for share in REFERENCES})
+        self._systems: dict[int, tuple[Vector, WeightedSystem]] = {}
+
+    @property
+    def tau_is_drawn(self) -> bool:
+        """Whether `move_coefficients` leaves nothing to be drawn of tau2: proposals may be refused."""
+        return False
+
+    def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
+        """Propose, accept or not, and tune while that is allowed."""
+        self._move_reference(state, chain)
+        system = self.system(state, chain, rng)
+        assert isinstance(system, WeightedSystem)
+        given = Conditional(system, state.lambda2[chain])
+        here = self._at(system, np.append(state.coef[chain], state.intercept[chain]))
+        if self.collapse:
+            here = self._jump(given, system, here, state, chain, rng)
+        factor = given.at(float(state.tau2[chain]))
+        center = self._with_intercept(system, factor.mean, 0.0)
+        turn, accepted = float(state.angle[chain]), 0
+        for _ in range(PROPOSALS):
+            fresh = self._fresh(system, factor, rng)
+            step = math.cos(turn) * (here.point - center) + math.sin(turn) * (fresh - center)
+            there = self._at(system, center + step)
+            if -rng.standard_exponential() < there.worth - here.worth:
+                here, accepted = there, accepted + 1
+        state.coef[chain], state.intercept[chain] = here.point[:-1], here.point[-1]
+        self._interweave(state, chain, here.eta, rng)
+        self._tune(state, chain, accepted / PROPOSALS)
+        self.record(state, chain, system)
+
+    def system(self, state: State, chain: int, rng: np.random.Generator) -> WeightedSystem:
+        """Return the problem at the reference, which changes a few times in the warm-up only."""
+        reference = state.reference[chain]
+        known = self._systems.get(chain)
+        if known is not None and np.array_equal(known[0], reference):
+            return known[1]
+        model = self.model
+        working = model.likelihood.working(model.y, reference, 1.0)
+        weights = model.counts * working.weights
+        system = WeightedSystem(
+            model.x, working.targets - model.offset, weights, float(model.y.size), model.center
+        )
+        self._systems[chain] = (reference.copy(), system)
+        return system
+
+    def _jump(
+        self,
+        given: Conditional,
+        system: WeightedSystem,
+        here: Place,
+        state: State,
+        chain: int,
+        rng: np.random.Generator,
+    ) -> Place:
+        """Propose tau2 and coefficients to go with it, both as if the Gaussian were the likelihood."""
+        before = state.tau2[chain]
+        factor = self.factor(given, state, chain, rng)
+        there = self._at(system, self._fresh(system, factor, rng))
+        if -rng.standard_exponential() < there.worth - here.worth:
+            return there
+        state.tau2[chain] = before
+        return here
+
+    def _fresh(self, system: WeightedSystem, factor: Factor, rng: np.random.Generator) -> Vector:
+        """Draw the coefficients and the intercept from the Gaussian."""
+        noise = rng.standard_normal() / math.sqrt(system.total) if self.model.center else 0.0
+        return self._with_intercept(system, factor.draw(1.0, rng), noise)
+
+    def _at(self, system: WeightedSystem, point: Vector) -> Place:
+        """Look at some coefficients, with the intercept behind them."""
+        eta = self.model.x @ point[:-1] + (self.model.offset + point[-1])
+        return Place(point, eta, self._worth(system, eta))
+
+    def _with_intercept(self, system: WeightedSystem, coef: Vector, noise: float) -> Vector:
+        """Return the coefficients with the intercept behind them."""
+        return np.append(coef, system.intercept(coef) + noise if self.model.center else 0.0)
+
+    def _worth(self, system: WeightedSystem, eta: Vector) -> float:
+        """Return the log of the likelihood over the Gaussian that stands for it."""
+        model = self.model
+        fit = -float(model.counts @ model.likelihood.neg_log_likelihood(model.y, eta, 1.0))
+        gap = system.targets + model.offset - eta
+        worth = fit + 0.5 * float(system.weights @ (gap * gap))
+        return worth if math.isfinite(worth) else -math.inf
+
+    def _interweave(self, state: State, chain: int, eta: Vector, rng: np.random.Generator) -> None:
+        """Draw tau given b / tau: the coefficients grow or shrink with it."""
+        if self.model.tau_is_known:
+            return
+        model, (low, high) = self.model, self.log_bounds
+        level = model.offset + state.intercept[chain]
+        fit = eta - level
+        here = 0.5 * math.log(state.tau2[chain])
+
+        def log_density(log_tau: float) -> float:
+            if not low <= log_tau <= high:
+                return -math.inf
+            there = level + math.exp(log_tau - here) * fit
+            loss = float(model.counts @ model.likelihood.neg_log_likelihood(model.y, there, 1.0))
+            return model.tau.log_density(log_tau) - loss if math.isfinite(loss) else -math.inf
+
+        log_tau = slice_step(log_density, here, TAU_WIDTH, rng)
+        state.coef[chain] *= math.exp(log_tau - here)
+        state.tau2[chain] = math.exp(2.0 * log_tau)
+
+    def _tune(self, state: State, chain: int, rate: float) -> None:
+        """Lengthen the proposals if too many are accepted, and shorten them if too few are."""
+        if state.sweeps >= self.n_warmup:
+            state.accepted[chain] += rate
+            return
+        step = (rate - ACCEPTANCE) / (1.0 + state.sweeps) ** GAIN
+        state.angle[chain] = min(state.angle[chain] * math.exp(step), 0.5 * math.pi)
+
+    def _move_reference(self, state: State, chain: int) -> None:
+        """Add eta to its sum; at the end of a part of the warm-up, its mean is the new reference."""
+        if state.sweeps >= self.n_warmup:
+            return
+        starts = [0, *self._moves]
+        part = sum(state.sweeps >= move for move in self._moves)
+        if state.sweeps in self._moves:
+            state.reference[chain] = state.eta_sum[chain] / (state.sweeps - starts[part - 1])
+            state.eta_sum[chain] = 0.0
+        state.eta_sum[chain] += self.eta(state, chain)
