@@ -1,12 +1,18 @@
-"""Every prior, engine, family and estimator: the sweeps test what is listed here, with no new test code."""
+"""Every prior, form, family, home of the data and estimator: the sweeps test what is listed here."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 import oracles
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.conditional.engines import DiagonalVariance, Dual, Orthogonal, Primal, Stochastic
+from farrier.conditional.dual import Dual, DualKernel
+from farrier.conditional.orthogonal import Orthogonal
+from farrier.conditional.primal import PrimalKernel
+from farrier.data.dense import Dense
+from farrier.data.sparse import Sparse
+from farrier.em.schedule import approximate
 from farrier.families import FAMILIES, NegativeBinomial
 from farrier.families import StudentT as StudentNoise
 from farrier.priors import (
@@ -65,28 +71,41 @@ GLOBAL_PRIORS = [HalfCauchy(), HalfCauchy(tau_max=0.3), InverseGammaGlobal(), Fi
 COORDINATES = [2.0, 1.75, 1.5, 1.0, 0.5]
 
 
-@dataclass(frozen=True)
-class EngineCase:
-    """An engine, and what it promises: exact moments to ``rtol``, or only an exact mean."""
+def _single(problem, d):
+    scaled = problem.weighted.scaled(np.sqrt(d), np.float32)
+    return Dual(problem, np.sqrt(d), scaled.outer(), scaled)
 
-    engine: object
+
+@dataclass(frozen=True)
+class Form:
+    """A form of b given the scales, and what it promises: exact moments to ``rtol``, or only the mean."""
+
+    name: str
+    given: object
     moments: bool = True
+    exact: bool = True
     rtol: float = 1e-10
     orthogonal_only: bool = False
 
-    @property
-    def name(self):
-        return type(self.engine).__name__ + ("" if self.engine.exact else "-inexact")
 
-
-ENGINES = [
-    EngineCase(Primal()),
-    EngineCase(Dual()),
-    EngineCase(Dual(single=True), rtol=2e-4),
-    EngineCase(Orthogonal(), orthogonal_only=True),
-    EngineCase(DiagonalVariance(), moments=False),
+FORMS = [
+    Form("primal", lambda problem, d: PrimalKernel(problem, d).at(1.0)),
+    Form("dual", lambda problem, d: DualKernel(problem, d).at(1.0)),
+    Form("dual-single", _single, exact=False, rtol=2e-4),
+    Form("orthogonal", Orthogonal, orthogonal_only=True),
+    Form("diagonal", approximate, moments=False, exact=False),
 ]
-STOCHASTIC = Stochastic(np.random.default_rng(0), n_draws=40_000)
+
+# homes of the data: each makes columns of an array, and must say of them what `Dense` says
+COLUMNS = {
+    "fortran": lambda x: Dense(np.asfortranarray(x)),
+    "c": lambda x: Dense(np.ascontiguousarray(x)),
+    "csc": lambda x: Sparse(sparse.csc_array(x)),
+    "csr-matrix": lambda x: Sparse(sparse.csr_matrix(x)),
+    "coo": lambda x: Sparse(sparse.coo_array(x)),
+}
+
+SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}
 
 # all but expectation="stochastic", whose draws cannot be the same for a repeated row and for a weight of 2
 ESTIMATORS = [

@@ -1,4 +1,4 @@
-"""The ``farrier`` command."""
+"""The ``farrier`` program."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from farrier._extras import require
 
 
 def main() -> None:
-    """Run the command, or say which extra it needs."""
+    """Run the program, or say which extra it needs."""
     try:
-        require("typer", extra="cli")
-        require("rich", extra="cli")
+        for module in ("typer", "rich"):
+            require(module, extra="cli")
     except ImportError as error:
         sys.exit(str(error))
     from farrier.cli.app import app

@@ -19,8 +19,8 @@ class Moments(NamedTuple):
     """What an E-step says of the coefficients, given the scales.
 
     ``expected_rss`` is E||z - X b||^2 and ``fit_trace`` its part tr(X'X Cov[b]) / sigma2. ``log_det`` is
-    log det(I + X D X'), or None where the engine approximates. ``background_growth`` is the factor by which
-    E[b^2] of the columns in the background changes before the next M-step.
+    log det(I + X D X'), or None where the engine approximates. ``fading_growth`` is the factor by which
+    E[b^2] of the columns that fade changes before the next M-step.
     """
 
     mean: Vector
@@ -28,7 +28,7 @@ class Moments(NamedTuple):
     expected_rss: float
     fit_trace: float
     log_det: float | None
-    background_growth: float = 1.0
+    fading_growth: float = 1.0
 
     @property
     def second_moment(self) -> Vector:
@@ -139,6 +139,8 @@ class FitResult:
         The values of the columns at which the linear predictor is best known.
     intercept_variance : float
         The variance of the linear predictor there.
+    family : Family or None
+        The family with what it estimates beside the coefficients; None where it has no say in the loop.
     """
 
     coef: Vector
@@ -153,6 +155,7 @@ class FitResult:
     covariance: Covariance | None
     center: Vector
     intercept_variance: float
+    family: Any = None
 
     def with_status(self, status: Status) -> FitResult:
         """Return the fit with another word on how it ended."""

@@ -1,105 +1,51 @@
-"""From validated rows to a fit in the user's units: standardise, solve, and back."""
+"""What is fitted, and the two things that can be done with it: find the mode, draw from the posterior."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._types import Covariance, FitResult, Matrix, Moments, Scales, Start, Status, Vector
-from farrier.data.design import Standardised, spread, standardise, weighted_mean
-from farrier.em import loop as em
-from farrier.em.mstep import SIGMA2_FLOOR
-from farrier.em.starts import earlier_start, variance_start
-from farrier.em.weights import Linearised, Quadratic
-from farrier.families import Family, Gaussian, Location
-from farrier.families.base import EXTREME
-from farrier.priors import GlobalPrior, LocalPrior
-
-
-class Rows(NamedTuple):
-    """The data, checked: every row has a positive weight."""
-
-    x: Matrix
-    y: Vector
-    weights: Vector | None
-    offset: Vector
-
-    @property
-    def counts(self) -> Vector:
-        """The weights, as numbers."""
-        return np.ones_like(self.y) if self.weights is None else self.weights
-
-
-def known_rows(
-    matrix: Matrix, response: Vector, weights: Vector | None, offset: Vector | float, likelihood: Family
-) -> Rows:
-    """Return the rows with a positive weight.
-
-    Examples
-    --------
-    >>> known_rows(np.eye(3), np.arange(3.0), np.array([1.0, 0.0, 2.0]), 0.0, Gaussian()).y
-    array([0., 2.])
-    """
-    offset = np.zeros_like(response) + offset
-    if likelihood.positive_only and (far := np.abs(offset) > EXTREME).any():
-        row = int(np.argmax(far))
-        raise ValueError(
-            f"offset in row {row} is {offset[row]:g}, and its exponential is out of range: "
-            "for counts it is the logarithm of the exposure"
-        )
-    if weights is not None and not weights.all():
-        rows = weights > 0
-        matrix, response, weights, offset = matrix[rows], response[rows], weights[rows], offset[rows]
-    if len(matrix) < 2:
-        raise ValueError(
-            f"Found {len(matrix)} sample (n_samples={len(matrix)}) with a positive weight, "
-            "but at least two rows are needed to fit a regression"
-        )
-    return Rows(matrix, response, weights, offset)
-
-
-class Settings(NamedTuple):
-    """What is fitted to the rows, and how; ``options.sigma2`` is in the user's units."""
-
-    likelihood: Family
-    prior: LocalPrior
-    tau: GlobalPrior
-    options: em.Options
-    fit_intercept: bool
-    standardize: bool
+from farrier._types import FitResult, Moments, Scales, Status, Vector
+from farrier.data.fitted import Fitted, restore
+from farrier.data.rows import Rows
+from farrier.data.standardise import (
+    ScaledResponse,
+    Standardised,
+    Units,
+    standardise,
+    standardise_response,
+)
+from farrier.em.loop import solve
+from farrier.em.mstep import SIGMA2_FLOOR, Hyper
+from farrier.em.options import Options
+from farrier.em.starts import earlier_start
+from farrier.em.weights import Begin, Constant, Moving, Weights
+from farrier.families import Augmented, Family
+from farrier.posterior.draws import Posterior
+from farrier.posterior.run import Extras, draw
+from farrier.priors import GlobalPrior, GlobalSampler, LocalPrior, LocalSampler
+from farrier.sampling.chains import Plan
+from farrier.sampling.gibbs import Model
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts."""
+class ModelSpec:
+    """What is fitted to the rows; ``sigma2`` is in the user's units."""
 
-    coef: Vector
-    std: Vector
-    intercept: float
-    sigma2: float
-    lambda2: Vector
-    shrinkage: Vector
-    scale: Vector
-    center: Vector
-    intercept_variance: float
-    covariance: Covariance | None
-    likelihood: Family
-    result: FitResult
+    family: Family
+    prior: LocalPrior
+    tau: GlobalPrior
+    coordinate: float = 2.0
+    sigma2: float | str = "estimate"
+    fit_intercept: bool = True
+    standardize: bool = True
 
-    def linear_predictor(self, x: Matrix) -> Vector:
-        """Return intercept + X b."""
-        support = self.coef != 0.0
-        return np.asarray(x[:, support] @ self.coef[support] + self.intercept)
-
-    def predictor_variance(self, x: Matrix) -> Vector:
-        """Return the variance of the linear predictor: of the coefficients and of the intercept."""
-        variance = np.full(len(x), self.intercept_variance)
-        if self.covariance is not None:
-            support = self.coef != 0.0
-            variance += self.covariance.quadratic(x[:, support] - self.center[support])
-        return np.asarray(np.maximum(variance, 0.0))
+    @property
+    def hyper(self) -> Hyper:
+        """The prior of the scales."""
+        return Hyper(self.prior, self.coordinate, self.tau)
 
 
 class Earlier(NamedTuple):
@@ -111,153 +57,134 @@ class Earlier(NamedTuple):
     sigma2: float
 
 
-def fit_rows(rows: Rows, settings: Settings, start: str | Earlier) -> Fitted:
-    """Fit the model.
+class Prepared(NamedTuple):
+    """The data on the scale on which the prior acts, and the way back."""
 
-    Examples
-    --------
-    >>> from farrier.priors import HalfCauchy, Horseshoe
-    >>> rows = Rows(np.arange(6.0)[:, None], np.array([1.0, 3.1, 4.9, 7.0, 9.1, 10.9]), None, np.zeros(6))
-    >>> settings = Settings(Gaussian(), Horseshoe(), HalfCauchy(), em.Options(), True, True)
-    >>> fit_rows(rows, settings, "paper").coef.round(2)
-    array([1.99])
-    """
-    design, target = prepare(rows, settings)
-    likelihood = settings.likelihood
-    if target.scale == 0.0:
-        result = _empty(Status.CONSTANT_RESPONSE, design, settings.tau)
-        return _restore(result, design, likelihood, target, settings.fit_intercept)
-    level = likelihood.boundary(rows.y, rows.counts, rows.offset) if settings.fit_intercept else None
-    if level is not None:
-        result = _empty(Status.BOUNDARY, design, settings.tau, level)
-        return _restore(result, design, likelihood, target, settings.fit_intercept)
-    problem = _problem(rows, design, target, settings)
-    options = settings.options._replace(sigma2=known_variance(settings, target.scale))
-    begin = _start(problem, design, target, start)
-    result = em.solve(problem, settings.prior, settings.tau, options, begin)
-    if not design.columns.any():
-        result = result.with_status(Status.NO_COLUMNS)
-    if isinstance(problem, Linearised):
-        likelihood = problem.likelihood
-    return _restore(result, design, likelihood, target, settings.fit_intercept)
+    design: Standardised
+    response: ScaledResponse
+    offset: Vector
+    units: Units
 
 
-def prepare(rows: Rows, settings: Settings) -> tuple[Standardised, Target]:
+def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     """Return the columns and the response on the scale on which the prior acts.
 
-    Examples
-    --------
-    >>> from farrier.priors import HalfCauchy, Horseshoe
-    >>> rows = Rows(np.arange(4.0)[:, None], np.array([1.0, 3.0, 1.0, 3.0]), None, np.zeros(4))
-    >>> settings = Settings(Gaussian(), Horseshoe(), HalfCauchy(), em.Options(), True, True)
-    >>> prepare(rows, settings)[1]
-    Target(level=2.0, scale=1.0, values=array([-1.,  1., -1.,  1.]))
-    """
-    design = standardise(rows.x, rows.weights, center=settings.fit_intercept, scale=settings.standardize)
-    if isinstance(settings.likelihood, Location):
-        return design, _centre(rows, settings)
-    return design, Target(0.0, 1.0, rows.y)
-
-
-def _empty(status: Status, design: Standardised, tau: GlobalPrior, intercept: float = 0.0) -> FitResult:
-    return empty_result(status, int(design.columns.sum()), design.size, tau, intercept)
-
-
-class Target(NamedTuple):
-    """The response on the scale of the prior: level + scale * values."""
-
-    level: float
-    scale: float
-    values: Vector
-
-
-def _centre(rows: Rows, settings: Settings) -> Target:
-    """Return the response in units of its spread; centred only where that is all an intercept means."""
-    response = rows.y - rows.offset
-    column = standardise(response[:, None], rows.weights, center=settings.fit_intercept, scale=True)
-    if not column.columns[0]:
-        level = float(weighted_mean(response, rows.weights)) if settings.fit_intercept else 0.0
-        return Target(level, 0.0, np.zeros_like(response))
-    if isinstance(settings.likelihood, Gaussian):
-        return Target(float(column.mean[0]), float(column.scale[0]), column.x[:, 0])
-    scale = settings.likelihood.scale(response, rows.counts)
-    return Target(0.0, scale, response / scale)
-
-
-def _problem(rows: Rows, design: Standardised, target: Target, settings: Settings) -> Quadratic | Linearised:
-    if isinstance(settings.likelihood, Gaussian):
-        return Quadratic(design.system(target.values))
-    offset = np.zeros_like(rows.offset) if isinstance(settings.likelihood, Location) else rows.offset
-    return Linearised(design, target.values, offset, settings.likelihood, settings.fit_intercept)
-
-
-def known_variance(settings: Settings, scale: float) -> str | float:
-    """Return what is known of sigma2 in units of the response's scale.
+    Where y = eta + noise, the offset is taken off y, and y is in units of its spread; it is centred only
+    where that is all an intercept means.
 
     Examples
     --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Gaussian
     >>> from farrier.priors import HalfCauchy, Horseshoe
-    >>> options = em.Options(sigma2=8.0)
-    >>> known_variance(Settings(Gaussian(), Horseshoe(), HalfCauchy(), options, True, True), scale=2.0)
-    2.0
+    >>> rows = Rows(Dense(np.arange(4.0)[:, None]), np.array([1.0, 3.0, 1.0, 3.0]), None, np.zeros(4))
+    >>> prepare(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows).response.values
+    array([-1.,  1., -1.,  1.])
     """
-    known = settings.options.sigma2
-    return known if isinstance(known, str) else max(known / scale**2, SIGMA2_FLOOR)
+    family, center = spec.family, spec.fit_intercept
+    design = standardise(rows.columns, rows.weights, center=center, scale=spec.standardize)
+    response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
+    if family.is_location:
+        left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
+        response = standardise_response(left, rows.weights, center)
+        if response.unit > 0.0 and not family.constant_weights:
+            unit = family.scale(left, rows.counts)
+            response = ScaledResponse(0.0, unit, left / unit)
+    units = Units(design.kept, design.mean, design.scale, response.level, response.unit, center)
+    return Prepared(design, response, offset, units)
 
 
-def _start(
-    problem: Quadratic | Linearised, design: Standardised, target: Target, start: str | Earlier
-) -> Start | None:
-    """Return where to start; None is the problem's own start."""
-    if isinstance(start, Earlier) and design.columns.any():
-        unit = design.scale / target.scale
-        coef, std = start.coef[design.columns] * unit, start.std[design.columns] * unit
-        sigma2 = max(start.sigma2 / target.scale**2, SIGMA2_FLOOR)
-        level = start.intercept + float(design.mean @ start.coef[design.columns])
-        system = problem.at(coef, (level - target.level) / target.scale, sigma2)
-        return earlier_start(system, coef, std**2, sigma2)
-    if isinstance(problem, Linearised) or start == "paper":
-        return None
-    return variance_start(problem.system)
-
-
-def _restore(
-    result: FitResult,
-    design: Standardised,
-    likelihood: Family,
-    target: Target,
-    has_intercept: bool,
+def fit(
+    spec: ModelSpec, rows: Rows, options: Options | None = None, start: str | Earlier = "paper"
 ) -> Fitted:
-    """Return the fit in the user's units, with the constant columns in their places."""
-    unit, columns = target.scale / design.scale, design.columns
-    coef = spread(columns, result.coef * unit)
-    mean = spread(columns, design.mean)
-    sigma2 = result.scales.sigma2
-    information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
-    lambda2 = spread(columns, result.scales.lambda2)
-    covariance = result.covariance
-    if covariance is not None:
-        covariance = covariance.rescale(unit[result.support])
-    intercept = target.level + target.scale * result.intercept - float(mean @ coef)
-    return Fitted(
-        coef=coef,
-        std=spread(columns, np.where(result.support, np.sqrt(result.moments.variance) * unit, 0.0)),
-        intercept=intercept if has_intercept else 0.0,
-        sigma2=sigma2 * target.scale**2 if likelihood.has_dispersion else 1.0,
-        lambda2=lambda2,
-        shrinkage=1.0 / (1.0 + information * result.scales.tau2 * lambda2),
-        scale=spread(columns, design.spread),
-        center=mean + spread(columns, design.scale * result.center),
-        intercept_variance=result.intercept_variance * target.scale**2 if has_intercept else 0.0,
-        covariance=covariance,
-        likelihood=likelihood,
-        result=result,
+    """Find the posterior mode.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Gaussian
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> y = np.array([1.0, 3.1, 4.9, 7.0, 9.1, 10.9])
+    >>> rows = Rows(Dense(np.arange(6.0)[:, None]), y, None, np.zeros(6))
+    >>> fit(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows).coef.round(2)
+    array([1.99])
+    """
+    options = Options() if options is None else options
+    prepared = prepare(spec, rows)
+    design, units = prepared.design, prepared.units
+    nothing = _nothing_to_fit(spec, rows, prepared)
+    if nothing is not None:
+        return restore(nothing, units, design.spread, spec.family)
+    weights = _weights(spec, prepared, options.fast)
+    options = options._replace(sigma2=_known_sigma2(spec, units.unit))
+    result = solve(weights, spec.hyper, options, _begin(weights, units, start))
+    if not design.kept.any():
+        result = result.with_status(Status.NO_COLUMNS)
+    return restore(result, units, design.spread, result.family or spec.family)
+
+
+def sample(
+    spec: ModelSpec,
+    rows: Rows,
+    mode: Fitted,
+    plan: Plan,
+    extras: Extras,
+    names: Any = None,
+    classes: Any = None,
+) -> Posterior:
+    """Draw from the posterior, from chains that start around the mode.
+
+    ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
+    """
+    _refuse_without_sampler(spec)
+    status = mode.result.status
+    if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
+        raise ValueError(f"there is no posterior to sample with these data: {status}")
+    if spec.family.latent_rows:
+        refuse_fractions(rows.weights, spec.family)
+        rows = rows.repeated()
+    _refuse_light_rows(spec, rows)
+    prepared = prepare(spec, rows)
+    design, units = prepared.design, prepared.units
+    if not np.allclose(units.places(design.spread), mode.scale, rtol=1e-9, atol=0.0):
+        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
+    assert isinstance(spec.prior, LocalSampler)
+    assert isinstance(spec.tau, GlobalSampler)
+    known = _known_sigma2(spec, units.unit)
+    model = Model(
+        columns=design.columns,
+        y=prepared.response.values,
+        offset=prepared.offset,
+        counts=rows.counts,
+        family=spec.family,
+        prior=spec.prior,
+        tau=spec.tau,
+        sigma2=None if isinstance(known, str) else known,
+        center=spec.fit_intercept,
     )
+    return draw(model, units, rows, mode, plan, extras, vars(spec), names, classes)
 
 
-def empty_result(
-    status: Status, n_columns: int, size: float, tau: GlobalPrior, intercept: float = 0.0
-) -> FitResult:
+def refuse_fractions(weights: Vector | None, family: Family) -> None:
+    """Refuse weights that are not whole for families in which each row has a latent weight of its own.
+
+    Examples
+    --------
+    >>> from farrier.families import Gaussian
+    >>> refuse_fractions(np.array([1.0, 0.5]), Gaussian())
+    """
+    if weights is None or not family.latent_rows:
+        return
+    fractional = np.round(weights) != weights
+    if fractional.any():
+        row = int(np.argmax(fractional))
+        raise ValueError(
+            f"sample_weight in row {row} is {weights[row]:g}: with {type(family).__name__} noise "
+            "only whole weights can be sampled with; round them, or use the Gaussian family"
+        )
+
+
+def empty_result(status: Status, n_columns: int, total_weight: float, tau: GlobalPrior) -> FitResult:
     """Return the fit with no variables.
 
     Examples
@@ -269,7 +196,7 @@ def empty_result(
     zero = np.zeros(n_columns)
     return FitResult(
         coef=zero,
-        intercept=intercept,
+        intercept=0.0,
         scales=Scales(zero, tau.bounds[1], 1.0),
         moments=Moments(zero, zero, 1.0, 0.0, 0.0),
         active=np.zeros(n_columns, dtype=np.bool_),
@@ -279,5 +206,69 @@ def empty_result(
         trace=(),
         covariance=None,
         center=zero,
-        intercept_variance=1.0 / size,
+        intercept_variance=1.0 / total_weight,
     )
+
+
+def _nothing_to_fit(spec: ModelSpec, rows: Rows, prepared: Prepared) -> FitResult | None:
+    """Return the fit where y is constant, or has no finite intercept; otherwise None."""
+    k, n = int(prepared.design.kept.sum()), prepared.design.total_weight
+    if prepared.units.unit == 0.0:
+        return empty_result(Status.CONSTANT_RESPONSE, k, n, spec.tau)
+    level = spec.family.boundary(rows.y, rows.counts, rows.offset) if spec.fit_intercept else None
+    if level is None:
+        return None
+    return replace(empty_result(Status.BOUNDARY, k, n, spec.tau), intercept=level)
+
+
+def _weights(spec: ModelSpec, prepared: Prepared, fast: bool) -> Weights:
+    design, values = prepared.design, prepared.response.values
+    if spec.family.constant_weights:
+        return Constant(design.problem(values))
+    return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
+
+
+def _known_sigma2(spec: ModelSpec, unit: float) -> str | float:
+    """Return what is known of sigma2 in units of the response's; families without one have 1."""
+    if not spec.family.has_dispersion:
+        return 1.0
+    return spec.sigma2 if isinstance(spec.sigma2, str) else max(spec.sigma2 / unit**2, SIGMA2_FLOOR)
+
+
+def _begin(weights: Weights, units: Units, start: str | Earlier) -> Begin:
+    """Return where to begin."""
+    if not isinstance(start, Earlier) or not units.kept.any():
+        return weights.begin_variance() if start == "variance" else weights.begin()
+    coef, std = units.from_coef(start.coef), units.from_coef(start.std)
+    sigma2 = max(start.sigma2 / units.unit**2, SIGMA2_FLOOR)
+    begin = weights.begin_at(coef, units.from_intercept(start.intercept, start.coef), sigma2)
+    return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2))
+
+
+def _refuse_without_sampler(spec: ModelSpec) -> None:
+    family, prior, tau = spec.family, spec.prior, spec.tau
+    if family.has_dispersion and not isinstance(family, Augmented):
+        raise ValueError(
+            f"{type(family).__name__} has no sampler: a family with a noise variance needs a method "
+            "augment(y, eta, sigma2, counts, rng), which draws the weights that make y Gaussian"
+        )
+    if not isinstance(prior, LocalSampler):
+        raise ValueError(
+            f"{type(prior).__name__} has no sampler: give it a method draw(w, lambda2, rng), as those of "
+            "farrier.priors have"
+        )
+    if not isinstance(tau, GlobalSampler):
+        raise ValueError(
+            f"{type(tau).__name__} has no sampler: give it methods log_density(log_tau) and "
+            "draw(n, s, tau2, rng), as in farrier.priors"
+        )
+
+
+def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
+    total = float(rows.counts.sum())
+    unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
+    if unknown and total <= float(spec.fit_intercept):
+        raise ValueError(
+            f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: the weights "
+            "are numbers of rows; multiply them to add up to about that, or give sigma2"
+        )

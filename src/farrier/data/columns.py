@@ -1,4 +1,4 @@
-"""What is asked of the columns of X, wherever they live. Nothing outside this folder sees the array behind."""
+"""What is asked of the columns of X, wherever they live: nothing outside this folder sees the array."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from farrier._types import Mask, Matrix, Vector
 
 
 class Spread(NamedTuple):
-    """Of all columns: the means (zero if not centred), the root mean squares around them, which vary at all."""
+    """Of all columns: means (zero if not centred), root mean squares around them, which vary at all."""
 
     mean: Vector
     spread: Vector
@@ -51,6 +51,11 @@ class Scaled(Protocol):
 
 class Columns(Protocol):
     """X: n rows that fit in memory as vectors, k columns that may live anywhere."""
+
+    @property
+    def orthogonal(self) -> bool:
+        """Whether X'X is diagonal by construction: then nothing else is asked than what `Identity` has."""
+        ...
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -27,6 +27,8 @@ class Dense:
     array([6.])
     """
 
+    orthogonal = False
+
     def __init__(self, x: Any) -> None:
         self._x = x
 
@@ -38,11 +40,11 @@ class Dense:
 
     def matvec(self, coef: Any) -> Any:
         """Return X b."""
-        return self._x @ coef
+        return self._x @ coef.astype(self._x.dtype, copy=False)
 
     def rmatvec(self, rows: Any) -> Any:
         """Return X' r."""
-        return self._x.T @ rows
+        return self._x.T @ rows.astype(self._x.dtype, copy=False)
 
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)'; weighted rows a block at a time."""
@@ -77,8 +79,9 @@ class Dense:
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> Dense:
         """Return diag(root) (X - 1 center')."""
-        out = self._x - center if center is not None else self._x.copy(order="K")
-        out *= root[:, None]
+        dtype = self._x.dtype
+        out = self._x.copy(order="K") if center is None else self._x - center.astype(dtype, copy=False)
+        out *= root.astype(dtype, copy=False)[:, None]
         return Dense(np.asfortranarray(out))
 
     def single(self) -> Dense:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from farrier._types import Mask, Matrix, Vector
-from farrier.data.columns import Columns, Compressed, Scaled, Spread
+from farrier._types import Vector
+from farrier.data.dense import Dense
 
 
-class Identity:
-    """One column for each of ``n`` rows: what is asked of orthogonal columns, and no more.
+class Identity(Dense):
+    """One column for each of ``n`` rows; a few of them, and whatever else is rarely asked, are an array.
 
     Examples
     --------
@@ -19,8 +19,19 @@ class Identity:
     array([3., 4.])
     """
 
+    orthogonal = True
+
     def __init__(self, n: int) -> None:
-        self.shape = (n, n)
+        self._n = n
+
+    @property
+    def _x(self) -> Any:
+        return np.eye(self._n)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """As many columns as rows."""
+        return self._n, self._n
 
     def matvec(self, coef: Any) -> Any:
         """Return b."""
@@ -32,14 +43,4 @@ class Identity:
 
     def squares(self) -> Vector:
         """Return ones."""
-        return np.ones(self.shape[0])
-
-    def dense(self) -> Matrix:
-        """Return the identity matrix."""
-        return np.eye(self.shape[0])
-
-    def take(self, keep: Mask) -> Columns:
-        """Return a few of the columns, which are an array then."""
-        from farrier.data.dense import Dense
-
-        return Dense(np.asfortranarray(self.dense()[:, keep]))
+        return np.ones(self._n)

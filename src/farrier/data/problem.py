@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
-from farrier.data.columns import Columns, Compressed
+from farrier.data.columns import Columns
 from farrier.data.dense import Dense
+from farrier.linalg import both_triangles
 
 CANCELS = 0.9
 """A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand."""
@@ -48,7 +49,19 @@ class Targets:
         self.mean = 0.0 if weights is None or not center else float(weights @ values) / self.information
         self.z = values if self.root is None else self.root * (values - self.mean)
 
-    @cached_property
+    def average(self, fit: Any) -> float:
+        """Return the weighted mean of a linear predictor; zero where there is nothing left to centre."""
+        if self.weights is None or not self.center:
+            return 0.0
+        return float(self.weights @ fit) / self.information
+
+    def centred(self, pull: Vector) -> Vector:
+        """Return the rows that give, with X as it is, what ``pull`` gives with X centred by weight."""
+        if self.weights is None or not self.center:
+            return pull
+        return np.asarray(pull - self.weights * (float(pull.sum()) / self.information))
+
+    @lazy
     def zz(self) -> float:
         """Z'z."""
         return float(self.z @ self.z)
@@ -78,11 +91,16 @@ class LeastSquares:
     def __init__(self, columns: Columns, targets: Targets, x_mean: Vector | None = None) -> None:
         self.columns, self.targets = columns, targets
         self.shape = columns.shape
-        if x_mean is None:
-            x_mean = np.zeros(self.shape[1])
-            if targets.weights is not None and targets.center:
-                x_mean = columns.rmatvec(targets.weights) / targets.information
-        self.x_mean: Vector = x_mean
+        if x_mean is not None:
+            self.__dict__["x_mean"] = x_mean
+
+    @lazy
+    def x_mean(self) -> Vector:
+        """The weighted means of the columns; zero where there is nothing left to centre."""
+        targets = self.targets
+        if targets.weights is None or not targets.center:
+            return np.zeros(self.shape[1])
+        return np.asarray(self.columns.rmatvec(targets.weights) / targets.information)
 
     @property
     def n_rows(self) -> int:
@@ -104,13 +122,13 @@ class LeastSquares:
         """The targets, centred and weighted."""
         return self.targets.z
 
-    @cached_property
+    @lazy
     def weighted(self) -> Columns:
         """The columns, centred and weighted: only the dual form needs them."""
         root = self.targets.root
         return self.columns if root is None else self.columns.reweighted(root, self.x_mean)
 
-    @cached_property
+    @lazy
     def gram(self) -> Matrix:
         """X'X, both triangles."""
         weights, total = self.targets.weights, self.targets.information
@@ -122,39 +140,43 @@ class LeastSquares:
         gram -= np.outer(total * self.x_mean, self.x_mean)
         return gram
 
-    @cached_property
+    @lazy
     def xz(self) -> Vector:
         """X'z."""
-        root = self.targets.root
-        if root is None:
-            return np.asarray(self.columns.rmatvec(self.z))
-        pull = root * self.z
-        return np.asarray(self.columns.rmatvec(pull) - self.x_mean * pull.sum())
+        return self.rmatvec(self.z)
 
-    @cached_property
+    @lazy
     def squares(self) -> Vector:
         """||x_j||^2."""
         if "gram" in self.__dict__:
             return self.gram.diagonal().copy()
         return self.weighted.squares()
 
-    @cached_property
+    @lazy
     def diagonal(self) -> Vector:
         """The diagonal of X'WX where the intercept is a column of X: not centred by these weights."""
         return self.squares + self.targets.information * self.x_mean**2
 
     @property
     def column_scale(self) -> Vector:
-        """What one unit of a column is on the standardised scale: its root mean square."""
+        """One unit of a column on the standardised scale: its root mean square; 1 for normal means."""
+        if self.columns.orthogonal:
+            return self.squares
         return np.asarray(np.sqrt(self.squares / self.total_weight))
+
+    def matvec(self, coef: Vector) -> Vector:
+        """Return X b of the weighted, centred columns; these are not formed."""
+        root, fit = self.targets.root, self.columns.matvec(coef)
+        return np.asarray(fit if root is None else root * (fit - self.targets.average(fit)))
+
+    def rmatvec(self, rows: Vector) -> Vector:
+        """Return X' r of the weighted, centred columns; these are not formed."""
+        root = self.targets.root
+        return np.asarray(self.columns.rmatvec(rows if root is None else self.targets.centred(root * rows)))
 
     def residual(self, coef: Vector) -> Vector:
         """Return z - X coef."""
-        root = self.targets.root
-        if root is None:
-            return np.asarray(self.z - self.columns.matvec(coef))
-        fit = self.columns.matvec(coef) - float(self.x_mean @ coef)
-        return np.asarray(self.z - root * fit)
+        return self.z - self.matvec(coef)
 
     def rss(self, coef: Vector) -> float:
         """Return ||z - X coef||^2."""
@@ -165,16 +187,37 @@ class LeastSquares:
 
     def intercept(self, coef: Vector) -> float:
         """Return the intercept that goes with ``coef``."""
-        return self.targets.mean - float(self.x_mean @ coef)
+        return self.fit(coef)[1]
+
+    def fit(self, coef: Vector) -> tuple[Vector, float]:
+        """Return X coef of the columns as they are, and the intercept that goes with it."""
+        fit = self.columns.matvec(coef)
+        return fit, self.targets.mean - self.targets.average(fit)
 
     def take(self, keep: Mask) -> LeastSquares:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""
-        part = LeastSquares(self.columns.take(keep), self.targets, self.x_mean[keep])
-        known = self.__dict__
-        part.__dict__.update({n: known[n][keep] for n in ("xz", "squares", "diagonal") if n in known})
+        part, known = LeastSquares(self.columns.take(keep), self.targets), self.__dict__
+        names = ("x_mean", "xz", "squares", "diagonal")
+        part.__dict__.update({name: known[name][keep] for name in names if name in known})
         if "gram" in known:
             part.__dict__["gram"] = self.gram[np.ix_(keep, keep)]
         return part
+
+    def weigh(self, outer: Any) -> Any:
+        """Return X D X' of the weighted, centred columns from that of the raw ones: lower triangles both.
+
+        An n x n matrix goes through this where the weights move and D does not: no column is touched.
+        """
+        root, weights, total = self.targets.root, self.targets.weights, self.targets.information
+        if root is None or weights is None:
+            return outer
+        outer = both_triangles(outer.copy())
+        if self.targets.center:
+            pull = outer @ (weights / total).astype(outer.dtype)
+            inner = float(pull @ weights) / total
+            outer = outer - pull[:, None] - (pull - np.asarray(inner, outer.dtype))
+        root = root.astype(outer.dtype)
+        return np.asfortranarray(outer * root[:, None] * root)
 
     def compressed(self) -> tuple[LeastSquares, float]:
         """Return a problem with at most k rows that says the same, and the rest of the sum of squares."""

@@ -5,20 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d
 
-from farrier._types import Matrix, Vector
+from farrier._types import Vector
+from farrier.data.columns import Columns
+from farrier.data.dense import Dense
+from farrier.data.sparse import Sparse
 
 
-def check_x(x: Any) -> Matrix:
-    """Return ``x`` as a finite float array of two dimensions.
+def check_x(x: Any) -> Columns:
+    """Return ``x`` as columns of finite floats; those of a sparse matrix stay sparse.
 
     Examples
     --------
-    >>> check_x([[1, 2], [3, 4]])
+    >>> check_x([[1, 2], [3, 4]]).dense()
     array([[1., 2.],
            [3., 4.]])
     """
+    if isinstance(x, Dense | Sparse):
+        return x
+    if issparse(x):
+        return _check_sparse(x)
     _refuse_words(x)
     try:
         array = check_array(x, dtype=np.float64, ensure_all_finite=False, input_name="X")
@@ -28,11 +36,50 @@ def check_x(x: Any) -> Matrix:
         suspect = not np.isfinite(array.sum())
     if suspect and not (finite := np.isfinite(array)).all():
         row, column = np.argwhere(~finite)[0]
+        _refuse_value(x, array[row, column], int(row), int(column))
+    return Dense(np.asarray(array))
+
+
+def _check_sparse(x: Any) -> Sparse:
+    """Return a sparse matrix, in whatever format and with whatever indices, as columns."""
+    if x.ndim != 2:
+        raise ValueError(f"Expected 2D array, got a sparse array of shape {x.shape}: give rows and columns")
+    if x.dtype.kind not in "biuf":
+        kind = "Complex data not supported: " if x.dtype.kind == "c" else ""
         raise ValueError(
-            f"Input X contains {_kind(array[row, column])} in {_column_name(x, int(column))}, row {row}: "
-            "impute or remove such values before fitting"
+            f"{kind}X is sparse with dtype {x.dtype}, but must hold numbers: convert it to float"
         )
-    return np.asarray(array)
+    matrix = check_array(x, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    finite = np.isfinite(matrix.data)
+    if not finite.all():
+        entry = int(np.argmin(finite))
+        column = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        _refuse_value(x, matrix.data[entry], int(matrix.indices[entry]), column)
+    return Sparse(matrix)
+
+
+def _refuse_value(x: Any, value: float, row: int, column: int) -> None:
+    raise ValueError(
+        f"Input X contains {_kind(value)} in {_column_name(x, column)}, row {row}: "
+        "impute or remove such values before fitting"
+    )
+
+
+def refuse_sparse(name: str, value: Any) -> None:
+    """Refuse a sparse matrix where only a plain array makes sense.
+
+    Examples
+    --------
+    >>> refuse_sparse("y", np.zeros(3))
+    """
+    if issparse(value):
+        raise TypeError(
+            f"{name} is a sparse matrix, but must be a dense array of one dimension: pass {name}.toarray()"
+            ".ravel(); X may be sparse in HorseshoeRegressor, HorseshoeClassifier and sample_posterior"
+        )
 
 
 def check_y(y: Any, n_rows: int) -> Vector:
@@ -45,6 +92,7 @@ def check_y(y: Any, n_rows: int) -> Vector:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    refuse_sparse("y", y)
     if np.iscomplexobj(y if hasattr(y, "dtype") else np.asarray(y)):
         raise ValueError("Complex data not supported: y must be real")
     array = check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
@@ -74,6 +122,7 @@ def check_labels(y: Any, n_rows: int) -> Any:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    refuse_sparse("y", y)
     try:
         array = np.asarray(y)
         if array.dtype.kind in "US" and not hasattr(y, "dtype"):
@@ -197,7 +246,7 @@ def _as_float(name: str, vector: Any) -> Vector:
 
 def _refuse_words(x: Any) -> None:
     """Refuse text, even where it reads like a number: it is the sign of a column read wrongly."""
-    values = x if isinstance(x, np.ndarray) or hasattr(x, "nnz") else np.asarray(x)
+    values = x if isinstance(x, np.ndarray) else np.asarray(x)
     if values.ndim != 2 or values.dtype.kind not in "OUS":
         return
     for row, column in np.ndindex(values.shape):
@@ -210,7 +259,7 @@ def _refuse_words(x: Any) -> None:
 
 def _where_not_a_number(x: Any) -> str:
     """Return a hint at the first entry that is not a number, or nothing."""
-    values = np.asarray(x, dtype=object) if not hasattr(x, "nnz") else np.empty(0)
+    values = np.asarray(x, dtype=object)
     if values.ndim != 2:
         return ""
     for row, column in np.ndindex(values.shape):

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from farrier._types import Scales, Vector
-from farrier.priors import GlobalPrior, LocalPrior
+from farrier.priors import GlobalPrior, LocalPrior, is_sparse
 
 SIGMA2_FLOOR = 1e-12
 """Below this share of the variance of y the noise variance changes no coefficient by more than rounding."""
 
 
-def m_step(
-    prior: LocalPrior,
-    coordinate: float,
-    tau: GlobalPrior,
-    second_moment: Vector,
-    sigma2: float,
-) -> Scales:
+class Hyper(NamedTuple):
+    """The prior of the scales: local, in its coordinate, and global."""
+
+    local: LocalPrior
+    coordinate: float
+    tau: GlobalPrior
+
+    def mode(self, w: Vector) -> Vector:
+        """Return the local scales given W, Eq. (16)."""
+        return self.local.mode(w, self.coordinate)
+
+    @property
+    def null_rate(self) -> float:
+        """A: the lambda2 of a null coefficient is divided by 2A an iteration."""
+        return self.local.null_rate(self.coordinate)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether null coefficients go to exactly zero."""
+        return is_sparse(self.local, self.coordinate)
+
+
+def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
     """Return the scales that minimise Q given E[b^2] and the noise variance, Eqs. (16)-(18).
 
     tau2 and lambda2 are minimised jointly: with lambda2 at its minimum for each tau2, the derivative of Q
@@ -30,24 +47,24 @@ def m_step(
     Examples
     --------
     >>> from farrier.priors import HalfCauchy, Horseshoe
-    >>> m_step(Horseshoe(), 2.0, HalfCauchy(), np.array([0.5, 0.0, 0.0]), sigma2=0.25)
+    >>> m_step(Hyper(Horseshoe(), 2.0, HalfCauchy()), np.array([0.5, 0.0, 0.0]), sigma2=0.25)
     Scales(lambda2=array([0.70710678, 0.        , 0.        ]), tau2=1.0, sigma2=0.25)
     """
     half_w = second_moment / (2.0 * sigma2)  # W_j tau2
-    low, high = tau.bounds
+    low, high = hyper.tau.bounds
 
     def slope(tau2: float) -> tuple[float, Vector]:
         """Return the derivative in log tau2, and the lambda2 that go with it."""
         w = half_w / tau2
-        lambda2 = prior.mode(w, coordinate)
+        lambda2 = hyper.mode(w)
         if not lambda2.all():  # W = 0: no say in tau
             w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
         else:
             positive = lambda2
-        return 0.5 * w.size - float((w / positive).sum()) + tau.slope(tau2), lambda2
+        return 0.5 * w.size - float((w / positive).sum()) + hyper.tau.slope(tau2), lambda2
 
     if low == high:
-        return Scales(prior.mode(half_w / high, coordinate), high, sigma2)
+        return Scales(hyper.mode(half_w / high), high, sigma2)
     at_high, lambda2 = slope(high)
     if at_high <= 0.0:
         return Scales(lambda2, high, sigma2)
@@ -64,10 +81,10 @@ def m_step(
         rtol=8.9e-16,
     )
     tau2 = math.exp(log_tau2)
-    return Scales(prior.mode(half_w / tau2, coordinate), tau2, sigma2)
+    return Scales(hyper.mode(half_w / tau2), tau2, sigma2)
 
 
-def noise_variance(expected_rss: float, size: float) -> float:
+def noise_variance(expected_rss: float, total_weight: float) -> float:
     """Return E[RSS]/n, Eq. (18).
 
     Examples
@@ -75,11 +92,11 @@ def noise_variance(expected_rss: float, size: float) -> float:
     >>> noise_variance(50.0, 100.0)
     0.5
     """
-    return max(expected_rss / size, SIGMA2_FLOOR)
+    return max(expected_rss / total_weight, SIGMA2_FLOOR)
 
 
 def exact_noise_variance(
-    expected_rss: float, size: float, second_moment: Vector, prior_variance: Vector
+    expected_rss: float, total_weight: float, second_moment: Vector, prior_variance: Vector
 ) -> float:
     """Return the minimiser of Q in sigma2 for the given scales: (E[RSS] + sum E[b^2]/d) / (n + k).
 
@@ -95,4 +112,4 @@ def exact_noise_variance(
     penalty = np.divide(
         second_moment, prior_variance, out=np.zeros_like(second_moment), where=prior_variance > 0.0
     )
-    return max((expected_rss + float(penalty.sum())) / (size + second_moment.size), SIGMA2_FLOOR)
+    return max((expected_rss + float(penalty.sum())) / (total_weight + second_moment.size), SIGMA2_FLOOR)

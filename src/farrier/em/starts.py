@@ -5,33 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import Start, Vector
-from farrier.data.design import System
+from farrier.data.problem import LeastSquares
 
 
-def paper_start(system: System, expected_rss: float = 1e10) -> Start:
+def paper_start(problem: LeastSquares, expected_rss: float = 1e10) -> Start:
     """Return the start of Algorithm 1: marginal least squares, and a noise variance beyond all bounds.
 
     Examples
     --------
-    >>> paper_start(System(np.eye(2, order="F"), np.array([3.0, 0.0]), size=2.0)).mean
+    >>> from farrier.data.problem import plain
+    >>> paper_start(plain(np.eye(2), np.array([3.0, 0.0]))).mean
     array([3., 0.])
     """
-    mean = np.divide(system.xz, system.column_ss, out=np.zeros_like(system.xz), where=system.column_ss > 0.0)
+    mean = _marginal(problem, problem.xz)
     return Start(mean, mean * mean, expected_rss)
 
 
-def variance_start(system: System) -> Start:
+def variance_start(problem: LeastSquares) -> Start:
     """Return marginal least squares with the noise variance at that of the targets.
 
     Examples
     --------
-    >>> variance_start(System(np.eye(2, order="F"), np.array([3.0, 0.0]), size=2.0)).expected_rss
+    >>> from farrier.data.problem import plain
+    >>> variance_start(plain(np.eye(2), np.array([3.0, 0.0]))).expected_rss
     9.0
     """
-    return paper_start(system, expected_rss=system.zz)
+    return paper_start(problem, expected_rss=problem.targets.zz)
 
 
-def earlier_start(system: System, coef: Vector, variance: Vector, sigma2: float) -> Start:
+def earlier_start(problem: LeastSquares, coef: Vector, variance: Vector, sigma2: float) -> Start:
     """Return a start at an earlier fit; what was zero there starts from its fit to the residual.
 
     Zero is absorbing, so a coefficient that starts at zero could never enter: give it marginal least
@@ -39,10 +41,15 @@ def earlier_start(system: System, coef: Vector, variance: Vector, sigma2: float)
 
     Examples
     --------
-    >>> system = System(np.eye(2, order="F"), np.array([3.0, 1.0]), size=2.0)
-    >>> earlier_start(system, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5).second_moment
+    >>> from farrier.data.problem import plain
+    >>> problem = plain(np.eye(2), np.array([3.0, 1.0]))
+    >>> earlier_start(problem, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5).second_moment
     array([6.35, 1.  ])
     """
-    left = paper_start(System(system.x, system.residual(coef), system.size))
-    second = np.where(coef != 0.0, coef * coef + variance, left.second_moment)
-    return Start(coef, second, sigma2 * system.size)
+    left = _marginal(problem, problem.rmatvec(problem.residual(coef)))
+    second = np.where(coef != 0.0, coef * coef + variance, left * left)
+    return Start(coef, second, sigma2 * problem.total_weight)
+
+
+def _marginal(problem: LeastSquares, pull: Vector) -> Vector:
+    return np.divide(pull, problem.squares, out=np.zeros_like(pull), where=problem.squares > 0.0)

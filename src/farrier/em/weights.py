@@ -1,44 +1,45 @@
-"""What the loop fits: a least-squares problem that stays as it is, or one that follows a likelihood.
+"""Weights and targets: constant for Gaussian data, taken anew at each linear predictor for any other family.
 
-`Quadratic` is the Gaussian model. `Linearised` is every other one: at the current linear predictor the
-likelihood gives weights and targets, and these a weighted least-squares problem of the same shape. Both are
-asked the same things by the loop, so it does not know which it has.
+The loop asks both the same questions, so it does not know which it has.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from farrier._types import Covariance, Mask, Moments, Scales, Start, Status, Vector
-from farrier.conditional.engines import (
-    ALONE,
-    Context,
-    EStep,
-    choose_e_step,
-    posterior_covariance,
-    posterior_mean,
-)
-from farrier.data.design import Standardised, System
-from farrier.data.weighted import WeightedSystem
-from farrier.em.fast.tail import Anderson
+from farrier.conditional.base import Conditional, condition, moments
+from farrier.conditional.dual import Dual
+from farrier.data.problem import LeastSquares, Targets
+from farrier.data.standardise import Standardised
+from farrier.em.anderson import Anderson
+from farrier.em.fast.limits import LIMITS
 from farrier.em.mstep import noise_variance
 from farrier.em.starts import paper_start, variance_start
-from farrier.families import Family
+from farrier.em.state import Place, State, relative_change
+from farrier.families.base import Family
 
-MANY_ROWS, ROWS_PER_COLUMN = 5_000, 20
-"""With so many rows, in all and for each column, one Gram matrix serves several iterations ..."""
-SETTLED_SHARE = 0.1
-"""... until a step is below this share of the way from where the weights were taken, or even then, ..."""
-NEAR = 0.1
-"""... if all of the way is below this share of the coefficients and the scales still move."""
 START_TOL, START_STEPS = 1e-3, 100
+"""The ridge that a fit starts from is iterated until its coefficients change by less than this."""
 HALVINGS = 40
 LONGEST = 20.0
 """No step moves a linear predictor by more than this, unless it cannot overshoot."""
 SLACK = 1e-12
 """A step may raise the objective by this share of it: rounding is not overshooting."""
+
+Form = Callable[[LeastSquares, Vector], Conditional]
+"""From a problem and the prior variances to the coefficients given them."""
+
+
+class Begin(NamedTuple):
+    """Where a fit begins: the start, the problem there, and where its weights were taken."""
+
+    start: Start
+    problem: LeastSquares
+    place: Place
 
 
 class Uncertainty(NamedTuple):
@@ -49,71 +50,147 @@ class Uncertainty(NamedTuple):
     intercept_variance: float
 
 
-class Quadratic:
+class Weights(Protocol):
+    """What the loop asks of a likelihood on data."""
+
+    constant: bool
+    total_weight: float
+    full: LeastSquares
+
+    @property
+    def response_scale(self) -> float:
+        """The unit of the zero threshold."""
+        ...
+
+    @property
+    def exact_spread(self) -> bool:
+        """Whether the variances are those of the least-squares problem itself."""
+        ...
+
+    def begin(self) -> Begin:
+        """Return the family's own start."""
+        ...
+
+    def begin_variance(self) -> Begin:
+        """Return the start with the noise variance at that of the response, where the family has that."""
+        ...
+
+    def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
+        """Return a beginning at an earlier fit; its start is still to be made from the problem there."""
+        ...
+
+    def at(self, state: State) -> State:
+        """Take weights and targets at the current linear predictor, unless those at hand still do."""
+        ...
+
+    def moments(self, form: Form, state: State) -> Moments:
+        """Return the moments of the coefficients at the scales of ``state``."""
+        ...
+
+    def accept(self, state: State, found: Moments) -> State:
+        """Take over the moments, around the mean that the likelihood lets us move to."""
+        ...
+
+    def take(self, state: State, keep: Mask) -> State:
+        """Go on with the columns in ``keep``."""
+        ...
+
+    def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
+        """Take the next weights where the steps so far lead; return how far the last one went."""
+        ...
+
+    def intercept(self, state: State) -> float:
+        """Return the intercept that goes with the mean."""
+        ...
+
+    def uncertainty(self, state: State) -> Uncertainty:
+        """Return the covariance of the coefficients and the variance of the intercept."""
+        ...
+
+    def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
+        """Fit the intercept alone; return the noise variance that is left."""
+        ...
+
+    def remark(self, state: State) -> Status | None:
+        """Return what is worth saying of a fit that has converged."""
+        ...
+
+
+class Constant:
     """The Gaussian likelihood: weights of 1, and targets that never change.
 
     Examples
     --------
-    >>> Quadratic(System(np.eye(2, order="F"), np.array([3.0, 4.0]), size=2.0)).null_variance(None)
-    12.5
+    >>> from farrier.data.problem import plain
+    >>> Constant(plain(np.eye(2), np.array([3.0, 4.0]))).begin().start.mean
+    array([3., 4.])
     """
 
     constant = True
-    fresh = True
     exact_spread = True
-    left_out = 0.0
 
-    def __init__(self, system: System) -> None:
-        self.full = self.system = system
-        self.size = system.size
-
-    def refresh(self, sigma2: float) -> None:
-        """There is nothing to bring up to date."""
-
-    def moments(self, engine: EStep, scales: Scales, context: Context = ALONE) -> Moments:
-        """Return the moments of the coefficients."""
-        return engine(self.system, scales.prior_variance, scales.sigma2, context)
-
-    def move_on(self, mixer: Anderson, scales: Scales, mean: Vector) -> float:
-        """Return 0: the problem is the same everywhere."""
-        return 0.0
-
-    def take(self, keep: Mask) -> None:
-        """Go on with the columns in ``keep``."""
-        self.system = self.system.take(keep)
-
-    def start(self) -> Start:
-        """Return the start of Algorithm 1."""
-        return paper_start(self.full)
-
-    def at(self, coef: Vector, intercept: float, sigma2: float) -> System:
-        """Return the problem, which is the same from an earlier fit."""
-        return self.system
-
-    def intercept(self, mean: Vector) -> float:
-        """Return 0: the data are centred."""
-        return 0.0
-
-    def uncertainty(self, scales: Scales) -> Uncertainty:
-        """Return the covariance of the coefficients and the variance of the intercept."""
-        covariance = _covariance(self.system, scales.prior_variance, scales.sigma2)
-        return Uncertainty(covariance, np.zeros(self.system.n_columns), scales.sigma2 / self.size)
-
-    def null_variance(self, known: float | None) -> float:
-        """Return the noise variance when nothing is selected."""
-        return known or noise_variance(self.full.zz, self.size)
-
-    def remark(self) -> Status | None:
-        """Return what is worth saying of a fit that has converged."""
-        return None
+    def __init__(self, problem: LeastSquares) -> None:
+        self.full, self.total_weight = problem, problem.total_weight
 
     @property
     def response_scale(self) -> float:
-        """The unit of the zero threshold: the root mean square of the targets."""
-        return float(np.sqrt(self.full.zz / self.size))
+        """The root mean square of the targets."""
+        return float(np.sqrt(self.full.targets.zz / self.total_weight))
+
+    def begin(self) -> Begin:
+        """Return the start of Algorithm 1."""
+        return self._begin(paper_start(self.full))
+
+    def begin_variance(self) -> Begin:
+        """Return the start with the noise variance at that of the response."""
+        return self._begin(variance_start(self.full))
+
+    def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
+        """Return the problem, which is the same from an earlier fit."""
+        return self._begin(Start(coef, coef * coef, sigma2 * self.total_weight))
+
+    def _begin(self, start: Start) -> Begin:
+        return Begin(start, self.full, Place(start.mean, 0.0, np.empty(0), None, fresh=True))
+
+    def at(self, state: State) -> State:
+        """There is nothing to bring up to date."""
+        return state
+
+    def moments(self, form: Form, state: State) -> Moments:
+        """Return the moments of the coefficients."""
+        return moments(form(state.problem, state.scales.prior_variance), state.scales.sigma2)
+
+    def accept(self, state: State, found: Moments) -> State:
+        """Take over the moments."""
+        return state.advanced(found, state.place)
+
+    def take(self, state: State, keep: Mask) -> State:
+        """Go on with the columns in ``keep``."""
+        return state.take(keep, state.place)
+
+    def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
+        """Return 0: the problem is the same everywhere."""
+        return state, 0.0
+
+    def intercept(self, state: State) -> float:
+        """Return 0: the data are centred."""
+        return 0.0
+
+    def uncertainty(self, state: State) -> Uncertainty:
+        """Return the covariance of the coefficients and the variance of the intercept."""
+        center = np.zeros(state.mean.size)
+        return Uncertainty(_covariance(state), center, state.scales.sigma2 / self.total_weight)
+
+    def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
+        """Return the variance of the targets."""
+        return state, known or noise_variance(self.full.targets.zz, self.total_weight)
+
+    def remark(self, state: State) -> Status | None:
+        """Return nothing."""
+        return None
 
 
-class Linearised:
+class Moving:
     """A likelihood seen from the current linear predictor: weights, targets and step control.
 
     Parameters
@@ -122,281 +199,334 @@ class Linearised:
         The columns, and the sample weights.
     y, offset : arrays of shape (n,)
         The response, and the known part of the linear predictor.
-    likelihood : Family
+    family : Family
         The family.
     center : bool
         Whether there is an intercept.
+    patient : bool
+        Whether tall data may keep a Gram matrix for several iterations, and the start be mixed; without, the
+        weights are taken at every iteration, as in plain EM.
 
     Examples
     --------
-    >>> from farrier.data.design import standardise
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.data.standardise import standardise
     >>> from farrier.families import Poisson
-    >>> x = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> design = standardise(x, None, center=True, scale=True)
-    >>> problem = Linearised(design, np.array([1.0, 2.0, 4.0, 8.0]), np.zeros(4), Poisson(), center=True)
-    >>> float(problem.start().mean[0].round(1))
+    >>> x = standardise(Dense(np.array([[0.0], [1.0], [2.0], [3.0]])), None, center=True, scale=True)
+    >>> weights = Moving(x, np.array([1.0, 2.0, 4.0, 8.0]), np.zeros(4), Poisson(), center=True)
+    >>> float(weights.begin().start.mean[0].round(1))
     0.7
     """
 
     constant = False
     response_scale = 1.0
-    accelerate = True
 
     def __init__(
-        self, design: Standardised, y: Vector, offset: Vector, likelihood: Family, center: bool
+        self,
+        design: Standardised,
+        y: Vector,
+        offset: Vector,
+        family: Family,
+        center: bool,
+        patient: bool = True,
     ) -> None:
-        self._x, self._y, self._offset, self._center = design.x, y, offset, center
+        self._y, self._offset, self._center = y, offset, center
         self._sample = np.ones_like(y) if design.weights is None else design.weights
-        self.likelihood, self.size = likelihood, design.size
-        self.full = design.system(np.zeros_like(y))
-        self.base = self.full  # the columns still active, each row with its sample weight
-        self.fresh = self._waiting = False
-        self.left_out = 0.0  # what the change of the coefficients does not tell: see `accept`
-        self._mean = np.zeros(self._x.shape[1])
-        self._level = 0.0  # the intercept that goes with it
-        self._eta = likelihood.start(y)
-        self.system: WeightedSystem
+        self.family, self.total_weight, self.patient = family, design.total_weight, patient
+        self._design = design
+        self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
 
     @property
     def exact_spread(self) -> bool:
         """Whether the variances are those of the least-squares problem itself."""
-        return self.likelihood.information() is None
+        return self.family.information() is None
 
     # --- the loop's questions -----------------------------------------------------------------------
 
-    def refresh(self, sigma2: float) -> None:
+    def at(self, state: State) -> State:
         """Take weights and targets at the current linear predictor, unless those at hand still do."""
-        self.fresh = not self._waiting
-        if not self._waiting:
-            self._linearise(sigma2)
+        place = state.place._replace(fresh=not state.place.waiting)
+        if state.place.waiting:
+            return state._replace(place=place)
+        problem = self._linearise(state.problem, place, state.scales.sigma2)
+        spread = state.spread_problem
+        if spread is None and not self.exact_spread:
+            spread = self.full if state.active.all() else self.full.take(state.active)
+        return state._replace(place=place, problem=problem, spread_problem=spread)
 
-    def moments(self, engine: EStep, scales: Scales, context: Context = ALONE) -> Moments:
+    def moments(self, form: Form, state: State) -> Moments:
         """Return the moments; the spread is that of the expected information, if the family has one."""
-        d, sigma2 = scales.prior_variance, scales.sigma2
-        moments = engine(self.system, d, sigma2, context)
-        information = self.likelihood.information()
-        if information is None or np.isnan(moments.fit_trace):  # averages of draws know their own spread
-            return moments
-        spread = engine(self.base, information * d, sigma2 / information)
-        rss = moments.expected_rss + sigma2 * (spread.fit_trace - moments.fit_trace)
-        return moments._replace(variance=spread.variance, fit_trace=spread.fit_trace, expected_rss=rss)
+        d, sigma2 = state.scales.prior_variance, state.scales.sigma2
+        given = form(state.problem, d)
+        information, base = state.place.family.information(), state.spread_problem
+        if information is None or base is None:
+            return moments(given, sigma2)
+        spread = form(base, information * d)
+        variance, trace = (sigma2 / information) * spread.variance(), spread.fit_trace
+        return Moments(given.mean, variance, given.rss + sigma2 * trace, trace, given.log_det)
 
-    def accept(self, mean: Vector, scales: Scales, before: Vector, settled: bool = True) -> Vector:
-        """Move to ``mean``, halving the way until the penalised likelihood does not fall.
+    def accept(self, state: State, found: Moments) -> State:
+        """Move to the mean, halving the way until the penalised likelihood does not fall."""
+        before = state.second_moment
+        settled = bool(np.all(np.abs(found.second_moment - before) < LIMITS.settled_change * before))
+        place = state.place._replace(waiting=self._may_wait(state, found.mean, settled))
+        if not place.waiting:
+            place = self._accept(place, state.problem, found.mean, state.scales)
+            found = found._replace(mean=place.coef)
+        return state.advanced(found, place)
 
-        ``before`` was the mean one step earlier; ``settled`` says whether the scales have come to rest.
-        ``left_out`` is then how much of the step was not taken, or how far the intercept went if that is
-        more.
-        """
-        self._waiting = self._may_wait(mean, before, settled)
-        if self._waiting:
-            return mean
-        level = self._level
-        self._step_to(np.append(mean, self.system.intercept(mean)), scales)
-        self.left_out = max(relative_change(mean, self._mean), _moved(self._level, level))
-        self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
-        return self._mean
-
-    def move_on(self, mixer: Anderson, scales: Scales, mean: Vector) -> float:
-        """Take the next weights where the steps so far lead; return how far the last one went.
-
-        It went to ``mean``, the fixed point at the weights taken here.
-        """
-        before = np.append(self._mean, self._level)
-        image = np.append(mean, self.system.intercept(mean))
-        bound = self._objective(self._eta, self._mean, scales)
-        self._step_to(image, scales)
-        self.likelihood = self.likelihood.update(self._y, self._eta, scales.sigma2, self._sample)
-        self._try(mixer.next(before, np.append(self._mean, self._level)), scales, bound)
-        return max(relative_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
-
-    def take(self, keep: Mask) -> None:
+    def take(self, state: State, keep: Mask) -> State:
         """Go on with the columns in ``keep``."""
-        self.system = self.system.take(keep)
-        self._x = self.system.raw
-        if self.likelihood.information() is not None:
-            self.base = self.base.take(keep)
-        self._move(self._mean[keep], self._level)
+        part = state.take(keep, state.place)
+        return part._replace(place=self._move(part.problem, state.place, state.place.coef[keep]))
 
-    def intercept(self, mean: Vector) -> float:
-        """Return the intercept that goes with ``mean``."""
-        return self._level if np.array_equal(mean, self._mean) else self.system.intercept(mean)
+    def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
+        """Take the next weights where the steps so far lead; return how far the last one went."""
+        place, way = self._mixed(state.place, state.problem, state.mean, state.scales, mixer)
+        return state._replace(place=place), way
 
-    def uncertainty(self, scales: Scales) -> Uncertainty:
+    def intercept(self, state: State) -> float:
+        """Return the intercept that goes with the mean."""
+        if np.array_equal(state.mean, state.place.coef):
+            return state.place.intercept
+        return state.problem.intercept(state.mean)
+
+    def uncertainty(self, state: State) -> Uncertainty:
         """Return the covariance of the coefficients and the variance of the intercept."""
-        d, sigma2, information = scales.prior_variance, scales.sigma2, self.likelihood.information()
+        sigma2, information = state.scales.sigma2, state.place.family.information()
         if information is None:
-            covariance = _covariance(self.system, d, sigma2)
-            return Uncertainty(covariance, self.system.x_mean, sigma2 / self.system.total)
-        covariance = _covariance(self.base, information * d, sigma2 / information)
-        return Uncertainty(covariance, np.zeros(d.size), sigma2 / (information * self.size))
+            variance = sigma2 / state.problem.targets.information
+            return Uncertainty(_covariance(state), state.problem.x_mean, variance)
+        base = state.spread_problem or self.full.take(state.active)
+        scales = state.scales._replace(tau2=information * state.scales.tau2, sigma2=sigma2 / information)
+        covariance = _covariance(state._replace(problem=base, scales=scales))
+        return Uncertainty(covariance, np.zeros(state.mean.size), scales.sigma2 / self.total_weight)
 
-    def null_variance(self, known: float | None) -> float:
+    def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
         """Fit the intercept alone; return the noise variance that is left."""
-        none, sigma2 = np.zeros(0), known or 1.0
-        scales = Scales(none, 1.0, sigma2)
-        self._waiting = False
+        none = np.zeros(0)
+        scales = Scales(none, 1.0, known or 1.0)
+        place, problem = state.place._replace(waiting=False), state.problem
         for _ in range(START_STEPS):
-            before, level = scales.sigma2, self._level
-            self.refresh(before)
-            self.accept(none, scales, none)
-            sigma2 = known or noise_variance(float(self.system.z @ self.system.z), self.size)
-            scales = scales._replace(sigma2=sigma2)
-            if abs(self._level - level) + abs(sigma2 - before) < START_TOL**2 * (1.0 + abs(level)):
+            before, level = scales.sigma2, place.intercept
+            problem = self._linearise(problem, place, before)
+            place = self._accept(place, problem, none, scales)
+            left = problem.targets.zz
+            scales = scales._replace(sigma2=known or noise_variance(left, self.total_weight))
+            moved = abs(place.intercept - level) + abs(scales.sigma2 - before)
+            if moved < START_TOL**2 * (1.0 + abs(level)):
                 break
-        return sigma2
+        return state._replace(place=place, problem=problem), scales.sigma2
 
-    def remark(self) -> Status | None:
+    def remark(self, state: State) -> Status | None:
         """Return what is worth saying of a fit that has converged."""
-        return self.likelihood.remark(self._y, self._eta)
+        remark: Status | None = state.place.family.remark(self._y, state.place.eta)
+        return remark
 
-    # --- starts -------------------------------------------------------------------------------------
+    # --- beginnings ---------------------------------------------------------------------------------
 
-    def start(self) -> Start:
+    def begin(self) -> Begin:
         """Return the start: a ridge, or marginal least squares where there is a noise variance.
 
-        The ridge has precision 1 on the scale of the prior and a free intercept, and is iterated until its
-        coefficients change by less than 1e-3; E[b^2] has its exact variances.
+        The latter are each column's weighted fit, around the median and with weights from there.
         """
-        if self.likelihood.has_dispersion or self._x.shape[1] == 0:
-            return self._marginal_start()
-        ones = np.ones(self._x.shape[1])
-        scales = Scales(ones, 1.0, 1.0)
-        mixer = Anderson() if self.accelerate and self.likelihood.never_overshoots else None
-        if not self._start_from_some_rows():
-            self._linearise(1.0)
-            self._move(np.zeros_like(ones), self._middle())  # what to fall back on if that leads astray
-            self.accept(posterior_mean(self.system, ones), scales, ones)
+        if self.family.has_dispersion or self.full.n_columns == 0:
+            place = self._nowhere()
+            problem = self._linearise(self._blank(), place, 1.0)
+            return Begin(variance_start(problem), problem, place)
+        return self._begin_ridge()
+
+    def begin_variance(self) -> Begin:
+        """Return the family's own start, which is the only one."""
+        return self.begin()
+
+    def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
+        """Return a beginning at an earlier fit."""
+        blank = self._blank()
+        place = self._move(blank, self._nowhere()._replace(intercept=intercept), coef)
+        start = Start(coef, coef * coef, sigma2 * self.total_weight)
+        return Begin(start, self._linearise(blank, place, sigma2), place)
+
+    def _begin_ridge(self) -> Begin:
+        """Return a ridge with precision 1 on the scale of the prior and a free intercept.
+
+        It is iterated until its coefficients change by less than 1e-3; E[b^2] has its exact variances.
+        """
+        ridge = Ridge(self._design, self.patient)
+        mixer = Anderson() if self.patient and self.family.never_overshoots else None
+        place, problem = self._from_some_rows(), self._blank()
+        if place is None:
+            place = Place(np.zeros(self.full.n_columns), 0.0, self.family.start(self._y), self.family)
+            problem = self._linearise(problem, place, 1.0)
+            place = self._accept(self._nowhere(), problem, ridge.mean(problem), ridge.scales)
         for _ in range(START_STEPS):
-            self.refresh(1.0)
-            mean, before = posterior_mean(self.system, ones), self._mean
+            problem = self._linearise(problem, place, 1.0)
+            mean, before = ridge.mean(problem), place.coef
             if mixer is not None:
-                change = self.move_on(mixer, scales, mean)
+                place, change = self._mixed(place, problem, mean, ridge.scales, mixer)
             else:
-                mean = self.accept(mean, scales, mean)
-                change = max(relative_change(mean, before), self.left_out)
+                place = self._accept(place, problem, mean, ridge.scales)
+                mean = place.coef
+                change = max(relative_change(mean, before), place.left_out)
             if change < START_TOL:
                 break
         if mixer is not None:
-            self._move(mean, self.system.intercept(mean))
-        self._waiting = self._is_tall()
-        moments = choose_e_step(*self.system.shape)(self.system, ones, 1.0)
-        return Start(mean, mean**2 + moments.variance, self.size)
+            point, eta = self._image(problem, mean)
+            place = place._replace(coef=mean, intercept=float(point[-1]), eta=eta)
+        start = Start(mean, mean**2 + ridge.variance(problem), self.total_weight)
+        return Begin(start, problem, place._replace(waiting=self._is_tall(problem)))
 
-    def at(self, coef: Vector, intercept: float, sigma2: float) -> WeightedSystem:
-        """Move to an earlier fit; return the least-squares problem there."""
-        self._move(coef, intercept)
-        self._linearise(sigma2)
-        return self.system
+    def _from_some_rows(self) -> Place | None:
+        """Return the start of a part of the rows, if they are many: it saves passes over all of them."""
+        n, k = self.full.shape
+        some = max(LIMITS.many_rows, LIMITS.rows_per_column * k) // 2
+        if not self.patient or n < 10 * some:
+            return None
+        rows = slice(None, None, n // some)
+        y = self._y[rows]
+        if y.min() == y.max():
+            return None
+        sample = None if self._design.weights is None else self._design.weights[rows]
+        design = self._design._replace(columns=self._design.columns.rows(rows), weights=sample)
+        part = Moving(design, y, self._offset[rows], self.family, self._center)
+        found = part._begin_ridge().place
+        return self._move(self._blank(), found, found.coef)
 
     # --- parts --------------------------------------------------------------------------------------
 
-    def _marginal_start(self) -> Start:
-        """Return each column's weighted least squares, around the median and with weights from there."""
-        self._move(np.zeros(self._x.shape[1]), self._middle())
-        self._linearise(1.0)
-        return variance_start(self.system)
+    def _blank(self) -> LeastSquares:
+        """Return the columns without weights and targets."""
+        return LeastSquares(self._design.columns, Targets(self._y, self.total_weight))
 
-    def _middle(self) -> float:
-        """Return an intercept for no columns at all."""
-        return self.likelihood.level(self._y, self._sample, self._offset) if self._center else 0.0
+    def _nowhere(self) -> Place:
+        """Return the place with no column at all, and an intercept in the middle of the response."""
+        level = self.family.level(self._y, self._sample, self._offset) if self._center else 0.0
+        none = np.zeros(self.full.n_columns)
+        return Place(none, level, self._offset + level, self.family)
 
-    def _linearise(self, sigma2: float) -> None:
-        weights, targets = self.likelihood.working(self._y, self._eta, sigma2)
-        self.system = WeightedSystem(
-            self._x,
-            targets - self._offset,
-            self._sample * weights,
-            self.size,
-            self._center,
-            careful=self.likelihood.has_dispersion,
+    def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
+        family = place.family
+        weights, targets = family.working(self._y, place.eta, sigma2)
+        return LeastSquares(
+            problem.columns,
+            Targets(
+                targets - self._offset,
+                self.total_weight,
+                self._sample * weights,
+                self._center,
+                careful=family.has_dispersion,
+            ),
         )
 
-    def _move(self, mean: Vector, level: float) -> None:
-        self._mean, self._level, self._eta = mean, level, self._predictor(mean, level)
+    def _move(self, problem: LeastSquares, place: Place, coef: Vector) -> Place:
+        return place._replace(coef=coef, eta=self._predictor(problem, coef, place.intercept))
 
-    def _predictor(self, mean: Vector, level: float) -> Vector:
-        return np.asarray(self._x @ mean + (self._offset + level))
+    def _predictor(self, problem: LeastSquares, coef: Vector, intercept: float) -> Vector:
+        return np.asarray(problem.columns.matvec(coef) + (self._offset + intercept))
 
-    def _step_to(self, point: Vector, scales: Scales) -> None:
-        """Go towards coefficients and intercept as far as is safe."""
-        here, eta_here = np.append(self._mean, self._level), self._eta
-        if self.likelihood.never_overshoots:
-            self._move(point[:-1], float(point[-1]))
-            return
-        bound = self._objective(eta_here, self._mean, scales)
-        eta = self._predictor(point[:-1], float(point[-1]))
-        share = min(1.0, LONGEST / max(float(np.abs(eta - eta_here).max()), LONGEST))
-        if share < 1.0:
-            point, eta = here + share * (point - here), eta_here + share * (eta - eta_here)
-        for _ in range(HALVINGS):
-            if self._objective(eta, point[:-1], scales) <= bound + SLACK * (1.0 + abs(bound)):
-                break
-            point, eta = 0.5 * (point + here), 0.5 * (eta + eta_here)
-        self._mean, self._level, self._eta = point[:-1], float(point[-1]), eta
+    def _accept(self, place: Place, problem: LeastSquares, mean: Vector, scales: Scales) -> Place:
+        """Return the place after a step towards ``mean``."""
+        level = place.intercept
+        place = self._step_to(place, *self._image(problem, mean), scales)
+        left_out = max(relative_change(mean, place.coef), _moved(place.intercept, level))
+        return self._updated(place, scales)._replace(left_out=left_out)
 
-    def _try(self, point: Vector, scales: Scales, bound: float) -> None:
+    def _mixed(
+        self, place: Place, problem: LeastSquares, mean: Vector, scales: Scales, mixer: Anderson
+    ) -> tuple[Place, float]:
+        """Return the place to which the steps so far lead, and how far the last one, to ``mean``, went."""
+        before, (image, eta) = place.point, self._image(problem, mean)
+        bound = self._objective(place.family, place.eta, place.coef, scales)
+        place = self._updated(self._step_to(place, image, eta, scales), scales)
+        place = self._try(place, problem, mixer.next(before, place.point), scales, bound)
+        return place, max(relative_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
+
+    def _updated(self, place: Place, scales: Scales) -> Place:
+        family = place.family.update(self._y, place.eta, scales.sigma2, self._sample)
+        return place._replace(family=family)
+
+    def _image(self, problem: LeastSquares, mean: Vector) -> tuple[Vector, Vector]:
+        """Return coefficients with the intercept that goes with them, and their eta."""
+        fit, intercept = problem.fit(mean)
+        return np.append(mean, intercept), fit + (self._offset + intercept)
+
+    def _step_to(self, place: Place, point: Vector, eta: Vector, scales: Scales) -> Place:
+        """Go towards coefficients and intercept, with their eta, as far as is safe."""
+        family, here = place.family, place.point
+        if not family.never_overshoots:
+            bound = self._objective(family, place.eta, place.coef, scales)
+            share = min(1.0, LONGEST / max(float(np.abs(eta - place.eta).max()), LONGEST))
+            if share < 1.0:
+                point, eta = here + share * (point - here), place.eta + share * (eta - place.eta)
+            for _ in range(HALVINGS):
+                if self._objective(family, eta, point[:-1], scales) <= bound + SLACK * (1.0 + abs(bound)):
+                    break
+                point, eta = 0.5 * (point + here), 0.5 * (eta + place.eta)
+        return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta)
+
+    def _try(self, place: Place, problem: LeastSquares, point: Vector, scales: Scales, bound: float) -> Place:
         """Go to coefficients and intercept if the penalised likelihood is good enough there."""
-        eta = self._predictor(point[:-1], float(point[-1]))
-        near = float(np.abs(eta - self._eta).max()) <= LONGEST
-        if near and self._objective(eta, point[:-1], scales) <= bound:
-            self._mean, self._level, self._eta = point[:-1], float(point[-1]), eta
+        eta = self._predictor(problem, point[:-1], float(point[-1]))
+        near = float(np.abs(eta - place.eta).max()) <= LONGEST
+        if near and self._objective(place.family, eta, point[:-1], scales) <= bound:
+            return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta)
+        return place
 
-    def _objective(self, eta: Vector, mean: Vector, scales: Scales) -> float:
+    def _objective(self, family: Family, eta: Vector, mean: Vector, scales: Scales) -> float:
         """Return minus the log-likelihood and the log prior of the coefficients, up to a constant."""
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = float(self._sample @ self.likelihood.neg_log_likelihood(self._y, eta, scales.sigma2))
+            loss = float(self._sample @ family.neg_log_likelihood(self._y, eta, scales.sigma2))
         d = scales.prior_variance
         pull = np.divide(mean, d, out=np.zeros_like(mean), where=d > 0.0)
         total = loss + 0.5 * float(mean @ pull) / scales.sigma2
         return total if np.isfinite(total) else np.inf
 
-    def _may_wait(self, mean: Vector, before: Vector, settled: bool) -> bool:
+    def _may_wait(self, state: State, mean: Vector, settled: bool) -> bool:
         """Tell whether the next iteration can do with the same weights: only where a pass is dear."""
-        if not self._is_tall():
+        if not self._is_tall(state.problem):
             return False
-        step, way = np.abs(mean - before).sum(), np.abs(mean - self._mean).sum()
-        near = way < NEAR * (1.0 + np.abs(mean).sum())
-        return bool(step > SETTLED_SHARE * way or (near and not settled))
+        step, way = np.abs(mean - state.mean).sum(), np.abs(mean - state.place.coef).sum()
+        near = way < LIMITS.near_share * (1.0 + np.abs(mean).sum())
+        return bool(step > LIMITS.settled_share * way or (near and not settled))
 
-    def _is_tall(self) -> bool:
-        n, k = self._x.shape
-        return self.accelerate and k > 0 and n >= max(MANY_ROWS, ROWS_PER_COLUMN * k)
-
-    def _start_from_some_rows(self) -> bool:
-        """Move to the fit to a part of the rows, if they are many: it saves passes over all of them."""
-        n, k = self._x.shape
-        some = max(MANY_ROWS, ROWS_PER_COLUMN * k) // 2
-        if not self.accelerate or n < 10 * some:
-            return False
-        rows = slice(None, None, n // some)
-        part = Linearised.__new__(Linearised)
-        part.__dict__.update(self.__dict__)
-        part._x, part._y = np.asfortranarray(self._x[rows]), self._y[rows]
-        part._offset, part._sample, part._eta = self._offset[rows], self._sample[rows], self._eta[rows]
-        if part._y.min() == part._y.max():
-            return False
-        part.start()
-        self.likelihood = part.likelihood
-        self._move(part._mean, part._level)
-        return True
+    def _is_tall(self, problem: LeastSquares) -> bool:
+        n, k = problem.shape
+        return self.patient and k > 0 and n >= max(LIMITS.many_rows, LIMITS.rows_per_column * k)
 
 
-def _covariance(system: System, d: Vector, sigma2: float) -> Covariance | None:
-    return posterior_covariance(system, d, sigma2) if d.size else None
+class Ridge:
+    """The ridge with precision 1 that a fit starts from.
 
-
-def relative_change(mean: Vector, before: Vector) -> float:
-    """Return the paper's measure of change: sum |change| / (1 + sum |b|).
-
-    Examples
-    --------
-    >>> relative_change(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
-    0.5
+    With more columns than rows X X' is formed once, whatever the weights are.
     """
-    return float(np.abs(mean - before).sum() / (1.0 + np.abs(mean).sum()))
+
+    def __init__(self, design: Standardised, fast: bool) -> None:
+        n, k = design.columns.shape
+        self.scales = Scales(np.ones(k), 1.0, 1.0)
+        self._outer = design.columns.scaled(self.scales.lambda2).outer() if k > n else None
+        self._dtype = np.float32 if fast and n * k > LIMITS.large else np.float64
+
+    def mean(self, problem: LeastSquares) -> Vector:
+        """Return E[b] alone, which costs less than its variances."""
+        return self._given(problem, np.float64).mean
+
+    def variance(self, problem: LeastSquares) -> Vector:
+        """Return Var[b_j]; of many columns in single precision."""
+        return self._given(problem, self._dtype).variance()
+
+    def _given(self, problem: LeastSquares, dtype: Any) -> Conditional:
+        ones = self.scales.lambda2
+        if self._outer is None:
+            return condition(problem, ones)
+        return Dual(problem, ones, problem.weigh(self._outer).astype(dtype, order="F"))
+
+
+def _covariance(state: State) -> Covariance | None:
+    if not state.mean.size:
+        return None
+    return condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2)
 
 
 def _moved(level: float, before: float) -> float:
-    """Return the same for the intercept."""
+    """Return the paper's measure of change, of the intercept."""
     return float(abs(level - before) / (1.0 + abs(level)))

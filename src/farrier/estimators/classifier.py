@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
+from farrier.data.columns import Columns
 from farrier.data.validation import check_labels, check_weights, check_x
 from farrier.estimators.regressor import HorseshoeRegressor, check_new
 from farrier.families import Binomial
@@ -126,8 +127,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
-            NumPy, pandas or polars; never modified.
+        X : array-like or sparse matrix of shape (n, p)
+            NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
         y : array-like of shape (n,)
             The labels: numbers, strings, booleans or anything else that can be sorted.
         sample_weight : array-like of shape (n,), optional
@@ -142,12 +143,12 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         """
         family = Binomial(self.weights)
         matrix = check_x(X)
-        labels = check_labels(y, len(matrix))
+        labels = check_labels(y, matrix.shape[0])
         try:
             check_classification_targets(labels)
         except ValueError as error:
             raise ValueError(f"y does not hold labels: {error} HorseshoeRegressor explains numbers") from None
-        weights = check_weights(sample_weight, len(matrix))
+        weights = check_weights(sample_weight, matrix.shape[0])
         classes, codes = _encode(labels, weights)
         _check_two(offset, classes)
         weights = self._class_weights(classes, codes, weights)
@@ -369,6 +370,11 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return coefficient_table(self, level) if len(self.estimators_) == 1 else class_table(self, level)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
         shared = {
             k: v for k, v in self.get_params(deep=False).items() if k not in ("weights", "class_weight")
@@ -416,7 +422,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight={given!r} leaves one class only: at least 2 classes need one")
         return np.array(values)
 
-    def _check_new(self, X: Any, offset: Any) -> Matrix:
+    def _check_new(self, X: Any, offset: Any) -> Columns:
         check_is_fitted(self)
         _check_two(offset, self.classes_)
         return check_new(self, X)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from farrier._types import FitResult, Status
-from farrier.data.design import Identity, mean_square
-from farrier.data.validation import check_y
-from farrier.em import loop as em
-from farrier.em.mstep import SIGMA2_FLOOR
+from farrier._checks import check_number
+from farrier._types import FitResult, Status, Vector
+from farrier.data.fitted import rescale
+from farrier.data.identity import Identity
+from farrier.data.problem import LeastSquares, Targets
+from farrier.data.standardise import Units, standardise_response
+from farrier.data.validation import check_y, refuse_sparse
+from farrier.em.loop import solve
+from farrier.em.mstep import SIGMA2_FLOOR, Hyper
+from farrier.em.weights import Constant
 from farrier.estimators.regressor import HorseshoeRegressor
-from farrier.estimators.settings import em_options
+from farrier.estimators.settings import check_sigma2, em_options
 from farrier.model import empty_result
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
@@ -52,39 +56,28 @@ def normal_means(
     >>> normal_means([0.3, -0.2, 8.0, 0.5, -0.1, 0.2], sigma2=1.0).coef.round(2)
     array([0.  , 0.  , 7.49, 0.  , 0.  , 0.  ])
     """
-    params = HorseshoeRegressor(
-        coordinate=coordinate, sigma2=sigma2, tol=tol, max_iter=max_iter, zero_threshold=zero_threshold
+    params = HorseshoeRegressor(tol=tol, max_iter=max_iter, zero_threshold=zero_threshold)
+    options, known = em_options(params), check_sigma2(sigma2)
+    hyper = Hyper(
+        resolve_local(prior), check_number("coordinate", coordinate, high=2.0), resolve_global(tau, tau_max)
     )
-    options = em_options(params)
-    local, global_ = resolve_local(prior), resolve_global(tau, tau_max)
-    vector = np.asarray(None if hasattr(y, "nnz") else y)
+    vector = _observations(y)
+    n = vector.size
+    response = standardise_response(vector, None, center=False)
+    if response.unit == 0.0:
+        return empty_result(Status.CONSTANT_RESPONSE, n, float(n), hyper.tau)
+    if isinstance(known, float):
+        known = max(known / response.unit**2, SIGMA2_FLOOR)
+    weights = Constant(LeastSquares(Identity(n), Targets(response.values, float(n))))
+    units = Units(np.ones(n, dtype=np.bool_), np.zeros(n), np.ones(n), 0.0, response.unit, False)
+    return rescale(solve(weights, hyper, options._replace(sigma2=known)), units)
+
+
+def _observations(y: Any) -> Vector:
+    refuse_sparse("y", y)
+    vector = np.asarray(y)
     if vector.ndim != 1 or vector.size == 0:
         raise ValueError(
             f"y must be a dense array of one dimension, at least one value long; got shape {vector.shape}"
         )
-    vector = check_y(vector, vector.size)
-    scale = float(np.sqrt(mean_square(vector[:, None], None)[0]))
-    if scale == 0.0:
-        return empty_result(Status.CONSTANT_RESPONSE, vector.size, float(vector.size), global_)
-    if isinstance(options.sigma2, float):
-        options = options._replace(sigma2=max(options.sigma2 / scale**2, SIGMA2_FLOOR))
-    return _rescale(em.solve(Identity(vector / scale), local, global_, options), scale)
-
-
-def _rescale(result: FitResult, scale: float) -> FitResult:
-    """Return a fit of z as a fit of ``scale * z``."""
-    moments, covariance = result.moments, result.covariance
-    if covariance is not None:
-        covariance = covariance.rescale(np.full(covariance.diagonal.size, scale))
-    return replace(
-        result,
-        coef=result.coef * scale,
-        scales=result.scales._replace(sigma2=result.scales.sigma2 * scale**2),
-        moments=moments._replace(
-            mean=moments.mean * scale,
-            variance=moments.variance * scale**2,
-            expected_rss=moments.expected_rss * scale**2,
-        ),
-        covariance=covariance,
-        intercept_variance=0.0,
-    )
+    return check_y(vector, vector.size)

@@ -10,12 +10,15 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from farrier._checks import check_choice, check_level
+from farrier._checks import check_choice, check_level, check_number
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
+from farrier.data.columns import Columns
+from farrier.data.fitted import Fitted
+from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_offset, check_weights, check_x, check_y
-from farrier.estimators.settings import STARTS, em_options
+from farrier.estimators.settings import STARTS, check_sigma2, em_options
 from farrier.families import Family, resolve_family
-from farrier.model import Earlier, Fitted, Rows, Settings, fit_rows, known_rows
+from farrier.model import Earlier, ModelSpec, fit
 from farrier.posterior.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
@@ -171,8 +174,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
-            NumPy, pandas or polars; never modified.
+        X : array-like or sparse matrix of shape (n, p)
+            NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
         y : array-like of shape (n,)
             The response; counts for "poisson" and "negative_binomial".
         sample_weight : array-like of shape (n,), optional
@@ -187,23 +190,26 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             Itself.
         """
         family = resolve_family(self.family)
-        matrix = check_x(X)
-        response = check_y(y, len(matrix))
-        family.check(response)
-        weights, known = check_weights(sample_weight, len(matrix)), check_offset(offset, len(matrix))
-        rows = known_rows(matrix, response, weights, known, family)
-        settings = Settings(
+        columns = check_x(X)
+        n, p = columns.shape
+        response = family.encode(check_y(y, n)).values
+        weights, known = check_weights(sample_weight, n), check_offset(offset, n)
+        family.check_offset(np.asarray(known))
+        rows = known_rows(columns, response, weights, known)
+        options = em_options(self)
+        spec = ModelSpec(
             family,
             resolve_local(self.prior),
             resolve_global(self.tau, self.tau_max),
-            em_options(self, has_dispersion=family.has_dispersion),
+            check_number("coordinate", self.coordinate, high=2.0),
+            check_sigma2(self.sigma2, family.has_dispersion),
             self.fit_intercept,
             self.standardize,
         )
-        fitted = fit_rows(rows, settings, self._start(matrix.shape[1]))
-        _remember_columns(self, X, matrix.shape[1])
+        fitted = fit(spec, rows, options, self._start(p))
+        _remember_columns(self, X, p)
         self._store(fitted)
-        self._training = Training(rows._replace(y=rows.y.copy()), settings)
+        self._training = Training(rows._replace(y=rows.y.copy()), spec)
         return self
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
@@ -224,7 +230,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         array of shape (m,), or a pair of them
         """
         matrix = check_new(self, X)
-        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0])
         mean = self.family_.mean(eta)
         if not return_std:
             return mean
@@ -246,7 +252,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         array of shape (m,)
         """
         matrix = check_new(self, X)
-        return np.asarray(self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix)))
+        return np.asarray(self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0]))
 
     def predict_interval(
         self, X: Any, level: float = 0.95, offset: Any = None, method: str = "mode", **options: Any
@@ -274,7 +280,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         matrix = check_new(self, X)
         if _by_posterior(method, options):
             return self.sample_posterior(**options).predict_interval(matrix, level, offset=offset)
-        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0])
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
 
@@ -403,6 +409,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         try:
             tags.target_tags.positive_only = resolve_family(self.family).positive_only
         except (TypeError, ValueError):  # `fit` will say what is wrong with it
@@ -412,11 +419,11 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     def _check_scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Vector, Vector, Vector]:
         """Return the response, the linear predictor and the weights."""
         matrix = check_new(self, X)
-        response = check_y(y, len(matrix))
+        response = check_y(y, matrix.shape[0])
         whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
         self.family_.check(np.where(response < 0.0, response, whole))
-        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, len(matrix))
-        weights = check_weights(sample_weight, len(matrix))
+        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0])
+        weights = check_weights(sample_weight, matrix.shape[0])
         return response, eta, np.ones_like(response) if weights is None else weights
 
     def _start(self, n_columns: int) -> str | Earlier:
@@ -434,7 +441,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         result = fitted.result
         self._fitted = fitted
         self.__dict__.pop("_sampled", None)
-        self.family_ = fitted.likelihood
+        self.family_ = fitted.family
         self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
         self.support_ = self.coef_ != 0.0
         self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
@@ -448,7 +455,7 @@ class Training:
     """What a model was fitted to, for those who ask for the whole posterior."""
 
     rows: Rows
-    settings: Settings
+    spec: ModelSpec
 
 
 def _by_posterior(method: Any, options: dict[str, Any]) -> bool:
@@ -460,12 +467,12 @@ def _by_posterior(method: Any, options: dict[str, Any]) -> bool:
     return False
 
 
-def check_new(model: Any, X: Any) -> Matrix:
+def check_new(model: Any, X: Any) -> Columns:
     """Return new rows for a fitted model, with the columns it was fitted to.
 
     Examples
     --------
-    >>> check_new(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]), [[4]])
+    >>> check_new(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]), [[4]]).dense()
     array([[4.]])
     """
     check_is_fitted(model)

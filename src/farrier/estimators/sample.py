@@ -1,22 +1,22 @@
-"""From X, y to draws: what users call. Here the input is checked, `farrier.runs` does the rest."""
+"""From X, y to draws: what users call. Here the input is checked, `farrier.model` does the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
 from farrier._checks import check_choice, check_number
-from farrier._types import Vector
+from farrier.data.rows import known_rows
 from farrier.data.validation import check_labels, check_offset, check_weights, check_x, check_y
-from farrier.em import loop as em
-from farrier.families import FAMILIES, Binomial, Family, resolve_family
-from farrier.model import Settings, fit_rows, known_rows
+from farrier.families import FAMILIES, Binomial, Family, Response, resolve_family
+from farrier.model import ModelSpec, fit, refuse_fractions, sample
 from farrier.posterior.draws import Posterior
+from farrier.posterior.run import MAX_MEMORY, Extras
 from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local
-from farrier.runs import MAX_MEMORY, Extras, refuse_fractions, sample_rows
 from farrier.sampling.chains import Plan, Progress
 
 
@@ -105,23 +105,29 @@ def sample_posterior(
     >>> abs(posterior.mean()[2] - 5.77) < 0.1  # bmi
     np.True_
     """
-    likelihood = _family(family)
-    matrix = check_x(X)
-    response, classes = _response(y, len(matrix), likelihood)
-    weights, known = check_weights(sample_weight, len(matrix)), check_offset(offset, len(matrix))
-    refuse_fractions(weights, likelihood)
-    rows = known_rows(matrix, response, weights, known, likelihood)
+    kind = _family(family)
+    columns = check_x(X)
+    n = columns.shape[0]
+    response = _response(y, n, kind)
+    weights, known = check_weights(sample_weight, n), check_offset(offset, n)
+    refuse_fractions(weights, kind)
+    kind.check_offset(np.asarray(known))
+    rows = known_rows(columns, response.values, weights, known)
     plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
-    options = em.Options(sigma2=_variance(sigma2, likelihood))
-    local = resolve_local(prior)
     top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
-    settings = Settings(likelihood, local, resolve_global(tau, top), options, fit_intercept, standardize)
-    free = isinstance(tau, str) and tau_max is None
-    mode = fit_rows(rows, settings, "paper")
-    sampled = HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5) if free else settings.tau
+    spec = ModelSpec(
+        kind,
+        resolve_local(prior),
+        resolve_global(tau, top),
+        sigma2=_variance(sigma2, kind),
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+    )
+    mode = fit(spec, rows)
+    if isinstance(tau, str) and tau_max is None:
+        spec = replace(spec, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
     extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
-    sampled_settings = settings._replace(tau=sampled)
-    return sample_rows(rows, sampled_settings, mode, plan, extras, _get_feature_names(X), classes)
+    return sample(spec, rows, mode, plan, extras, _get_feature_names(X), response.labels)
 
 
 def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
@@ -147,7 +153,7 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
         known = ", ".join([*defaults, *Extras._fields])
         raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
     plan = _plan(**{**defaults, **chosen})
-    return sample_rows(training.rows, training.settings, model._fitted, plan, extras, names)
+    return sample(training.spec, training.rows, model._fitted, plan, extras, names)
 
 
 def _family(family: Any) -> Family:
@@ -159,18 +165,11 @@ def _family(family: Any) -> Family:
     return resolve_family(family)
 
 
-def _response(y: Any, n_rows: int, likelihood: Family) -> tuple[Vector, Any]:
+def _response(y: Any, n_rows: int, family: Family) -> Response:
     """Return the response as numbers, and the two labels if it was given as such."""
-    if isinstance(likelihood, Binomial):
-        labels = np.asarray(y)
-        if labels.dtype.kind in "OUSb":
-            found, codes = np.unique(check_labels(y, n_rows), return_inverse=True)
-            if found.size != 2:
-                raise ValueError(f"y has {found.size} different labels, but two are needed for 'binomial'")
-            return codes.astype(np.float64), found
-    response = check_y(y, n_rows)
-    likelihood.check(response)
-    return response, None
+    if family.is_binary and np.asarray(y).dtype.kind in "OUSb":
+        return family.encode(check_labels(y, n_rows))
+    return family.encode(check_y(y, n_rows))
 
 
 def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:
@@ -188,10 +187,10 @@ def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: 
     return Plan(int(n_chains), int(n_warmup), int(n_draws), int(thin), bool(store_lambda2))
 
 
-def _variance(sigma2: Any, likelihood: Family) -> str | float:
+def _variance(sigma2: Any, family: Family) -> str | float:
     if isinstance(sigma2, str) and sigma2 == "estimate":
         return sigma2
-    if not likelihood.has_dispersion:
+    if not family.has_dispersion:
         raise ValueError(
             f"sigma2={sigma2!r} has no meaning for a family without a noise variance: leave it out"
         )

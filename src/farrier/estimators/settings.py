@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from farrier._checks import check_choice, check_number
-from farrier.em import loop as em
+from farrier.em.options import Options
 
 EXPECTATIONS = ("exact", "approximate", "stochastic")
 STARTS = ("paper", "variance")
 
 
-def em_options(params: Any, *, has_dispersion: bool = True) -> em.Options:
-    """Return the options of the loop from the attributes of an estimator; sigma2 in the user's units.
+def em_options(params: Any) -> Options:
+    """Return the options of the loop from the attributes of an estimator.
 
     Examples
     --------
@@ -27,9 +27,7 @@ def em_options(params: Any, *, has_dispersion: bool = True) -> em.Options:
         raise TypeError(f"callback={params.callback!r} must be callable: it is given each Iteration")
     if not isinstance(params.max_iter, int | np.integer) or params.max_iter < 1:
         raise ValueError(f"max_iter={params.max_iter!r} must be a whole number of at least 1")
-    return em.Options(
-        coordinate=check_number("coordinate", params.coordinate, high=2.0),
-        sigma2=_check_sigma2(params.sigma2, has_dispersion),
+    return Options(
         expectation=check_choice("expectation", params.expectation, EXPECTATIONS),
         tol=check_number("tol", params.tol, low_allowed=True),
         max_iter=int(params.max_iter),
@@ -39,7 +37,14 @@ def em_options(params: Any, *, has_dispersion: bool = True) -> em.Options:
     )
 
 
-def _check_sigma2(sigma2: Any, has_dispersion: bool) -> str | float:
+def check_sigma2(sigma2: Any, has_dispersion: bool = True) -> str | float:
+    """Return the noise variance in the user's units, if it is known, or how it is estimated.
+
+    Examples
+    --------
+    >>> check_sigma2("estimate"), check_sigma2(4)
+    ('estimate', 4.0)
+    """
     if not isinstance(sigma2, str):
         known = check_number("sigma2", sigma2, instead=", 'estimate' or 'exact'")
         if not has_dispersion:
@@ -52,7 +57,7 @@ def _check_sigma2(sigma2: Any, has_dispersion: bool) -> str | float:
         warnings.warn(
             "sigma2='exact' inflates the noise variance in coordinate 2 and may select nothing: "
             "the default 'estimate' (E[RSS]/n) is what the paper uses",
-            stacklevel=4,
+            stacklevel=3,
         )
     return sigma2
 

@@ -9,16 +9,15 @@ posterior of the coefficients is taken to be.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from farrier._checks import check_choice
-from farrier.families.base import Family, Working, weighted_median
+from farrier.families.base import Augmented, Family, Predictive, Response, Shares, Working, weighted_median
 from farrier.families.binary import Binomial, polya_gamma_mean
 from farrier.families.counts import Counts, NegativeBinomial, Poisson
 from farrier.families.location import Gaussian, Laplace, Location, StudentT
+from farrier.families.names import FAMILIES, resolve_family
 
 __all__ = [
+    "FAMILIES",
+    "Augmented",
     "Binomial",
     "Counts",
     "Family",
@@ -27,35 +26,12 @@ __all__ = [
     "Location",
     "NegativeBinomial",
     "Poisson",
+    "Predictive",
+    "Response",
+    "Shares",
     "StudentT",
     "Working",
     "polya_gamma_mean",
     "resolve_family",
     "weighted_median",
 ]
-
-FAMILIES: dict[str, Callable[[], Family]] = {
-    "gaussian": Gaussian,
-    "poisson": Poisson,
-    "negative_binomial": NegativeBinomial,
-    "student_t": StudentT,
-    "laplace": Laplace,
-}
-
-
-def resolve_family(family: Any) -> Family:
-    """Return the likelihood that is named or given.
-
-    Examples
-    --------
-    >>> resolve_family("poisson")
-    Poisson()
-    """
-    if isinstance(family, Family):
-        return family
-    if isinstance(family, type) and issubclass(family, Family):
-        return family()
-    two_classes = isinstance(family, str) and family == "binomial"
-    hint = ": for two classes use HorseshoeClassifier" if two_classes else ""
-    check_choice("family", family, tuple(FAMILIES), f", or an object of farrier.families{hint}")
-    return FAMILIES[family]()

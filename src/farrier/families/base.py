@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,11 +27,28 @@ class Working(NamedTuple):
     targets: Vector
 
 
+class Response(NamedTuple):
+    """y as the family sees it, and the labels that it had, if it had any."""
+
+    values: Vector
+    labels: Any = None
+
+
 class Family:
     """A family. Derive from it, and say the five things that have no default.
 
+    What only some families can do is a method that is there or not: see `Augmented` and `Predictive`.
+
     Attributes
     ----------
+    constant_weights : bool
+        Whether weights are 1 and targets y, whatever eta is: the Gaussian family.
+    is_location : bool
+        Whether y = eta + noise: then an offset is taken off y, and the prior acts in units of its spread.
+    is_binary : bool
+        Whether y is 0 or 1, or a share of trials: then y may be labels, and intervals are of its mean.
+    latent_rows : bool
+        Whether each row has a latent weight of its own, so that a row of weight 2 is two rows.
     has_dispersion : bool
         Whether the family has a noise variance sigma2 to estimate; if not, sigma2 is 1.
     positive_only : bool
@@ -44,13 +61,25 @@ class Family:
         not.
     """
 
+    constant_weights: bool = False
+    is_location: bool = False
+    is_binary: bool = False
+    latent_rows: bool = False
     has_dispersion: bool = False
     positive_only: bool = False
     discrete: bool = False
     never_overshoots: bool = False
 
+    def encode(self, y: Any) -> Response:
+        """Return y as numbers that the family can have produced, or say in which row it is not."""
+        self.check(y)
+        return Response(y)
+
     def check(self, y: Vector) -> None:
         """Raise ValueError, with the row, if the family cannot have produced ``y``."""
+
+    def check_offset(self, offset: Vector) -> None:
+        """Raise ValueError, with the row, if no finite mean goes with ``offset``."""
 
     def start(self, y: Vector) -> Vector:
         """Return a linear predictor near ``y``, finite for every y that `check` accepts."""
@@ -76,10 +105,6 @@ class Family:
         """Return Var[y] given eta; needed only for ``predict(return_std=True)``."""
         raise NotImplementedError(f"{type(self).__name__} does not say its variance: give it a method for it")
 
-    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector | None:
-        """Return P(Y <= y) given eta; without it, predictive intervals are those of the mean."""
-        return None
-
     def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> Family:
         """Return the family with what it estimates beside the coefficients set to its best value at eta."""
         return self
@@ -95,16 +120,6 @@ class Family:
             return self
         changed: Family = replace(self, **{self.nuisance: value})  # type: ignore[type-var]
         return changed
-
-    def augment(
-        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
-    ) -> Working | None:
-        """Draw the latent weights that make y Gaussian, times ``counts``, and return them with the targets.
-
-        None: there are none. Then `sample_posterior` moves by Gaussian proposals made of `working`, which a
-        family with a noise variance cannot do.
-        """
-        return None
 
     def redraw(
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
@@ -140,6 +155,35 @@ class Family:
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Return a status that says more of a fit than that it converged."""
         return None
+
+
+@runtime_checkable
+class Augmented(Protocol):
+    """A family that is Gaussian given latent weights; others are sampled by proposals made of `working`."""
+
+    def augment(
+        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
+    ) -> Working:
+        """Draw the latent weights that make y Gaussian, times ``counts``; return them and the targets."""
+        ...
+
+
+@runtime_checkable
+class Predictive(Protocol):
+    """A family with a distribution function; of others, predictive intervals are those of the mean."""
+
+    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
+        """Return P(Y <= y) given eta."""
+        ...
+
+
+@runtime_checkable
+class Shares(Protocol):
+    """A family whose y may be a share of trials; the numbers of trials are the sample weights."""
+
+    def simulate_shares(self, eta: Vector, counts: Vector, rng: np.random.Generator) -> Vector:
+        """Draw y given eta and the numbers of trials."""
+        ...
 
 
 def weighted_median(values: Vector, weights: Vector) -> float:

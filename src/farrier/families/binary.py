@@ -11,7 +11,7 @@ from scipy import special
 from farrier._checks import check_choice
 from farrier._extras import require
 from farrier._types import Status, Vector
-from farrier.families.base import EXTREME, WEIGHT_FLOOR, Family, Working, refuse
+from farrier.families.base import EXTREME, WEIGHT_FLOOR, Family, Response, Working, refuse
 
 FAR_TILT = 20.0
 """Beyond it a Polya-gamma variate is inverse Gaussian to eight digits."""
@@ -35,6 +35,7 @@ class Binomial(Family):
     array([0.25  , 0.0005])
     """
 
+    is_binary = True
     weights: str = "polya_gamma"
 
     def __post_init__(self) -> None:
@@ -44,6 +45,15 @@ class Binomial(Family):
     def never_overshoots(self) -> bool:  # type: ignore[override]
         """Whether the weights are those of the scale mixture."""
         return self.weights == "polya_gamma"
+
+    def encode(self, y: Any) -> Response:
+        """Return 0 and 1 for two labels, or numbers between them as they are."""
+        if y.dtype.kind not in "OUSb":
+            return super().encode(y)
+        labels, codes = np.unique(y, return_inverse=True)
+        if labels.size != 2:
+            raise ValueError(f"y has {labels.size} different labels, but two are needed for 'binomial'")
+        return Response(codes.astype(np.float64), labels)
 
     def check(self, y: Vector) -> None:
         """Refuse what is not between 0 and 1."""
@@ -84,6 +94,11 @@ class Binomial(Family):
         """Draw Polya-gamma weights (counts, eta); the targets are counts (y - 1/2) / w."""
         weights = np.maximum(draw_polya_gamma(counts, eta, rng), WEIGHT_FLOOR**2)
         return Working(weights, counts * (y - 0.5) / weights)
+
+    def simulate_shares(self, eta: Vector, counts: Vector, rng: np.random.Generator) -> Vector:
+        """Draw the share of successes in so many trials, at least one."""
+        trials = np.maximum(np.round(counts), 1.0)
+        return np.asarray(rng.binomial(trials.astype(int), self.mean(eta)) / trials)
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
         """Draw 0 or 1 given eta."""

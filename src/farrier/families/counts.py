@@ -40,6 +40,16 @@ class Counts(Family):
         if 2 * int(fractional.sum()) <= y.size:  # else these are rates or amounts
             refuse(y, fractional, "is fractional among whole numbers: counts must be whole")
 
+    def check_offset(self, offset: Vector) -> None:
+        """Refuse logarithms of exposures that are out of range."""
+        far = np.abs(offset) > EXTREME
+        if far.any():
+            row = int(np.argmax(far))
+            raise ValueError(
+                f"offset in row {row} is {offset[row]:g}, and its exponential is out of range: "
+                "for counts it is the logarithm of the exposure"
+            )
+
     def start(self, y: Vector) -> Vector:
         """Return log(y + 1/2)."""
         return np.log(y + 0.5)

@@ -32,6 +32,7 @@ LOG_2PI = math.log(2.0 * math.pi)
 class Location(Family):
     """Families of y = eta + noise, a scale mixture of normals."""
 
+    is_location = True
     has_dispersion = True
     never_overshoots = True
 
@@ -63,6 +64,8 @@ class Gaussian(Location):
     >>> Gaussian().working(np.array([1.0, 2.0]), np.zeros(2), 1.0).targets
     array([1., 2.])
     """
+
+    constant_weights = True
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return weights of 1 and y."""
@@ -108,6 +111,7 @@ class StudentT(Location):
     array([1.25 , 0.059])
     """
 
+    latent_rows = True
     df: str | float = "estimate"
     df_: float = 4.0
 
@@ -192,6 +196,7 @@ class Laplace(Location):
     array([0.5, 0.1])
     """
 
+    latent_rows = True
     blur: float = field(default=1.0, repr=False)
     floor: float = field(default=1.0, repr=False)
 

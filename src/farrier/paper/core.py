@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from farrier._types import Mask, Matrix, Vector
+from farrier._types import Matrix, Vector
 
 Kind = Literal["means", "gaussian", "binomial"]
 HORSESHOES = ("hs-em", "hs-apx")
@@ -127,18 +127,6 @@ def toeplitz_normal(n: int, p: int, rho: float, rng: np.random.Generator) -> Mat
     for j in range(1, p):
         X[:, j] = rho * X[:, j - 1] + fresh * X[:, j]
     return X
-
-
-def varying(X: Matrix) -> Mask:
-    """Tell which columns are not constant but for rounding.
-
-    Examples
-    --------
-    >>> varying(np.array([[1.0, 0.1], [2.0, 0.1], [3.0, 0.1]]))
-    array([ True, False])
-    """
-    spread = X.std(axis=0)
-    return np.asarray(spread > 1e-12 * (np.abs(X.mean(axis=0)) + spread))
 
 
 def selected(coef: Vector) -> int:

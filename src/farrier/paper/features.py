@@ -54,7 +54,7 @@ RECIPES = {
 }
 
 
-class Columns(NamedTuple):
+class NamedColumns(NamedTuple):
     """Named columns.
 
     ``variables`` says of each column which variable of the data it codes: its own name, or that of a factor.
@@ -68,7 +68,7 @@ class Columns(NamedTuple):
 class Base(NamedTuple):
     """A data set that is ready for its noise columns."""
 
-    columns: Columns
+    columns: NamedColumns
     target: Vector
     recipe: Recipe
 
@@ -146,7 +146,7 @@ def filled(column: Vector, code: bool = False) -> Vector:
     return np.where(np.isnan(column), usual, column)
 
 
-def expanded(names: tuple[str, ...], values: Matrix, factors: tuple[str, ...]) -> Columns:
+def expanded(names: tuple[str, ...], values: Matrix, factors: tuple[str, ...]) -> NamedColumns:
     """Replace each factor by a column of zeros and ones for each of its levels but the first.
 
     Examples
@@ -162,16 +162,16 @@ def expanded(names: tuple[str, ...], values: Matrix, factors: tuple[str, ...]) -
         else:
             parts.append((name, name, column))
     columns, variables, arrays = zip(*parts, strict=True)
-    return Columns(columns, variables, np.column_stack(arrays))
+    return NamedColumns(columns, variables, np.column_stack(arrays))
 
 
-def interactions(columns: Columns) -> tuple[list[str], Matrix]:
+def interactions(columns: NamedColumns) -> tuple[list[str], Matrix]:
     """Multiply all pairs of columns, except two of one factor.
 
     Examples
     --------
-    >>> columns = Columns(("a", "b=2", "b=3"), ("a", "b", "b"), np.array([[2.0, 1.0, 0.0], [3.0, 0.0, 1.0]]))
-    >>> interactions(columns)
+    >>> values = np.array([[2.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
+    >>> interactions(NamedColumns(("a", "b=2", "b=3"), ("a", "b", "b"), values))
     (['a:b=2', 'a:b=3'], array([[2., 0.],
            [0., 3.]]))
     """
@@ -181,12 +181,12 @@ def interactions(columns: Columns) -> tuple[list[str], Matrix]:
     return [f"{names[i]}:{names[j]}" for i, j in pairs], values[:, first] * values[:, second]
 
 
-def powers(columns: Columns) -> tuple[list[str], Matrix]:
+def powers(columns: NamedColumns) -> tuple[list[str], Matrix]:
     """Return the logs of all columns that are positive in every row, then all squares, then all cubes.
 
     Examples
     --------
-    >>> powers(Columns(("a", "b"), ("a", "b"), np.array([[1.0, 0.0], [1.0, 2.0]])))
+    >>> powers(NamedColumns(("a", "b"), ("a", "b"), np.array([[1.0, 0.0], [1.0, 2.0]])))
     (['log(a)', 'a^2', 'b^2', 'a^3', 'b^3'], array([[0., 1., 0., 1., 0.],
            [0., 1., 4., 1., 8.]]))
     """
@@ -197,18 +197,19 @@ def powers(columns: Columns) -> tuple[list[str], Matrix]:
     return names, np.column_stack([np.log(x[:, positive]), x**2, x**3])
 
 
-def with_noise(columns: Columns, noise: int, rng: np.random.Generator) -> Columns:
+def with_noise(columns: NamedColumns, noise: int, rng: np.random.Generator) -> NamedColumns:
     """Append columns of noise, drawn for all rows.
 
     Examples
     --------
-    >>> columns = Columns(("a",), ("a",), np.ones((3, 1)))
+    >>> columns = NamedColumns(("a",), ("a",), np.ones((3, 1)))
     >>> with_noise(columns, 2, np.random.default_rng(0)).names
     ('a', 'noise_1', 'noise_2')
     """
     names = tuple(f"noise_{k}" for k in range(1, noise + 1))
     drawn = toeplitz_normal(len(columns.values), noise, RHO, rng)
-    return Columns(columns.names + names, columns.variables + names, np.column_stack([columns.values, drawn]))
+    values = np.column_stack([columns.values, drawn])
+    return NamedColumns(columns.names + names, columns.variables + names, values)
 
 
 def design(data: Base, rng: np.random.Generator) -> tuple[tuple[str, ...], Matrix]:

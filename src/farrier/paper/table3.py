@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import Vector
-from farrier.paper.core import (
-    LINEAR,
-    Experiment,
-    Fit,
-    Problem,
-    selected,
-    toeplitz_normal,
-)
+from farrier.paper.core import LINEAR, Experiment, Fit, Problem, selected, toeplitz_normal
 
 ROWS, COLUMNS, EFFECT = 70, 350, 3.0
 SETTINGS = {f"rho={rho:g},sigma2={sigma2:g}": (rho, sigma2) for rho in (0.0, 0.7) for sigma2 in (1.0, 9.0)}

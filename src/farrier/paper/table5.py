@@ -7,23 +7,12 @@ from functools import partial
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.paper.core import (
-    LINEAR,
-    Experiment,
-    Fit,
-    Problem,
-    Reason,
-    selected,
-)
-from farrier.paper.features import base, load_all, replicate
+from farrier.paper.core import LINEAR, Experiment, Fit, Problem, Reason, selected
+from farrier.paper.features import base, load_all
+from farrier.paper.splits import REPLICATES, heading, split_problem
 
 ROWS = 100
-SETTINGS = {
-    "diabetes": ("Diabetes", 385),
-    "boston": ("Boston", 473),
-    "concrete": ("Concrete", 327),
-    "eye": ("Eye", 200),
-}
+SETTINGS = ("diabetes", "boston", "concrete", "eye")
 UNIT = {"eye": 100.0}  # the paper prints this set's errors times 100
 
 
@@ -50,18 +39,17 @@ def draw(setting: str, rng: np.random.Generator) -> Problem:
     >>> problem.score(Fit(np.zeros(385), float(problem.y.mean())))["No.V"]
     0.0
     """
-    data = replicate(base(setting), ROWS, rng)
     unit = UNIT.get(setting, 1.0)
-    return Problem("gaussian", data.X, data.y, lambda fit: score(fit, data.X_test, data.y_test, unit))
+    return split_problem("gaussian", base(setting), ROWS, rng, partial(score, unit=unit))
 
 
 EXPERIMENT = Experiment(
     name="table5",
     title="Linear regression on four data sets, with noise columns, interactions and transformations",
-    settings={key: f"{name} (n = {ROWS}, p = {p})" for key, (name, p) in SETTINGS.items()},
+    settings={name: heading(name, ROWS) for name in SETTINGS},
     metrics=("MSE", "Time", "No.V"),
     methods=LINEAR,
-    replicates=50,
+    replicates=REPLICATES,
     draw=draw,
     prepare=partial(load_all, SETTINGS),
     notes=(

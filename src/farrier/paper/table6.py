@@ -9,9 +9,10 @@ from scipy.special import expit
 
 from farrier._types import Matrix, Vector
 from farrier.paper.core import HORSESHOES, OTHERS, Experiment, Fit, Problem, Reason, selected
-from farrier.paper.features import Base, base, load_all, replicate
+from farrier.paper.features import base, load_all
+from farrier.paper.splits import REPLICATES, heading, split_problem
 
-SETS = {"pima": ("Pima", 214), "heart": ("Heart", 400)}
+SETS = ("pima", "heart")
 SETTINGS = {f"{name},n={rows}": (name, rows) for name in SETS for rows in (100, 200)}
 FLOOR = 1e-10  # keeps the log of a probability of zero finite
 
@@ -33,21 +34,6 @@ def score(fit: Fit, X: Matrix, y: Vector) -> dict[str, float]:
     return {"CA": float(np.mean(told)), "NLL": float(nll), "No.V": float(selected(fit.coef))}
 
 
-def problem(data: Base, rows: int, rng: np.random.Generator) -> Problem:
-    """Draw one split of a data set with two classes, with its noise columns.
-
-    Examples
-    --------
-    >>> diabetes = base("diabetes")
-    >>> classes = diabetes._replace(target=1.0 * (diabetes.target > 140.0))
-    >>> drawn = problem(classes, 100, np.random.default_rng(0))
-    >>> drawn.design.shape, np.unique(drawn.y)
-    ((100, 385), array([0., 1.]))
-    """
-    split = replicate(data, rows, rng)
-    return Problem("binomial", split.X, split.y, lambda fit: score(fit, split.X_test, split.y_test))
-
-
 def draw(setting: str, rng: np.random.Generator) -> Problem:
     """Draw one replicate of a setting.
 
@@ -60,18 +46,16 @@ def draw(setting: str, rng: np.random.Generator) -> Problem:
     KeyError: 'pima,n=300'
     """
     name, rows = SETTINGS[setting]
-    return problem(base(name), rows, rng)
+    return split_problem("binomial", base(name), rows, rng, score)
 
 
 EXPERIMENT = Experiment(
     name="table6",
     title="Two classes on two data sets, with noise columns, interactions and transformations",
-    settings={
-        key: f"{SETS[name][0]} (n = {rows}, p = {SETS[name][1]})" for key, (name, rows) in SETTINGS.items()
-    },
+    settings={key: heading(name, rows) for key, (name, rows) in SETTINGS.items()},
     metrics=("CA", "NLL", "Time", "No.V"),
     methods=(*HORSESHOES, *OTHERS),
-    replicates=50,
+    replicates=REPLICATES,
     draw=draw,
     prepare=partial(load_all, SETS),
     notes=(

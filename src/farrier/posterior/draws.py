@@ -12,9 +12,11 @@ from sklearn.utils.validation import _get_feature_names
 from farrier._checks import check_choice, check_level, check_number, check_random_state
 from farrier._extras import require
 from farrier._types import Matrix, Vector
+from farrier.data.columns import Columns
+from farrier.data.fitted import Fitted
+from farrier.data.rows import Rows
 from farrier.data.validation import check_labels, check_offset, check_x, check_y
-from farrier.families import Binomial, Family
-from farrier.model import Fitted, Rows
+from farrier.families import Family, Shares
 from farrier.sampling import diagnostics
 
 if TYPE_CHECKING:
@@ -192,7 +194,7 @@ class Posterior:
         array of shape (m,), or a pair of them
         """
         matrix, known = self._new(X, offset)
-        first, second, noise = (np.zeros(len(matrix)) for _ in range(3))
+        first, second, noise = (np.zeros(matrix.shape[0]) for _ in range(3))
         total = 0
         for rows, eta in self._etas(matrix, known):
             mean = self.family.mean(eta)
@@ -235,8 +237,8 @@ class Posterior:
         check_choice("kind", kind, ("predictive", "credible"))
         level = check_level(level)
         matrix, known = self._new(X, offset)
-        out = np.empty((len(matrix), 2))
-        new = kind == "predictive" and not isinstance(self.family, Binomial)
+        out = np.empty((matrix.shape[0], 2))
+        new = kind == "predictive" and not self.family.is_binary
         rng = check_random_state(random_state)
         for rows, eta in self._etas(matrix, known):
             values = self._new_y(eta, rng) if new else self.family.mean(eta)
@@ -268,11 +270,10 @@ class Posterior:
         coef, level = self._flat()
         count = int(check_number("n_draws", n_draws, low=1.0, low_allowed=True))
         chosen = np.linspace(0, len(coef) - 1, min(count, len(coef))).astype(int)
-        eta = coef[chosen] @ matrix.T + level[chosen, None] + known
+        eta = matrix.matvec(coef[chosen].T).T + level[chosen, None] + known
         rng = check_random_state(random_state)
-        if X is None and isinstance(self.family, Binomial) and self.rows.weights is not None:
-            trials = np.maximum(np.round(self.rows.weights), 1.0)  # shares of so many trials
-            return np.asarray(rng.binomial(trials.astype(int), self.family.mean(eta)) / trials)
+        if X is None and isinstance(self.family, Shares) and self.rows.weights is not None:
+            return self.family.simulate_shares(eta, self.rows.weights, rng)
         return self._new_y(eta, rng, chosen)
 
     def log_likelihood(self, X: Any = None, y: Any = None, offset: Any = None) -> Any:
@@ -295,10 +296,10 @@ class Posterior:
             (matrix, known), response = self._data(offset), self.rows.y
         else:
             matrix, known = self._new(X, offset)
-            response = self._response(y, len(matrix))
+            response = self._response(y, matrix.shape[0])
         weights = self.rows.counts if X is None else np.ones_like(response)
-        out = np.empty((*self.intercept.shape, len(matrix)))
-        flat = out.reshape(-1, len(matrix))
+        out = np.empty((*self.intercept.shape, matrix.shape[0]))
+        flat = out.reshape(-1, matrix.shape[0])
         for rows, eta in self._etas(matrix, known):
             for draw, values in enumerate(eta):
                 family, sigma2 = self._family(draw)
@@ -351,7 +352,7 @@ class Posterior:
 
         return select(self, method, level)
 
-    def _new(self, X: Any, offset: Any) -> tuple[Matrix, Any]:
+    def _new(self, X: Any, offset: Any) -> tuple[Columns, Any]:
         matrix = check_x(X)
         p = self.coef.shape[2]
         if matrix.shape[1] != p:
@@ -366,13 +367,13 @@ class Posterior:
                     f"column {j} of X is {str(name)!r}, but it was {known!r} when the posterior was drawn: "
                     "give the same columns in the same order"
                 )
-        return matrix, np.zeros(len(matrix)) + check_offset(offset, len(matrix))
+        return matrix, np.zeros(matrix.shape[0]) + check_offset(offset, matrix.shape[0])
 
-    def _data(self, offset: Any) -> tuple[Matrix, Vector]:
+    def _data(self, offset: Any) -> tuple[Columns, Vector]:
         """Return the rows that the posterior was drawn for, which have their own offset."""
         if offset is not None:
             raise ValueError("the data of the posterior have their own offset: leave it out, or give X too")
-        return self.rows.x, self.rows.offset
+        return self.rows.columns, self.rows.offset
 
     def _response(self, y: Any, n_rows: int) -> Vector:
         """Return responses as numbers, as they were when the posterior was drawn."""
@@ -392,13 +393,13 @@ class Posterior:
         """Return the coefficients and the intercepts of all chains behind each other."""
         return self.coef.reshape(-1, self.coef.shape[2]), self.intercept.reshape(-1)
 
-    def _etas(self, matrix: Matrix, offset: Vector) -> Iterator[tuple[slice, Matrix]]:
+    def _etas(self, matrix: Columns, offset: Vector) -> Iterator[tuple[slice, Matrix]]:
         """Yield the linear predictors of a few rows at a time, one line for each draw."""
         coef, level = self._flat()
         step = max(1, CHUNK_BYTES // (8 * len(coef)))
-        for start in range(0, len(matrix), step):
+        for start in range(0, matrix.shape[0], step):
             rows = slice(start, start + step)
-            yield rows, coef @ matrix[rows].T + (level[:, None] + offset[rows])
+            yield rows, matrix.rows(rows).matvec(coef.T).T + (level[:, None] + offset[rows])
 
     def _family(self, draw: int) -> tuple[Family, float]:
         """Return the family and sigma2 of one draw."""

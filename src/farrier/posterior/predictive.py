@@ -13,7 +13,7 @@ from numpy.polynomial import chebyshev
 from scipy.special import ndtri
 
 from farrier._types import Mask, Matrix, Vector
-from farrier.families import Family, Gaussian, Location
+from farrier.families import Family, Predictive
 
 FEW = np.polynomial.hermite_e.hermegauss(15)
 MANY = np.linspace(-7.0, 7.0, 281), np.exp(-0.5 * np.linspace(-7.0, 7.0, 281) ** 2)
@@ -26,32 +26,31 @@ DEGREE = 32
 """Of the polynomial that stands for the quantile as a function of the spread, for y = eta + noise."""
 
 
-def predictive_std(likelihood: Family, eta: Vector, spread: Vector, sigma2: float) -> Vector:
+def predictive_std(family: Family, eta: Vector, spread: Vector, sigma2: float) -> Vector:
     """Return the standard deviation of y when eta has standard deviation ``spread``.
 
     Examples
     --------
+    >>> from farrier.families import Gaussian
     >>> predictive_std(Gaussian(), np.array([1.0]), np.array([3.0]), 16.0)
     array([5.])
     """
-    if isinstance(likelihood, Gaussian):
+    if family.constant_weights:
         return np.sqrt(sigma2 + spread**2)
     first, second = np.zeros_like(eta), np.zeros_like(eta)
     nodes, weights = _nodes(MANY)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite standard deviation is an answer
-        center = likelihood.mean(eta)
+        center = family.mean(eta)
         for node, weight in zip(nodes, weights, strict=True):
             point = eta + node * spread
-            gap = likelihood.mean(point) - center
+            gap = family.mean(point) - center
             first += weight * gap
-            second += weight * (likelihood.variance(point, sigma2) + gap * gap)
+            second += weight * (family.variance(point, sigma2) + gap * gap)
         variance = second - np.minimum(first * first, second)
         return np.sqrt(np.where(np.isfinite(variance), variance, np.inf))
 
 
-def predictive_interval(
-    likelihood: Family, eta: Vector, spread: Vector, sigma2: float, level: float
-) -> Matrix:
+def predictive_interval(family: Family, eta: Vector, spread: Vector, sigma2: float, level: float) -> Matrix:
     """Return the central interval of y, one row (lower, upper) for each eta.
 
     Of a family that has no distribution function, as that of two classes, it is the interval of the mean.
@@ -63,43 +62,41 @@ def predictive_interval(
     array([[1., 8.]])
     """
     z = float(ndtri(0.5 + level / 2.0))
-    if isinstance(likelihood, Gaussian):
+    if family.constant_weights:
         half = z * np.sqrt(sigma2 + spread**2)
         return np.column_stack([eta - half, eta + half])
-    if eta.size and likelihood.cdf(eta[:1], eta[:1], sigma2) is None:
-        ends = likelihood.mean(eta - z * spread), likelihood.mean(eta + z * spread)
+    if not isinstance(family, Predictive):
+        ends = family.mean(eta - z * spread), family.mean(eta + z * spread)
         return np.sort(np.column_stack(ends), axis=1)
     tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
-    return np.column_stack([_quantile(likelihood, eta, spread, sigma2, tail) for tail in tails])
+    return np.column_stack([_quantile(family, eta, spread, sigma2, tail) for tail in tails])
 
 
-def _quantile(likelihood: Family, eta: Vector, spread: Vector, sigma2: float, probability: float) -> Vector:
+def _quantile(family: Family, eta: Vector, spread: Vector, sigma2: float, probability: float) -> Vector:
     """Return the quantile of y for each row."""
-    if not (isinstance(likelihood, Location) and eta.size > 2 * DEGREE):
-        return _each_quantile(likelihood, eta, spread, sigma2, probability)
+    if not (family.is_location and eta.size > 2 * DEGREE):
+        return _each_quantile(family, eta, spread, sigma2, probability)
     low, half = float(spread.min()), 0.5 * float(np.ptp(spread))
 
     def above_eta(position: Any) -> Any:  # from -1 to 1, for the smallest and the largest spread
         at = low + half * (1.0 + position)
-        return _each_quantile(likelihood, np.zeros_like(at), at, sigma2, probability)
+        return _each_quantile(family, np.zeros_like(at), at, sigma2, probability)
 
     series = chebyshev.chebinterpolate(above_eta, DEGREE)
     position = (spread - low) / half - 1.0 if half > 0.0 else np.zeros_like(spread)
     return np.asarray(eta + chebyshev.chebval(position, series))
 
 
-def _each_quantile(
-    likelihood: Family, eta: Vector, spread: Vector, sigma2: float, probability: float
-) -> Vector:
-    information = likelihood.information()
+def _each_quantile(family: Family, eta: Vector, spread: Vector, sigma2: float, probability: float) -> Vector:
+    information = family.information()
     if information is None:
-        noise = np.sqrt(sigma2 / likelihood.working(likelihood.mean(eta), eta, sigma2).weights)
+        noise = np.sqrt(sigma2 / family.working(family.mean(eta), eta, sigma2).weights)
     else:
         noise = np.full_like(eta, np.sqrt(sigma2 / information))
     known, out = spread < WELL_KNOWN * noise, np.empty_like(eta)
     for chosen, rule in ((known, FEW), (~known, MANY)):
         for rows in _chunks(np.flatnonzero(chosen)):
-            mixture = Mixture(likelihood, eta[rows], spread[rows], sigma2, *_nodes(rule))
+            mixture = Mixture(family, eta[rows], spread[rows], sigma2, *_nodes(rule))
             out[rows] = mixture.quantile(probability)
     return out
 
@@ -116,17 +113,17 @@ class Mixture:
 
     def __init__(
         self,
-        likelihood: Family,
+        family: Family,
         eta: Vector,
         spread: Vector,
         sigma2: float,
         nodes: Vector,
         weights: Vector,
     ) -> None:
-        self._likelihood, self._sigma2, self._weights = likelihood, sigma2, weights
+        self._family, self._sigma2, self._weights = family, sigma2, weights
         self._points = eta[:, None] + nodes * spread[:, None]
-        self._center = likelihood.mean(eta)
-        shifted = likelihood.mean(eta + spread)
+        self._center = family.mean(eta)
+        shifted = family.mean(eta + spread)
         self._width = np.sqrt(sigma2) + np.abs(shifted - self._center) + np.sqrt(np.abs(self._center))
 
     def quantile(self, probability: float) -> Vector:
@@ -135,7 +132,7 @@ class Mixture:
             low, high = self._bracket(probability)
             for _ in range(BISECTIONS):
                 middle = 0.5 * (low + high)
-                if self._likelihood.discrete:
+                if self._family.discrete:
                     middle = np.floor(middle)
                 if np.all((middle <= low) | (high - low <= PRECISION * self._width)):
                     break
@@ -145,8 +142,8 @@ class Mixture:
 
     def _reached(self, y: Vector, probability: float) -> Mask:
         points = self._points
-        cdf = self._likelihood.cdf(np.broadcast_to(y[:, None], points.shape), points, self._sigma2)
-        assert cdf is not None
+        assert isinstance(self._family, Predictive)
+        cdf = self._family.cdf(np.broadcast_to(y[:, None], points.shape), points, self._sigma2)
         return np.asarray(cdf @ self._weights >= probability)
 
     def _bracket(self, probability: float) -> tuple[Vector, Vector]:
@@ -156,8 +153,8 @@ class Mixture:
         while (short := ~self._reached(high, probability)).any() and reach < 1e300:
             high = np.where(short, np.ceil(self._center + reach * self._width), high)
             reach *= 2.0
-        if self._likelihood.positive_only:
-            return np.full_like(low, -1.0 if self._likelihood.discrete else 0.0), high
+        if self._family.positive_only:
+            return np.full_like(low, -1.0 if self._family.discrete else 0.0), high
         reach = 2.0
         while (long := self._reached(low, probability)).any() and reach < 1e300:
             low = np.where(long, np.floor(self._center - reach * self._width), low)

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Mask, Matrix, Vector
-from farrier.data.design import spread
+from farrier.linalg import scatter
 from farrier.sampling.diagnostics import equal_tailed
 
 if TYPE_CHECKING:
@@ -150,13 +150,15 @@ def _metric(posterior: Posterior) -> Metric:
         family = family.with_nuisance(float(posterior.mean("nuisance")))
     information = family.information()
     if information is None:
-        eta = rows.x @ posterior.mean() + posterior.mean("intercept") + rows.offset
+        eta = rows.columns.matvec(posterior.mean()) + posterior.mean("intercept") + rows.offset
         each = family.working(rows.y, eta, float(posterior.mean("sigma2"))).weights
     else:
         each = np.full_like(rows.y, information)
     weights = rows.counts * each
     has_intercept = bool(posterior.intercept.any())
-    center = weights @ rows.x / weights.sum() if has_intercept else np.zeros(rows.x.shape[1])
+    center = np.zeros(rows.columns.shape[1])
+    if has_intercept:
+        center = rows.columns.rmatvec(weights) / weights.sum()
     return Metric(weights / rows.counts.sum(), center, has_intercept)
 
 
@@ -172,7 +174,9 @@ def _selection(
 
 def _decoupled(posterior: Posterior, metric: Metric, level: float) -> Selection:
     mean = posterior.mean()
-    x = np.sqrt(metric.weights)[:, None] * (posterior.rows.x - metric.center)
+    x = posterior.rows.columns.reweighted(
+        np.sqrt(metric.weights), metric.center
+    ).dense()  # no larger than the draws
     supports, residuals = _candidates(x, mean)
     shares = _explained(posterior, x, mean, residuals)
     path = Path(supports, shares.mean(axis=0), equal_tailed(shares[None], level))
@@ -188,7 +192,7 @@ def _refit(x: Matrix, mean: Vector, support: Mask) -> Vector:
         return np.where(support, mean, 0.0)
     scale = np.sqrt((x[:, support] ** 2).sum(axis=0))
     solution = np.linalg.lstsq(x[:, support] / scale, x @ mean, rcond=None)[0]
-    return np.asarray(spread(support, solution / scale))
+    return np.asarray(scatter(support, solution / scale))
 
 
 def _candidates(x: Matrix, mean: Vector) -> tuple[Mask, Matrix]:
@@ -221,7 +225,7 @@ def _supports(x: Matrix, mean: Vector) -> Iterator[Mask]:
         steps = 2 * min(len(x), int(used.sum())) + 1
         path = lars_path(x[:, used] * (mean[used] * unit), target * unit, max_iter=steps, method="lasso")[2]
     for coef in path.T:
-        yield spread(used, coef != 0.0)
+        yield scatter(used, coef != 0.0)
 
 
 def _residuals(x: Matrix, target: Vector, supports: Iterator[Mask]) -> Iterator[tuple[Mask, Vector]]:

@@ -1,1 +1,1 @@
-"""Tables and pictures of a fit."""
+"""Tables and pictures of a fit and of a posterior."""

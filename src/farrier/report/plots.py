@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from farrier._extras import require
+from farrier.report.axes import SELECTED, ZERO, at_least_one, coefficient_axes, finish, largest, percent
+from farrier.report.model import FittedModel
 from farrier.report.tables import feature_names
-
-if TYPE_CHECKING:
-    from farrier.estimators.classifier import HorseshoeClassifier
-    from farrier.estimators.regressor import HorseshoeRegressor
-
-SELECTED, ZERO = "#1b4965", "#b0b0b0"
 
 
 def plot_coefficients(
-    model: HorseshoeRegressor | HorseshoeClassifier,
+    model: FittedModel,
     level: float = 0.95,
     *,
     standardized: bool = True,
@@ -55,24 +50,13 @@ def plot_coefficients(
             f"the model has {len(model.coef_)} classes, one against the rest: "
             "draw one of them, as in plot_coefficients(model.estimators_[0])"
         )
-    pyplot = require("matplotlib.pyplot", extra="plot")
     unit = model.scale_ if standardized else np.ones_like(model.coef_)
     coef, interval = model.coef_ * unit, model.coef_interval(level) * unit[:, None]
-    order = np.argsort(-np.abs(coef), kind="stable")[:most][::-1]
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=(7.0, 1.2 + 0.3 * order.size), layout="constrained")
-    rows = np.arange(order.size)
-    names, chosen = np.array(feature_names(model), dtype=object)[order], model.support_[order]
-    ax.axvline(0.0, color=ZERO, linewidth=1.0, zorder=0)
+    order = largest(coef, at_least_one("most", most))
+    names = feature_names(model)
+    ax = coefficient_axes(ax, [names[j] for j in order], standardized)
+    rows, chosen = np.arange(order.size), model.support_[order]
     ax.hlines(rows[chosen], *interval[order[chosen]].T, color=SELECTED, linewidth=2.0)
     ax.plot(coef[order[chosen]], rows[chosen], "o", color=SELECTED, label="selected")
     ax.plot(np.zeros((~chosen).sum()), rows[~chosen], "o", color=ZERO, fillstyle="none", label="exactly zero")
-    ax.set_yticks(rows, [str(name).replace("$", r"\$") for name in names])
-    ax.set_xlabel("effect of one standard deviation" if standardized else "coefficient")
-    left_out = coef.size - order.size
-    ax.set_title(
-        f"posterior mode and {level:.0%} intervals" + (f" ({left_out} more not shown)" if left_out else "")
-    )
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="best")
-    return ax
+    return finish(ax, f"posterior mode and {percent(level)} intervals", coef.size - order.size)

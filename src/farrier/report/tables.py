@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from farrier._extras import require
-
-if TYPE_CHECKING:
-    from farrier.estimators.classifier import HorseshoeClassifier
-    from farrier.estimators.regressor import HorseshoeRegressor
+from farrier.report.model import FittedClasses, FittedModel
 
 
-def feature_names(model: HorseshoeRegressor | HorseshoeClassifier) -> list[str]:
+def feature_names(model: FittedModel | FittedClasses) -> list[str]:
     """Return the column names of the training data, or x0, x1, ...
 
     Examples
@@ -26,7 +23,7 @@ def feature_names(model: HorseshoeRegressor | HorseshoeClassifier) -> list[str]:
     return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def coefficient_table(model: HorseshoeRegressor | HorseshoeClassifier, level: float) -> Any:
+def coefficient_table(model: FittedModel, level: float) -> Any:
     """Return one row for each column of X, in the user's units and order.
 
     Examples
@@ -51,7 +48,7 @@ def coefficient_table(model: HorseshoeRegressor | HorseshoeClassifier, level: fl
     )
 
 
-def class_table(model: HorseshoeClassifier, level: float) -> Any:
+def class_table(model: FittedClasses, level: float) -> Any:
     """Return the rows of every class below each other, with the class in front.
 
     Examples

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._types import Matrix
 from farrier.linalg import fitting_threads
 from farrier.sampling.diagnostics import ess_bulk, rhat
-from farrier.sampling.gibbs import Gibbs, Model, State, join, sampler
+from farrier.sampling.gibbs import Gibbs, Model, State, join
+from farrier.sampling.metropolis import sampler
 
 Draws = dict[str, Any]
 """Arrays by name, with the chain first and the draw second."""
@@ -124,7 +124,7 @@ class Run:
         self._allocate(draws or {}, self.plan.kept(state.sweeps))
         first = state.sweeps
         try:
-            with fitting_threads(0, 0):  # one thread for each process
+            with fitting_threads():  # one thread for each process
                 while state.sweeps < self.plan.sweeps:
                     after, piece = self._advance(state, first)
                     self._store(piece, self.plan.kept(after.sweeps))
@@ -220,7 +220,7 @@ def advance(model: Model, plan: Plan, state: State, sweeps: int) -> tuple[State,
     count = plan.kept(state.sweeps + sweeps) - plan.kept(state.sweeps)
     draws = _room(state, count, plan.store_lambda2)
     kept = 0
-    with fitting_threads(0, 0):
+    with fitting_threads():
         sweep = _sampler(model, plan.n_warmup)
         for _ in range(sweeps):
             sweep.sweep(state)
@@ -248,18 +248,3 @@ def _same(one: Model | None, other: Model) -> bool:
 def _room(state: State, count: int, store_lambda2: bool) -> Draws:
     names = ["coef", "intercept", "tau2", "sigma2", "nuisance"] + ["lambda2"] * store_lambda2
     return {name: np.empty((len(state.rng), count, *getattr(state, name).shape[1:])) for name in names}
-
-
-def spread_draws(values: Matrix, columns: Any) -> Matrix:
-    """Return draws of all columns, zero where a column is constant.
-
-    Examples
-    --------
-    >>> spread_draws(np.ones((1, 1, 1)), np.array([True, False]))
-    array([[[1., 0.]]])
-    """
-    if columns.all():
-        return values
-    out = np.zeros((*values.shape[:-1], columns.size))
-    out[..., columns] = values
-    return out

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 import warnings
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 from farrier._types import Vector
 from farrier._version import __version__
+from farrier.files import write_file
 from farrier.sampling.gibbs import State
 from farrier.sampling.streams import Streams
 
@@ -23,7 +23,7 @@ WRITE_SHARE = 0.05
 
 
 class Checkpoint:
-    """One file, written to a temporary name and renamed, so that it is always whole.
+    """One file, which is always whole: see `farrier.files.write_file`.
 
     Parameters
     ----------
@@ -60,17 +60,11 @@ class Checkpoint:
         start = time.perf_counter()
         if start < self._next and not now:
             return
-        draft = self.path.with_name(f"{self.path.name}.draft")
+        content = self._content(state, draws)
         try:
-            with draft.open("wb") as file:
-                np.savez(file, **self._content(state, draws))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, self.path)
+            write_file(self.path, lambda file: np.savez(file, **content))
         except OSError as error:
             self._complain(error)
-        finally:
-            draft.unlink(missing_ok=True)
         done = time.perf_counter()
         self._next = done + max(1.0, (done - start) / WRITE_SHARE)
 

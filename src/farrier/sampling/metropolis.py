@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Vector
-from farrier.conditional.sampled import Conditional, Factor
-from farrier.data.weighted import WeightedSystem
-from farrier.sampling.gibbs import TAU_WIDTH, Gibbs, Model, State
+from farrier.conditional.base import Drawable, Kernel, kernel
+from farrier.data.problem import LeastSquares, Targets
+from farrier.families import Augmented
+from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, State
 from farrier.variates import slice_step
 
 PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
@@ -41,7 +42,7 @@ class Metropolis(Gibbs):
     def __init__(self, model: Model, n_warmup: int) -> None:
         super().__init__(model, n_warmup)
         self._moves = sorted({max(1, int(share * n_warmup)) for share in REFERENCES})
-        self._systems: dict[int, tuple[Vector, WeightedSystem]] = {}
+        self._problems: dict[int, tuple[Vector, LeastSquares]] = {}
 
     @property
     def tau_is_drawn(self) -> bool:
@@ -51,45 +52,42 @@ class Metropolis(Gibbs):
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Propose, accept or not, and tune while that is allowed."""
         self._move_reference(state, chain)
-        system = self.system(state, chain, rng)
-        assert isinstance(system, WeightedSystem)
-        given = Conditional(system, state.lambda2[chain])
-        here = self._at(system, np.append(state.coef[chain], state.intercept[chain]))
+        problem = self.problem(state, chain, rng)
+        scaled = kernel(problem, state.lambda2[chain])
+        here = self._at(problem, np.append(state.coef[chain], state.intercept[chain]))
         if self.collapse:
-            here = self._jump(given, system, here, state, chain, rng)
-        factor = given.at(float(state.tau2[chain]))
-        center = self._with_intercept(system, factor.mean, 0.0)
+            here = self._jump(scaled, problem, here, state, chain, rng)
+        given = scaled.at(float(state.tau2[chain]))
+        center = self._with_intercept(problem, given.mean, 0.0)
         turn, accepted = float(state.angle[chain]), 0
         for _ in range(PROPOSALS):
-            fresh = self._fresh(system, factor, rng)
+            fresh = self._fresh(problem, given, rng)
             step = math.cos(turn) * (here.point - center) + math.sin(turn) * (fresh - center)
-            there = self._at(system, center + step)
+            there = self._at(problem, center + step)
             if -rng.standard_exponential() < there.worth - here.worth:
                 here, accepted = there, accepted + 1
         state.coef[chain], state.intercept[chain] = here.point[:-1], here.point[-1]
         self._interweave(state, chain, here.eta, rng)
         self._tune(state, chain, accepted / PROPOSALS)
-        self.record(state, chain, system)
+        self.record(state, chain, problem)
 
-    def system(self, state: State, chain: int, rng: np.random.Generator) -> WeightedSystem:
+    def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
         """Return the problem at the reference, which changes a few times in the warm-up only."""
         reference = state.reference[chain]
-        known = self._systems.get(chain)
+        known = self._problems.get(chain)
         if known is not None and np.array_equal(known[0], reference):
             return known[1]
         model = self.model
-        working = model.likelihood.working(model.y, reference, 1.0)
-        weights = model.counts * working.weights
-        system = WeightedSystem(
-            model.x, working.targets - model.offset, weights, float(model.y.size), model.center
-        )
-        self._systems[chain] = (reference.copy(), system)
-        return system
+        weights, targets = model.family.working(model.y, reference, 1.0)
+        rows = Targets(targets - model.offset, float(model.y.size), model.counts * weights, model.center)
+        problem = LeastSquares(model.columns, rows)
+        self._problems[chain] = (reference.copy(), problem)
+        return problem
 
     def _jump(
         self,
-        given: Conditional,
-        system: WeightedSystem,
+        scaled: Kernel,
+        problem: LeastSquares,
         here: Place,
         state: State,
         chain: int,
@@ -97,33 +95,35 @@ class Metropolis(Gibbs):
     ) -> Place:
         """Propose tau2 and coefficients to go with it, both as if the Gaussian were the likelihood."""
         before = state.tau2[chain]
-        factor = self.factor(given, state, chain, rng)
-        there = self._at(system, self._fresh(system, factor, rng))
+        given = self.given(scaled, state, chain, rng)
+        there = self._at(problem, self._fresh(problem, given, rng))
         if -rng.standard_exponential() < there.worth - here.worth:
             return there
         state.tau2[chain] = before
         return here
 
-    def _fresh(self, system: WeightedSystem, factor: Factor, rng: np.random.Generator) -> Vector:
+    def _fresh(self, problem: LeastSquares, given: Drawable, rng: np.random.Generator) -> Vector:
         """Draw the coefficients and the intercept from the Gaussian."""
-        noise = rng.standard_normal() / math.sqrt(system.total) if self.model.center else 0.0
-        return self._with_intercept(system, factor.draw(1.0, rng), noise)
+        information = problem.targets.information
+        noise = rng.standard_normal() / math.sqrt(information) if self.model.center else 0.0
+        return self._with_intercept(problem, given.draw(1.0, rng), noise)
 
-    def _at(self, system: WeightedSystem, point: Vector) -> Place:
+    def _at(self, problem: LeastSquares, point: Vector) -> Place:
         """Look at some coefficients, with the intercept behind them."""
-        eta = self.model.x @ point[:-1] + (self.model.offset + point[-1])
-        return Place(point, eta, self._worth(system, eta))
+        eta = self.model.columns.matvec(point[:-1]) + (self.model.offset + point[-1])
+        return Place(point, eta, self._worth(problem, eta))
 
-    def _with_intercept(self, system: WeightedSystem, coef: Vector, noise: float) -> Vector:
+    def _with_intercept(self, problem: LeastSquares, coef: Vector, noise: float) -> Vector:
         """Return the coefficients with the intercept behind them."""
-        return np.append(coef, system.intercept(coef) + noise if self.model.center else 0.0)
+        return np.append(coef, problem.intercept(coef) + noise if self.model.center else 0.0)
 
-    def _worth(self, system: WeightedSystem, eta: Vector) -> float:
+    def _worth(self, problem: LeastSquares, eta: Vector) -> float:
         """Return the log of the likelihood over the Gaussian that stands for it."""
         model = self.model
-        fit = -float(model.counts @ model.likelihood.neg_log_likelihood(model.y, eta, 1.0))
-        gap = system.targets + model.offset - eta
-        worth = fit + 0.5 * float(system.weights @ (gap * gap))
+        fit = -float(model.counts @ model.family.neg_log_likelihood(model.y, eta, 1.0))
+        gap = problem.targets.values + model.offset - eta
+        assert problem.targets.weights is not None
+        worth = fit + 0.5 * float(problem.targets.weights @ (gap * gap))
         return worth if math.isfinite(worth) else -math.inf
 
     def _interweave(self, state: State, chain: int, eta: Vector, rng: np.random.Generator) -> None:
@@ -139,7 +139,7 @@ class Metropolis(Gibbs):
             if not low <= log_tau <= high:
                 return -math.inf
             there = level + math.exp(log_tau - here) * fit
-            loss = float(model.counts @ model.likelihood.neg_log_likelihood(model.y, there, 1.0))
+            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, there, 1.0))
             return model.tau.log_density(log_tau) - loss if math.isfinite(loss) else -math.inf
 
         log_tau = slice_step(log_density, here, TAU_WIDTH, rng)
@@ -164,3 +164,21 @@ class Metropolis(Gibbs):
             state.reference[chain] = state.eta_sum[chain] / (state.sweeps - starts[part - 1])
             state.eta_sum[chain] = 0.0
         state.eta_sum[chain] += self.eta(state, chain)
+
+
+def sampler(model: Model, n_warmup: int) -> Gibbs:
+    """Return the sweep for a family.
+
+    Examples
+    --------
+    >>> from farrier.families import Poisson
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> from farrier.data.dense import Dense
+    >>> row = np.ones(3)
+    >>> model = Model(Dense(np.eye(3)), row, row, row, Poisson(), Horseshoe(), HalfCauchy(), 1.0, True)
+    >>> type(sampler(model, 100)).__name__
+    'Metropolis'
+    """
+    if model.family.constant_weights:
+        return GaussianGibbs(model, n_warmup)
+    return (Gibbs if isinstance(model.family, Augmented) else Metropolis)(model, n_warmup)

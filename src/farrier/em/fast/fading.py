@@ -12,63 +12,126 @@ active columns is kept, through the second order: (I + K)^-1 = I - K + K^2.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import blas
 
-from farrier._types import Mask, Matrix, Vector
-from farrier.data.design import System, columns
+from farrier._types import Mask, Matrix, Moments, Vector
+from farrier.conditional.base import Conditional, moments
+from farrier.conditional.dual import Dual
+from farrier.conditional.orthogonal import Diagonal
+from farrier.conditional.primal import PrimalKernel
+from farrier.data.columns import Columns
+from farrier.data.problem import LeastSquares
+from farrier.linalg import both_triangles
 
-EXPANDABLE_LEVEL = 0.03
-"""Below this mean eigenvalue of K the expansion is as good as K itself."""
 
-
-class Size(NamedTuple):
+class Weight(NamedTuple):
     """How much fades: the sum and the sum of squares of w_j = E[b_j^2] ||x_j||^2 / sigma2."""
 
-    total: float
-    squares: float
+    total: float = 0.0
+    squares: float = 0.0
 
-    def times(self, factor: float) -> Size:
-        """Return the size after all fade by ``factor``."""
-        return Size(self.total * factor, self.squares * factor * factor)
+    def times(self, factor: float) -> Weight:
+        """Return the weight after all fade by ``factor``."""
+        return Weight(self.total * factor, self.squares * factor * factor)
 
-    def plus(self, w: Vector) -> Size:
-        """Return the size with the columns ``w`` added."""
-        return Size(self.total + float(w.sum()), self.squares + float(w @ w))
+    def plus(self, w: Vector) -> Weight:
+        """Return the weight with the columns ``w`` added."""
+        return Weight(self.total + float(w.sum()), self.squares + float(w @ w))
 
     def growth(self, leverage: float, gain: float) -> float:
         """Return the mean of 1 - leverage_j + gain_j, weighted by w, from their sums over the columns."""
         return 1.0 + (gain - leverage) * self.squares / self.total**2
 
 
-class MatrixBackground(NamedTuple):
-    """K itself: the lower triangle, in single precision."""
+class Fading(Protocol):
+    """What fades, and the E-step that sees it."""
 
-    size: Size
-    matrix: Any
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is K itself, which only the dual form can carry."""
+        ...
+
+    @property
+    def weight(self) -> Weight:
+        """How much fades."""
+        ...
 
     @property
     def level(self) -> float:
         """The mean eigenvalue of K."""
-        return self.size.total / float(self.matrix.shape[0])
+        ...
 
-    def faded(self, factor: float) -> MatrixBackground:
+    def faded(self, factor: float) -> Fading:
+        """Return the effect of K times ``factor``."""
+        ...
+
+    def expanded(self, problem: LeastSquares) -> Fading:
+        """Return the effect on the columns that are left, and no more."""
+        ...
+
+    def absorb(self, problem: LeastSquares, leaving: Mask, share: Vector, weight: Weight) -> Fading:
+        """Return K with the columns that leave added."""
+        ...
+
+    def moments(
+        self, problem: LeastSquares, d: Vector, sigma2: float, approximate: bool, single: bool
+    ) -> Moments:
+        """Return the moments of the columns that are left; in single precision where that pays."""
+        ...
+
+
+class MatrixFading(NamedTuple):
+    """K itself: the lower triangle, in single precision."""
+
+    weight: Weight
+    matrix: Any
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is K itself: yes."""
+        return True
+
+    @property
+    def level(self) -> float:
+        """The mean eigenvalue of K."""
+        return self.weight.total / float(self.matrix.shape[0])
+
+    def faded(self, factor: float) -> MatrixFading:
         """Return K times ``factor``."""
-        return MatrixBackground(self.size.times(factor), self.matrix * np.float32(factor))
+        return MatrixFading(self.weight.times(factor), self.matrix * np.float32(factor))
 
-    def expanded(self, system: System) -> GramBackground:
-        """Return the effect of K on the columns of ``system`` and on its targets."""
-        matrix = self.matrix.astype(np.float64)
-        kx, kz = blas.dsymm(1.0, matrix, system.x, lower=1), blas.dsymv(1.0, matrix, system.z, lower=1)
-        diagonal, below = matrix.diagonal(), np.tril(matrix, -1).ravel(order="K")
-        squares = float(diagonal @ diagonal) + 2.0 * float(below @ below)
-        return GramBackground(
-            self.size,
-            system.n_rows,
-            first=Effect(kx.T @ system.x, system.x.T @ kz, float(system.z @ kz), float(diagonal.sum())),
-            second=Effect(kx.T @ kx, kx.T @ kz, float(kz @ kz), squares),
+    def absorb(self, problem: LeastSquares, leaving: Mask, share: Vector, weight: Weight) -> MatrixFading:
+        """Return K with the columns that leave added."""
+        return MatrixFading(weight, outer(problem.weighted, leaving, share, self.matrix))
+
+    def moments(
+        self, problem: LeastSquares, d: Vector, sigma2: float, approximate: bool, single: bool
+    ) -> Moments:
+        """Return the moments, of the dual form whatever the shape."""
+        dtype, root = (np.float32 if single else np.float64), np.sqrt(d)
+        scaled = problem.weighted.scaled(root, dtype)
+        given = Dual(problem, root, scaled.outer(self.matrix), scaled, self.matrix)
+        if approximate:
+            return moments(Diagonal(given, problem, d, self.weight.total), sigma2)
+        found = moments(given, sigma2)
+        faded = given.whole_trace - found.fit_trace
+        symv = blas.ssymv if single else blas.dsymv
+        gain = float(given.residual @ symv(1.0, self.matrix, given.residual, lower=1)) / sigma2
+        return _with_fading(found, sigma2, faded, self.weight.growth(faded, gain))
+
+    def expanded(self, problem: LeastSquares) -> GramFading:
+        """Return the effect of K on the columns of ``problem`` and on its targets."""
+        matrix = both_triangles(self.matrix.astype(np.float64))
+        kx, kz = problem.weighted.rmatvec(matrix).T, matrix @ problem.z
+        x = problem.weighted
+        return GramFading(
+            self.weight,
+            problem.n_rows,
+            first=Effect(x.rmatvec(kx), x.rmatvec(kz), float(problem.z @ kz), float(matrix.trace())),
+            second=Effect(kx.T @ kx, kx.T @ kz, float(kz @ kz), float(np.einsum("ij,ij->", matrix, matrix))),
         )
 
 
@@ -99,81 +162,116 @@ class Effect(NamedTuple):
         return self.zz + float(coef @ (self.gram @ coef - 2.0 * self.xz))
 
 
-class GramBackground(NamedTuple):
+class GramFading(NamedTuple):
     """The effects of K and of K^2."""
 
-    size: Size
+    weight: Weight
     n_rows: int
     first: Effect
     second: Effect
 
     @property
+    def is_matrix(self) -> bool:
+        """Whether it is K itself: no."""
+        return False
+
+    def expanded(self, problem: LeastSquares) -> GramFading:
+        """Return it as it is."""
+        return self
+
+    @property
     def level(self) -> float:
         """The mean eigenvalue of K."""
-        return self.size.total / self.n_rows
+        return self.weight.total / self.n_rows
 
-    def faded(self, factor: float) -> GramBackground:
+    def faded(self, factor: float) -> GramFading:
         """Return the effects of K times ``factor``, at most 1: the expansion must stay a good one."""
         factor = min(factor, 1.0)
         return self._replace(
-            size=self.size.times(factor),
+            weight=self.weight.times(factor),
             first=self.first.times(factor),
             second=self.second.times(factor * factor),
         )
 
-    def take(self, keep: Mask) -> GramBackground:
-        """Return the effects on the columns in ``keep``."""
-        return self._replace(first=self.first.take(keep), second=self.second.take(keep))
+    def absorb(self, problem: LeastSquares, leaving: Mask, share: Vector, weight: Weight) -> GramFading:
+        """Return the effects with those of the columns that leave added."""
+        first, second = _effects(problem, leaving, share)
+        stay = ~leaving
+        return self._replace(
+            weight=weight,
+            first=self.first.take(stay).plus(first),
+            second=self.second.take(stay).plus(second),
+        )
+
+    def moments(
+        self, problem: LeastSquares, d: Vector, sigma2: float, approximate: bool, single: bool
+    ) -> Moments:
+        """Return the moments, exact but for the third order of K; V = (I + K)^-1, V^2 = I - 2 K + 3 K^2."""
+        first, second = self.first, self.second
+        gram = problem.gram - first.gram + second.gram
+        given = PrimalKernel(problem, d, gram, problem.xz - first.xz + second.xz).at(1.0)
+        seen, twice = first.quadratic(given.mean), second.quadratic(given.mean)
+        bent = 3.0 * twice - 2.0 * seen  # ||V e||^2 - ||e||^2
+        if approximate:
+            form: Conditional = Diagonal(given, problem, d, self.weight.total)
+            found = moments(form, sigma2)
+            return found._replace(expected_rss=found.expected_rss + bent)
+        trace = given.fit_trace
+        half = given.half * given.root
+        inner = 2.0 * second.gram - first.gram
+        faded = first.trace - second.trace + float(np.einsum("ij,ij->", half @ inner, half))
+        growth = self.weight.growth(faded, (seen - 2.0 * twice) / sigma2)
+        variance, rss = sigma2 * given.variance(), max(given.rss + bent, 0.0)
+        found = Moments(given.mean, variance, rss + sigma2 * trace, trace, given.log_det)
+        return _with_fading(found, sigma2, faded, growth)
 
 
-Background = MatrixBackground | GramBackground
+def absorb(fading: Fading | None, problem: LeastSquares, leaving: Mask, share: Vector) -> Fading:
+    """Return what fades with sum_j share_j x_j x_j' over the columns that leave added to it.
 
-
-def absorb(background: Background | None, system: System, leaving: Mask, share: Vector) -> Background | None:
-    """Return the background with sum_j share_j x_j x_j' over the columns that leave added to it.
-
-    ``system`` still has them; the result speaks of those that stay.
+    ``problem`` still has them; the result speaks of those that stay.
 
     Examples
     --------
-    >>> system = System(np.asfortranarray([[1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 3.0]), 2.0)
-    >>> after = absorb(None, system, np.array([False, True]), np.array([0.01]))
+    >>> from farrier.data.problem import plain
+    >>> problem = plain(np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 3.0]))
+    >>> after = absorb(None, problem, np.array([False, True]), np.array([0.01]))
     >>> after.first.gram, after.first.xz  # x_0'K x_0 and x_0'K z
     (array([[0.01]]), array([0.07]))
     """
-    size = (Size(0.0, 0.0) if background is None else background.size).plus(share * system.column_ss[leaving])
-    wide = system.n_columns > system.n_rows
-    if isinstance(background, MatrixBackground) or (background is None and wide):
-        matrix = None if background is None else background.matrix
-        return MatrixBackground(size, add_columns(matrix, system.x, leaving, share))
-    first, second = _effects(system, leaving, share)
-    if background is None:
-        return GramBackground(size, system.n_rows, first, second)
-    kept = background.take(~leaving)
-    return kept._replace(size=size, first=kept.first.plus(first), second=kept.second.plus(second))
+    weight = (Weight() if fading is None else fading.weight).plus(share * problem.squares[leaving])
+    if fading is not None:
+        return fading.absorb(problem, leaving, share, weight)
+    if problem.n_columns > problem.n_rows:
+        return MatrixFading(weight, outer(problem.weighted, leaving, share))
+    return GramFading(weight, problem.n_rows, *_effects(problem, leaving, share))
 
 
-def add_columns(matrix: Any, x: Any, chosen: Mask, weight: Vector, sign: float = 1.0) -> Any:
-    """Return ``matrix`` + sign * sum_j weight_j x_j x_j' over the chosen columns: lower triangle, single.
+def outer(columns: Columns, chosen: Mask, share: Vector, base: Any = None, dtype: Any = np.float32) -> Any:
+    """Return base + sum_j share_j x_j x_j' over the chosen columns: the lower triangle.
 
     Examples
     --------
-    >>> x = np.asfortranarray([[1.0, 2.0]])
-    >>> float(add_columns(None, x, np.array([False, True]), np.array([0.25]))[0, 0])
+    >>> from farrier.data.dense import Dense
+    >>> float(outer(Dense(np.array([[1.0, 2.0]])), np.array([False, True]), np.array([0.25]))[0, 0])
     1.0
     """
-    block = columns(x, chosen).astype(np.float32, copy=False)
-    block *= np.sqrt(weight, dtype=np.float32)
-    if matrix is None:
-        return blas.ssyrk(sign, block, lower=1)
-    return blas.ssyrk(sign, block, beta=1.0, c=matrix, lower=1)
+    return columns.take(chosen).scaled(np.sqrt(share), dtype).outer(base)
 
 
-def _effects(system: System, leaving: Mask, share: Vector) -> tuple[Effect, Effect]:
+def _with_fading(found: Moments, sigma2: float, faded: float, growth: float) -> Moments:
+    return found._replace(
+        expected_rss=found.expected_rss + sigma2 * faded,
+        fit_trace=found.fit_trace + faded,
+        fading_growth=growth,
+    )
+
+
+def _effects(problem: LeastSquares, leaving: Mask, share: Vector) -> tuple[Effect, Effect]:
     """Return the effects on the columns that stay of K and K^2, K = sum_j share_j x_j x_j'."""
-    across = system.gram[np.ix_(~leaving, leaving)]  # X_stay' X_leave
-    within = system.gram[np.ix_(leaving, leaving)]
-    xz = system.xz[leaving]
+    across = problem.gram[np.ix_(~leaving, leaving)]  # X_stay' X_leave
+    within = problem.gram[np.ix_(leaving, leaving)]
+    xz = problem.xz[leaving]
     inner = share[:, None] * within * share  # K^2 = X_leave inner X_leave'
     first = Effect(
         gram=(across * share) @ across.T,

@@ -5,7 +5,8 @@ leverage q_j = d_j x_j'M^-1 x_j. But E[b_j^2] changes by the factor (1 - q_j + g
 (sigma2 d_j), and where both are small the column needs neither exactly. Such columns rest:
 
 - their joint part in M is kept as one matrix K, multiplied at each iteration by the factor by which the sum
-  of their d_j ||x_j||^2 changes;
+  of their d_j ||x_j||^2 changes; where weights move, K is of the columns without weights, and an n x n matrix
+  is weighted instead of n x p columns;
 - the residual M^-1 z is then refined with the true D, so means and gains stay exact;
 - their leverages keep their proportions, and their sum is known: tr(I - M^-1) less that of the others.
 
@@ -14,128 +15,193 @@ A column wakes when its leverage or its gain grows, or when its part in K has dr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from farrier._types import Mask, Moments, Vector
-from farrier.conditional.engines import ALONE, Context, Dual
-from farrier.data.design import System, columns
-from farrier.em.fast.fading import MatrixBackground, Size, add_columns
-
-REST_LIMIT, WAKE_LIMIT = 0.03, 0.08
-"""A column goes to rest when leverage and gain are below the first limit, and wakes above the second."""
-SETTLED_LIMIT, SETTLED_FADING = 0.05, 0.7
-"""The first limit when the d_j of those that rest fall by this factor or more: then none will soon wake."""
-DRIFT_LIMIT = 0.2
-"""A column also wakes when its part in K is off by this share of itself."""
-LARGE = 100_000
-"""Number of entries of X from which it pays to let columns rest."""
-WORTHWHILE = 0.15
-"""Columns go to rest together when they are this share of those awake."""
-REFINEMENTS = 1
+from farrier.conditional.dual import Dual
+from farrier.data.columns import Columns
+from farrier.data.problem import LeastSquares
+from farrier.em.fast.fading import MatrixFading, Weight, outer
+from farrier.em.fast.limits import LIMITS
 
 
-class LazyDual:
-    """A dual engine that remembers which columns rest: one for each fit, on one system."""
+class RestingDual(NamedTuple):
+    """Which columns rest, and what is known of them.
 
-    exact = False
+    Attributes
+    ----------
+    columns : Columns
+        All of them, in the precision of the engine.
+    squares : array of shape (k,)
+        ||x_j||^2 of the columns without weights.
+    awake : bool array of shape (k,)
+        Those that do not rest.
+    part : Columns
+        They.
+    k : array of shape (n, n), or None
+        sum_j in_k_j x_j x_j' over those that rest: the lower triangle, without weights.
+    in_k : array of shape (k,)
+        d_j as it stands in K.
+    unit_leverage : array of shape (k,)
+        q_j / d_j.
+    dtype : type
+        The precision: double while M is too large for single.
+    rate : float
+        By which the d_j of those that rest changed.
+    """
 
-    def __init__(self, system: System) -> None:
-        self._dual = Dual(single=True)
-        self.awake: Mask = np.ones(system.n_columns, dtype=np.bool_)
-        self._x: Any = system.x.astype(np.float32)
-        self._part = System(self._x, system.z, system.size)  # the columns that are awake
-        self._k: Any = None
-        self._in_k = np.zeros(system.n_columns)  # d_j as it stands in K
-        self._unit_leverage = system.column_ss.copy()  # q_j / d_j
-        self._fading = 1.0  # by which the d_j of those that rest changed
+    columns: Columns
+    squares: Vector
+    awake: Mask
+    part: Columns
+    k: Any
+    in_k: Vector
+    unit_leverage: Vector
+    dtype: Any = np.float32
+    rate: float = 1.0
 
     @property
     def n_awake(self) -> int:
         """Number of columns that do not rest."""
         return int(self.awake.sum())
 
-    def __call__(
-        self, system: System, prior_variance: Vector, sigma2: float, context: Context = ALONE
-    ) -> Moments:
-        """Return the moments of all columns, those that rest included."""
-        d, awake = prior_variance, self.awake
-        self._follow(d * system.column_ss, system.column_ss)
-        factor, blocks = self._dual.factorise(self._part, d[awake], self._k)
-        leverage = d * self._unit_leverage
-        leverage[awake] = self._dual.leverages(factor, blocks)
-        trace = self._share_out(leverage, factor)
-        residual = self._residual(system, d, factor)
-        mean = d * (self._x.T @ residual)
-        moments = Moments(
-            mean=mean,
-            variance=sigma2 * d * np.maximum(1.0 - leverage, 0.0),
-            expected_rss=float(residual @ residual) + sigma2 * trace,
-            fit_trace=trace,
-            log_det=None,
-        )
-        np.divide(leverage, d, out=self._unit_leverage, where=d > 0.0)
+    def moments(self, problem: LeastSquares, d: Vector, sigma2: float) -> tuple[Moments, RestingDual]:
+        """Return the moments of all columns, those that rest included, and who rests next."""
+        here = self._follow(d)
+        awake, light = here.awake, LeastSquares(here.columns, problem.targets)
+        weighted = LeastSquares(here.part, problem.targets).weighted
+        root = np.sqrt(d[awake])
+        scaled = weighted.scaled(root, here.dtype)
+        moving = problem.targets.root is not None
+        total = (here.part.scaled(root, here.dtype) if moving else scaled).outer(here.k)
+        whole = problem.weigh(total)
+        small = here.dtype == np.float64 and _norm(whole) < LIMITS.single_spread
+        given = Dual(light, np.sqrt(d), whole, scaled, refine=False)
+        leverage = d * here.unit_leverage
+        leverage[awake] = scaled.leverages(given.factor)
+        trace = here._share_out(leverage, given)
+        residual = _refined(light, given, d)
+        mean = np.asarray(d * light.rmatvec(residual), dtype=np.float64)
+        rss = float(residual @ residual) + sigma2 * trace
+        found = Moments(mean, sigma2 * d * np.maximum(1.0 - leverage, 0.0), rss, trace, None)
+        unit = np.divide(leverage, d, out=here.unit_leverage.copy(), where=d > 0.0)
         gain = np.divide(mean * mean, sigma2 * d, out=np.zeros_like(d), where=d > 0.0)
-        self._rest_and_wake(system, d, np.maximum(leverage, gain))
-        return moments
+        here = here._replace(unit_leverage=unit)
+        after = here._rest_and_wake(d, np.maximum(leverage, gain), total if moving else None)
+        return found, after._in_single() if small else after
 
-    def background(self, system: System, keep: Mask, share: Vector) -> MatrixBackground:
+    def fading(self, keep: Mask, share: Vector) -> MatrixFading:
         """Return sum_j share_j x_j x_j' over the columns not in ``keep``; most of it is in K already."""
         leaving = ~keep
-        self._add_to_k(keep & ~self.awake, self._in_k, sign=-1.0)
+        k = self._changed(keep & ~self.awake, self.in_k, -1.0)
         resting = leaving & ~self.awake
-        if self._k is not None and resting.any():
-            weight = system.column_ss[resting]
-            self._k *= np.float32(share[resting] @ weight / (self._in_k[resting] @ weight))
-        self._add_to_k(leaving & self.awake, share)
-        return MatrixBackground(Size(0.0, 0.0).plus((share * system.column_ss)[leaving]), self._k)
+        if k is not None and resting.any():
+            weight = self.squares[resting]
+            k = k * self.dtype(share[resting] @ weight / (self.in_k[resting] @ weight))
+        k = self._replace(k=k)._changed(leaving & self.awake, share)
+        return MatrixFading(Weight().plus((share * self.squares)[leaving]), k)
 
-    def _follow(self, weight: Vector, column_ss: Vector) -> None:
+    def take(self, keep: Mask) -> RestingDual:
+        """Return the engine of the columns in ``keep``; the others are gone."""
+        k = self._changed(~keep & ~self.awake, self.in_k, -1.0)
+        asleep = (keep & ~self.awake).any()
+        return RestingDual(
+            self.columns.take(keep),
+            self.squares[keep],
+            self.awake[keep],
+            self.columns.take(keep & self.awake),
+            k if asleep else None,
+            self.in_k[keep],
+            self.unit_leverage[keep],
+            self.dtype,
+            self.rate,
+        )
+
+    def _in_single(self) -> RestingDual:
+        """Return the engine in single precision."""
+        single = self.columns.single()
+        k = None if self.k is None else self.k.astype(np.float32, order="F")
+        return self._replace(columns=single, part=single.take(self.awake), k=k, dtype=np.float32)
+
+    def _follow(self, d: Vector) -> RestingDual:
         """Let K change as the sum of the d_j ||x_j||^2 in it does."""
-        if self._k is not None:
-            asleep = ~self.awake
-            factor = float(weight[asleep].sum() / (self._in_k[asleep] @ column_ss[asleep]))
-            self._k *= np.float32(factor)
-            self._in_k *= factor
-            self._fading = factor
+        if self.k is None:
+            return self
+        weight = self.squares[~self.awake]
+        factor = float((d[~self.awake] @ weight) / (self.in_k[~self.awake] @ weight))
+        return self._replace(k=self.k * self.dtype(factor), in_k=self.in_k * factor, rate=factor)
 
-    def _share_out(self, leverage: Vector, factor: Any) -> float:
+    def _share_out(self, leverage: Vector, given: Dual) -> float:
         """Scale the leverages of those that rest to their known sum; return the sum of all."""
-        if self._k is None:
+        if self.k is None:
             return float(leverage.sum())
-        asleep, trace = ~self.awake, self._dual.trace(factor)
+        asleep, trace = ~self.awake, given.whole_trace
         left = max(trace - float(leverage[self.awake].sum()), 0.0)
         leverage[asleep] *= left / leverage[asleep].sum()
         return trace
 
-    def _residual(self, system: System, d: Vector, factor: Any) -> Any:
-        """Return M^-1 z, with the factor of a nearby M as the preconditioner."""
-        target, weight = system.z.astype(np.float32), d.astype(np.float32)
-        residual, error = np.zeros_like(target), target
-        for step in range(REFINEMENTS + 1):
-            residual = residual + self._dual.potrs(factor, error, lower=1)[0]
-            if step < REFINEMENTS:
-                error = target - residual - self._x @ (weight * (self._x.T @ residual))
-        return residual
+    def _rest_and_wake(self, d: Vector, activity: Vector, whole: Any = None) -> RestingDual:
+        """Decide who rests in the next iteration; both are worth a copy only if they are many.
 
-    def _rest_and_wake(self, system: System, d: Vector, activity: Vector) -> None:
-        """Decide who rests in the next iteration; both are worth a copy only if they are many."""
-        drifted = np.abs(d - self._in_k) > DRIFT_LIMIT * self._in_k
-        waking = ~self.awake & ((activity > WAKE_LIMIT) | drifted)
-        limit = SETTLED_LIMIT if self._fading < SETTLED_FADING else REST_LIMIT
+        ``whole`` is K with those that are awake added, if it is at hand.
+        """
+        drifted = np.abs(d - self.in_k) > LIMITS.drift * self.in_k
+        waking = ~self.awake & ((activity > LIMITS.wake) | drifted)
+        limit = LIMITS.rest_settled if self.rate < LIMITS.settled_fading else LIMITS.rest
         resting = self.awake & (activity < limit)
-        if resting.sum() < WORTHWHILE * self.awake.sum():
+        if resting.sum() < LIMITS.worthwhile * self.awake.sum():
             resting[:] = False
         if not (waking.any() or resting.any()):
-            return
-        self._add_to_k(waking, self._in_k, sign=-1.0)
-        self._add_to_k(resting, d)
-        self._in_k[waking], self._in_k[resting] = 0.0, d[resting]
-        self.awake = (self.awake | waking) & ~resting
-        self._part = System(columns(self._x, self.awake), system.z, system.size)
+            return self
+        staying = self.awake & ~resting
+        if whole is not None and self.dtype == np.float64 and staying.sum() < resting.sum():
+            rest = self._replace(k=whole)._changed(staying, d, -1.0)  # in single precision it would cancel
+            k = self._replace(k=rest)._changed(waking, self.in_k, -1.0)
+        else:
+            k = self._changed(waking, self.in_k, -1.0)
+            k = self._replace(k=k)._changed(resting, d)
+        in_k = np.where(resting, d, np.where(waking, 0.0, self.in_k))
+        awake = (self.awake | waking) & ~resting
+        return self._replace(k=k, in_k=in_k, awake=awake, part=self.columns.take(awake))
 
-    def _add_to_k(self, chosen: Mask, weight: Vector, sign: float = 1.0) -> None:
-        """Add sign * sum_j weight_j x_j x_j' to K."""
-        if chosen.any():
-            self._k = add_columns(self._k, self._x, chosen, weight[chosen], sign)
+    def _changed(self, chosen: Mask, share: Vector, sign: float = 1.0) -> Any:
+        """Return K + sign * sum_j share_j x_j x_j' over the chosen columns."""
+        if not chosen.any():
+            return self.k
+        more = outer(self.columns, chosen, share[chosen], dtype=self.dtype)
+        more *= self.dtype(sign)
+        if self.k is not None:
+            more += self.k
+        return more
+
+
+def let_rest(problem: LeastSquares, squares: Vector, single: bool) -> RestingDual:
+    """Return an engine in which every column is awake, in single precision or in double for now.
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> let_rest(plain(np.eye(2), np.zeros(2)), np.ones(2), single=True).n_awake
+    2
+    """
+    columns = problem.columns.single() if single else problem.columns
+    awake = np.ones(problem.n_columns, dtype=np.bool_)
+    dtype = np.float32 if single else np.float64
+    return RestingDual(columns, squares, awake, columns, None, np.zeros(awake.size), squares.copy(), dtype)
+
+
+def _norm(lower: Any) -> float:
+    """Return the largest sum of a row of a symmetric matrix, which no eigenvalue exceeds."""
+    size = np.abs(np.tril(lower))
+    return float((size.sum(axis=1) + size.sum(axis=0) - size.diagonal()).max())
+
+
+def _refined(problem: LeastSquares, given: Dual, d: Vector) -> Any:
+    """Return M^-1 z with the factor of a nearby M as the preconditioner."""
+    residual = given.residual
+    for _ in range(LIMITS.refinements):
+        error = problem.z - residual - problem.matvec(d * problem.rmatvec(residual))
+        residual = residual + given.solve(error)
+    return residual

@@ -1,4 +1,4 @@
-"""Newton's method on the fixed point of EM, for the tail only; and Anderson's for weights that move.
+"""Newton's method on the fixed point of EM, for the tail only.
 
 EM converges linearly, and slowly when a coefficient stands near the edge of being selected. Once the
 active set has settled and the next Newton step is small, the fixed point that EM is walking to can be
@@ -22,40 +22,33 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Matrix, Moments, Scales, Vector
-from farrier.conditional.engines import DiagonalVariance, Primal, posterior_covariance
-from farrier.data.design import System
-from farrier.em.mstep import m_step, noise_variance
-from farrier.priors import GlobalPrior, LocalPrior
-
-NEAR = 0.1
-"""Newton's step may move no log E[b_j^2] by more than this."""
-SOLVED, SOLVED_ENOUGH = 1e-13, 1e-9
-"""Residuals at which the fixed point is found: at once, or when rounding lets it fall no further."""
-MAX_STEPS = 12
+from farrier.conditional.base import condition, moments
+from farrier.data.problem import LeastSquares
+from farrier.em.fast.limits import LIMITS
+from farrier.em.mstep import Hyper, m_step, noise_variance
+from farrier.em.schedule import approximate
 
 
 class EMMap(NamedTuple):
     """One EM step as a function of E[b^2] and E[RSS], the global scale fixed."""
 
-    system: System
-    prior: LocalPrior
-    coordinate: float
-    tau: GlobalPrior
+    problem: LeastSquares
+    hyper: Hyper
     known_sigma2: float | None
     approximate: bool = False
 
     def step(self, log_second: Vector, log_rss: float) -> tuple[Scales, Moments]:
         """Return the scales and the moments that follow."""
         second = np.exp(log_second)
-        sigma2 = self.known_sigma2 or noise_variance(float(np.exp(log_rss)), self.system.size)
-        scales = m_step(self.prior, self.coordinate, self.tau, second, sigma2)
-        engine = DiagonalVariance() if self.approximate else Primal()
-        return scales, engine(self.system, scales.prior_variance, sigma2)
+        sigma2 = self.known_sigma2 or noise_variance(float(np.exp(log_rss)), self.problem.total_weight)
+        scales = m_step(self.hyper, second, sigma2)
+        form = approximate if self.approximate else condition
+        return scales, moments(form(self.problem, scales.prior_variance), sigma2)
 
-    def jacobian(self, log_second: Vector, scales: Scales, moments: Moments) -> Matrix:
+    def jacobian(self, log_second: Vector, scales: Scales, found: Moments) -> Matrix:
         """Return d (log E[b^2], log E[RSS]) after the step / d the same before it."""
-        k, d, sigma2, mean = log_second.size, scales.prior_variance, scales.sigma2, moments.mean
-        half = posterior_covariance(self.system, d, 1.0).factor
+        k, d, sigma2, mean = log_second.size, scales.prior_variance, scales.sigma2, found.mean
+        half = condition(self.problem, d).covariance(1.0).factor
         p = half.T @ half
         pull = mean / d  # = X'r
         d_variance, d_trace = self._spread_derivatives(p, d)
@@ -63,35 +56,36 @@ class EMMap(NamedTuple):
         d_rss = -2.0 * (p @ pull) * pull + sigma2 * d_trace
         jac = np.empty((k + 1, k + 1))
         rho = self._elasticity(log_second, scales)
-        jac[:k, :k] = d_second * rho / moments.second_moment[:, None]
-        jac[k, :k] = d_rss * rho / moments.expected_rss
-        direct = np.append(moments.variance / moments.second_moment, 0.0)
-        direct[k] = sigma2 * moments.fit_trace / moments.expected_rss
+        jac[:k, :k] = d_second * rho / found.second_moment[:, None]
+        jac[k, :k] = d_rss * rho / found.expected_rss
+        direct = np.append(found.variance / found.second_moment, 0.0)
+        direct[k] = sigma2 * found.fit_trace / found.expected_rss
         jac[:, k] = direct - jac[:, :k].sum(axis=1)
         return jac if self.known_sigma2 is None else jac[:k, :k]
 
     def _spread_derivatives(self, p: Matrix, d: Vector) -> tuple[Matrix, Vector]:
         """Return the derivatives of Var[b] / sigma2 and of its trace with X'X in log d."""
         if self.approximate:
-            slope = d / (1.0 + d * self.system.diagonal) ** 2
-            return np.diag(slope), slope * self.system.diagonal
+            slope = d / (1.0 + d * self.problem.diagonal) ** 2
+            return np.diag(slope), slope * self.problem.diagonal
         return p * p / d, (p.diagonal() - (p * p) @ (1.0 / d)) / d
 
     def _elasticity(self, log_second: Vector, scales: Scales) -> Vector:
         w = np.exp(log_second) / (2.0 * scales.sigma2 * scales.tau2)
         h = 1e-5
-        up, down = (self.prior.mode(w * np.exp(s), self.coordinate) for s in (h, -h))
+        up, down = (self.hyper.mode(w * np.exp(s)) for s in (h, -h))
         return np.asarray(np.log(up / down) / (2.0 * h))
 
 
-def find_fixed_point(em: EMMap, moments: Moments) -> list[tuple[Scales, Moments]]:
-    """Solve for the fixed point near ``moments``; return the steps to it, or none if it is not safe.
+def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
+    """Solve for the fixed point near ``found``; return the steps to it, or none if it is not safe.
 
     Examples
     --------
+    >>> from farrier.data.problem import plain
     >>> from farrier.priors import HalfCauchy, Horseshoe
-    >>> x = np.asfortranarray(np.eye(4)[:, :1] * 2.0)
-    >>> em = EMMap(System(x, np.array([4.0, 1.0, 0.5, 0.2]), 4.0), Horseshoe(), 2.0, HalfCauchy(), 0.3)
+    >>> problem = plain(np.eye(4)[:, :1] * 2.0, np.array([4.0, 1.0, 0.5, 0.2]))
+    >>> em = EMMap(problem, Hyper(Horseshoe(), 2.0, HalfCauchy()), 0.3)
     >>> near = Moments(np.array([1.9]), np.array([0.06]), 1.5, 0.9, None)
     >>> path = find_fixed_point(em, near)
     >>> scales, moments = path[-1]
@@ -99,16 +93,16 @@ def find_fixed_point(em: EMMap, moments: Moments) -> list[tuple[Scales, Moments]
     >>> bool(abs(again.mean - moments.mean).max() < 1e-12)
     True
     """
-    log_second, log_rss = np.log(moments.second_moment), float(np.log(moments.expected_rss))
+    log_second, log_rss = np.log(found.second_moment), float(np.log(found.expected_rss))
     path: list[tuple[Scales, Moments]] = []
     last = np.inf
-    for _ in range(MAX_STEPS):
-        scales, moments = em.step(log_second, log_rss)
-        path.append((scales, moments))
-        gap = np.append(np.log(moments.second_moment) - log_second, np.log(moments.expected_rss) - log_rss)
+    for _ in range(LIMITS.newton_steps):
+        scales, found = em.step(log_second, log_rss)
+        path.append((scales, found))
+        gap = np.append(np.log(found.second_moment) - log_second, np.log(found.expected_rss) - log_rss)
         size = float(np.abs(gap).max())
-        jacobian = em.jacobian(log_second, scales, moments)
-        if size < SOLVED or (size < SOLVED_ENOUGH and size > 0.1 * last):
+        jacobian = em.jacobian(log_second, scales, found)
+        if size < LIMITS.newton_solved or (size < LIMITS.newton_enough and size > 0.1 * last):
             return path if _attracts(jacobian) else []
         if not size < 0.5 * last:
             return []
@@ -118,7 +112,7 @@ def find_fixed_point(em: EMMap, moments: Moments) -> list[tuple[Scales, Moments]
             step = np.linalg.solve(np.eye(k) - jacobian, gap[:k])
         except np.linalg.LinAlgError:
             return []
-        if not np.abs(step).max() < NEAR:
+        if not np.abs(step).max() < LIMITS.newton_near:
             return []
         log_second = log_second + step[: log_second.size]
         log_rss += float(step[-1] if k > log_second.size else gap[-1])
@@ -136,33 +130,3 @@ def _attracts(jacobian: Matrix) -> bool:
             break
         vector /= growth
     return growth < 1.0
-
-
-class Anderson:
-    """Anderson's mixing: the point that a few steps of a slow fixed-point iteration lead to together.
-
-    Examples
-    --------
-    >>> mixer, x = Anderson(), np.array([0.0])
-    >>> for _ in range(3):
-    ...     x = mixer.next(x, 0.9 * x + 1.0)
-    >>> x.round(6)
-    array([10.])
-    """
-
-    def __init__(self, depth: int = 4) -> None:
-        self._depth = depth
-        self._points: list[Vector] = []
-        self._gaps: list[Vector] = []
-
-    def next(self, point: Vector, image: Vector) -> Vector:
-        """Return where to try next, given that the iteration takes ``point`` to ``image``."""
-        gap = image - point
-        if self._gaps and np.linalg.norm(gap) > np.linalg.norm(self._gaps[-1]):
-            self._points, self._gaps = [], []  # it leads nowhere: start afresh
-        self._points, self._gaps = [*self._points, image][-self._depth :], [*self._gaps, gap][-self._depth :]
-        if len(self._gaps) < 2:
-            return image
-        gaps, points = np.diff(self._gaps, axis=0), np.diff(self._points, axis=0)
-        share = np.linalg.lstsq(gaps.T, gap, rcond=1e-10)[0]
-        return np.asarray(image - share @ points)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.paper.core import Fit, varying
+from farrier.paper.core import Fit
+from farrier.paper.peers.standardised import standardised_fit
 
 FIRST_A, TOL, SHORTEST, LONGEST = 1e5, 1e-4, 21, 1000
 """Start and stopping rule of the code that was released with the paper."""
@@ -47,12 +48,7 @@ def horseshoe_like(
     """
     if X is None:
         return Fit(_iterate(None, y, normalised, a, ridge))
-    shift, scale = X.mean(axis=0), X.std(axis=0)
-    varies = varying(X)
-    coef = np.zeros(X.shape[1])
-    Z = (X[:, varies] - shift[varies]) / scale[varies]
-    coef[varies] = _iterate(Z, y - y.mean(), normalised, a, ridge) / scale[varies]
-    return Fit(coef, float(y.mean() - shift @ coef))
+    return standardised_fit(X, y, 1.0, lambda Z, centred: _iterate(Z, centred, normalised, a, ridge))
 
 
 def _iterate(Z: Matrix | None, y: Vector, normalised: bool, a: float, ridge: float) -> Vector:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from farrier._extras import require
 from farrier._types import Matrix, Vector
-from farrier.paper.core import Fit, Kind, varying
+from farrier.paper.core import Fit, Kind
 from farrier.paper.peers.descent import logistic_path
+from farrier.paper.peers.standardised import column_scale
 
 FOLDS, PENALTIES = 10, 100
 GAMMA = {"MCPenalty": 3.0, "SCAD": 3.7}
@@ -103,8 +104,8 @@ def _linear(penalty: str, Z: Matrix, y: Vector, penalties: Vector) -> Matrix:
 
 def _standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
     """Return the columns with mean 0 and standard deviation 1, their means and standard deviations."""
-    shift, varies = X.mean(axis=0), varying(X)
-    scale = np.where(varies, X.std(axis=0), 1.0)
+    shift, std, varies = column_scale(X)
+    scale = np.where(varies, std, 1.0)
     return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale
 
 

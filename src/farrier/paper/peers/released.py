@@ -14,7 +14,8 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize_scalar
 
 from farrier._types import Matrix, Vector
-from farrier.paper.core import Fit, varying
+from farrier.paper.core import Fit
+from farrier.paper.peers.standardised import standardised_fit
 
 EXACT_FIRST, MAX_ITER = 9, 10_000
 SEARCH = 1.22e-4
@@ -39,13 +40,7 @@ def released(X: Matrix, y: Vector, approximate: bool, tol: float = 1e-5) -> Fit:
     >>> fit.coef.round(2), round(fit.intercept, 2)
     (array([1., 0., 0., 0.]), 1.0)
     """
-    shift, scale = X.mean(axis=0), X.std(axis=0)
-    varies = varying(X)
-    level, unit = float(y.mean()), float(y.std())
-    coef = np.zeros(X.shape[1])
-    Z = (X[:, varies] - shift[varies]) / scale[varies]
-    coef[varies] = _em(Z, (y - level) / unit, approximate, tol) * unit / scale[varies]
-    return Fit(coef, float(level - shift @ coef))
+    return standardised_fit(X, y, float(y.std()), lambda Z, centred: _em(Z, centred, approximate, tol))
 
 
 def _em(Z: Matrix, y: Vector, approximate: bool, tol: float) -> Vector:

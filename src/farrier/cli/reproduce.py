@@ -1,0 +1,77 @@
+"""The command ``farrier reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from farrier.cli.shared import notice, progress_bar, standard_output, told
+from farrier.paper import FIGURES, RESULTS, SEED, TABLES
+
+if TYPE_CHECKING:
+    from farrier.paper.report import Report
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join((*TABLES, *FIGURES))}.")],
+    replicates: Annotated[
+        int | None, typer.Option(help="Data sets of each setting; the paper's number by default.", min=1)
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; as many as there are cores by default.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the data, the folds and the draws.", min=0)] = SEED,
+    methods: Annotated[
+        str | None, typer.Option(help="Names, separated by commas; all of the table by default.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder of the results.")] = RESULTS,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute anew what an earlier run has left.")
+    ] = False,
+) -> None:
+    """Reproduce a table or figure of the paper, with our figures beside the printed ones.
+
+    Results are kept as they come: a run that was stopped goes on where it was when it is started again.
+    """
+    from farrier.paper.core import RequestError  # late: the help comes at once
+    from farrier.paper.datasets import WrongDataError
+    from farrier.paper.reproduce import reproduce as run
+    from farrier.paper.runner import FitError
+
+    chosen = None if methods is None else split_names(methods)
+    with told(RequestError, FitError, WrongDataError), progress_bar(name) as progress:
+        outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, notice)
+    console = standard_output()
+    _show(console, outcome.report)
+    console.print(Text("Written: " + ", ".join(str(path) for path in outcome.files)), soft_wrap=True)
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas.
+
+    Examples
+    --------
+    >>> split_names("hs-em, mcp,")
+    ('hs-em', 'mcp')
+    """
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _show(console: Console, report: Report) -> None:
+    """Print a report."""
+    console.print(Text(report.heading, style="bold"), Text(report.explanation), "", sep="\n")
+    for block in report.blocks:
+        table = Table(title=block.heading, title_justify="left", box=SIMPLE_HEAD, show_lines=True)
+        for name in block.header:
+            table.add_column(Text(name), vertical="top")
+        for row in block.rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    for line in (*report.verdicts, *report.notes):
+        console.print(Text(line))

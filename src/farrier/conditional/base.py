@@ -1,0 +1,118 @@
+"""The coefficients given the data and the scales, in the form that fits the shape.
+
+With D = diag(tau2 lambda2) they are N(m, sigma2 (X'X + D^-1)^-1). No form inverts D, which would overflow as
+null coefficients vanish, and none has a p x p matrix when p > n. EM asks for moments, the sampler for draws.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from farrier._types import Covariance, Moments, Vector
+from farrier.conditional.dual import DualKernel
+from farrier.conditional.orthogonal import Orthogonal
+from farrier.conditional.primal import PrimalKernel
+from farrier.data.problem import LeastSquares
+
+
+class Conditional(Protocol):
+    """b given the scales; variances and the covariance are in units of sigma2."""
+
+    @property
+    def mean(self) -> Vector:
+        """E[b]."""
+        ...
+
+    @property
+    def rss(self) -> float:
+        """||z - X E[b]||^2."""
+        ...
+
+    @property
+    def log_det(self) -> float | None:
+        """Log det(I + X D X'), or None where the variances are approximate."""
+        ...
+
+    @property
+    def fit_trace(self) -> float:
+        """tr(X'X Cov[b]) / sigma2."""
+        ...
+
+    def variance(self) -> Vector:
+        """Return Var[b_j] / sigma2."""
+        ...
+
+
+class Drawable(Conditional, Protocol):
+    """One that can be drawn from."""
+
+    @property
+    def quadratic(self) -> float:
+        """Z' M^-1 z, where Cov[z] = sigma2 M once the coefficients are integrated out."""
+        ...
+
+    @property
+    def log_det(self) -> float:
+        """Log det M."""
+        ...
+
+    def draw(self, sigma: float, rng: np.random.Generator, n_draws: int | None = None) -> Any:
+        """Draw the coefficients: a vector, or a matrix with one draw a column."""
+        ...
+
+    def covariance(self, sigma2: float) -> Covariance:
+        """Return Cov[b]."""
+        ...
+
+
+class Kernel(Protocol):
+    """What does not depend on tau2: formed once, factorised at each value of it."""
+
+    def at(self, tau2: float) -> Drawable:
+        """Return the coefficients given this value, times which the prior variances count."""
+        ...
+
+
+def kernel(problem: LeastSquares, prior_variance: Vector) -> Kernel:
+    """Return Rue's form for k <= n, Bhattacharya's for k > n, and the closed one for orthogonal columns.
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> given = kernel(plain(np.eye(2), np.array([4.0, 0.0])), np.ones(2)).at(tau2=1.0)
+    >>> given.mean, round(given.quadratic, 6), round(given.log_det, 4)
+    (array([2., 0.]), 8.0, 1.3863)
+    """
+    if problem.columns.orthogonal:
+        return Orthogonal(problem, prior_variance)
+    return (PrimalKernel if problem.n_columns <= problem.n_rows else DualKernel)(problem, prior_variance)
+
+
+def condition(problem: LeastSquares, prior_variance: Vector) -> Drawable:
+    """Return the coefficients given the prior variances, exactly.
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> given = condition(plain(np.eye(2), np.array([4.0, 0.0])), np.array([1.0, 3.0]))
+    >>> given.mean, given.variance()
+    (array([2., 0.]), array([0.5 , 0.75]))
+    """
+    return kernel(problem, prior_variance).at(1.0)
+
+
+def moments(given: Conditional, sigma2: float) -> Moments:
+    """Return what an E-step says of the coefficients, Eqs. (7)-(12).
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> found = moments(condition(plain(np.eye(2), np.array([4.0, 0.0])), np.ones(2)), 0.5)
+    >>> round(found.expected_rss, 9), found.variance.round(9)
+    (4.5, array([0.25, 0.25]))
+    """
+    variance = given.variance()
+    trace = given.fit_trace
+    return Moments(given.mean, sigma2 * variance, given.rss + sigma2 * trace, trace, given.log_det)

@@ -1,0 +1,99 @@
+"""Rue's algorithm, for k <= n."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from farrier._lazy import lazy
+from farrier._types import Covariance, Matrix, Vector
+from farrier.data.problem import LeastSquares
+from farrier.linalg import add_identity, cholesky, log_det
+
+
+class PrimalKernel:
+    """D^1/2 X'X D^1/2, for all values of tau2.
+
+    ``gram`` and ``xz`` stand for X'X and X'z where something else than the data has a say in them.
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> PrimalKernel(plain(np.eye(2), np.array([4.0, 0.0])), np.ones(2)).at(tau2=3.0).mean
+    array([3., 0.])
+    """
+
+    def __init__(
+        self,
+        problem: LeastSquares,
+        prior_variance: Vector,
+        gram: Matrix | None = None,
+        xz: Vector | None = None,
+    ) -> None:
+        self._problem, self._root = problem, np.sqrt(prior_variance)
+        self._xz = problem.xz if xz is None else xz
+        self._kernel = (problem.gram if gram is None else gram) * self._root
+        self._kernel *= self._root[:, None]
+
+    def at(self, tau2: float) -> Primal:
+        """Return the coefficients at one value of tau2."""
+        root = self._root if tau2 == 1.0 else np.sqrt(tau2) * self._root
+        return Primal(self._problem, root, add_identity(self._kernel * tau2), self._xz)
+
+
+class Primal:
+    """mean = D^1/2 B^-1 D^1/2 X'z, var_j = sigma2 d_j (B^-1)_jj, B = I + D^1/2 X'X D^1/2 (appendix C)."""
+
+    def __init__(self, problem: LeastSquares, root: Vector, matrix: Matrix, xz: Vector) -> None:
+        self._problem, self.root = problem, root
+        self._factor = cholesky(matrix)
+        self._shrunk = lapack.dpotrs(self._factor, root * xz, lower=1)[0]
+        self.mean: Vector = root * self._shrunk
+
+    @lazy
+    def rss(self) -> float:
+        """||z - X E[b]||^2."""
+        return self._problem.rss(self.mean)
+
+    @property
+    def quadratic(self) -> float:
+        """Z' M^-1 z; no cancellation this way."""
+        return self.rss + float(self._shrunk @ self._shrunk)
+
+    @property
+    def log_det(self) -> float:
+        """Log det M = log det B."""
+        return log_det(self._factor)
+
+    @lazy
+    def half(self) -> Matrix:
+        """L^-1, B = L L'."""
+        return np.asarray(lapack.dtrtri(self._factor, lower=1)[0])
+
+    @lazy
+    def _diagonal(self) -> Vector:
+        return np.asarray(np.einsum("ij,ij->j", self.half, self.half))  # diag(B^-1)
+
+    @property
+    def fit_trace(self) -> float:
+        """K - tr(B^-1)."""
+        return self.root.size - float(self._diagonal.sum())
+
+    def variance(self) -> Vector:
+        """Return Var[b_j] / sigma2."""
+        return np.asarray(self.root * self.root * self._diagonal)
+
+    def covariance(self, sigma2: float) -> Covariance:
+        """Return Cov[b]."""
+        return Covariance(np.zeros(self.root.size), np.sqrt(sigma2) * self.half * self.root, 1.0)
+
+    def draw(self, sigma: float, rng: np.random.Generator, n_draws: int | None = None) -> Any:
+        """Draw mean + sigma D^1/2 L^-T e."""
+        if n_draws is None:
+            noise = rng.standard_normal(self.root.size)
+            return self.mean + (sigma * self.root) * lapack.dtrtrs(self._factor, noise, lower=1, trans=1)[0]
+        noise = rng.standard_normal((self.root.size, n_draws))
+        spread = lapack.dtrtrs(self._factor, noise, lower=1, trans=1)[0]
+        return self.mean[:, None] + (sigma * self.root)[:, None] * spread

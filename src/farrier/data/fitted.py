@@ -1,0 +1,85 @@
+"""A fit in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from farrier._types import Covariance, FitResult, Vector
+from farrier.data.columns import Columns
+from farrier.data.standardise import Units
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts."""
+
+    coef: Vector
+    std: Vector
+    intercept: float
+    sigma2: float
+    lambda2: Vector
+    shrinkage: Vector
+    scale: Vector
+    center: Vector
+    intercept_variance: float
+    covariance: Covariance | None
+    family: Any
+    result: FitResult
+
+    def linear_predictor(self, columns: Columns) -> Vector:
+        """Return intercept + X b."""
+        support = self.coef != 0.0
+        return np.asarray(columns.take(support).matvec(self.coef[support]) + self.intercept)
+
+    def predictor_variance(self, columns: Columns) -> Vector:
+        """Return the variance of the linear predictor: of the coefficients and of the intercept."""
+        variance = np.full(columns.shape[0], self.intercept_variance)
+        if self.covariance is not None:
+            support = self.coef != 0.0
+            variance += self.covariance.quadratic(columns.take(support).dense() - self.center[support])
+        return np.asarray(np.maximum(variance, 0.0))
+
+
+def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fitted:
+    """Return a fit in the user's units, with the constant columns in their places.
+
+    ``spread`` are the root mean squares of the columns that vary.
+    """
+    sigma2, has_intercept = result.scales.sigma2, units.has_intercept
+    information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
+    lambda2 = units.places(result.scales.lambda2)
+    covariance = result.covariance
+    return Fitted(
+        coef=units.coef(result.coef),
+        std=units.coef(np.where(result.support, np.sqrt(result.moments.variance), 0.0)),
+        intercept=float(units.intercept(result.intercept, result.coef)),
+        sigma2=units.sigma2(sigma2) if family.has_dispersion else 1.0,
+        lambda2=lambda2,
+        shrinkage=1.0 / (1.0 + information * result.scales.tau2 * lambda2),
+        scale=units.places(spread),
+        center=units.center(result.center),
+        intercept_variance=units.sigma2(result.intercept_variance) if has_intercept else 0.0,
+        covariance=None if covariance is None else units.covariance(covariance, result.support),
+        family=family,
+        result=result,
+    )
+
+
+def rescale(result: FitResult, units: Units) -> FitResult:
+    """Return a fit of standardised data as a fit of the data themselves, in which nothing was centred."""
+    moments, covariance = result.moments, result.covariance
+    return replace(
+        result,
+        coef=units.coef(result.coef),
+        scales=result.scales._replace(sigma2=units.sigma2(result.scales.sigma2)),
+        moments=moments._replace(
+            mean=units.coef(moments.mean),
+            variance=units.sigma2(moments.variance),
+            expected_rss=units.sigma2(moments.expected_rss),
+        ),
+        covariance=None if covariance is None else units.covariance(covariance, result.support),
+        intercept_variance=0.0,
+    )

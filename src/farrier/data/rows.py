@@ -1,0 +1,53 @@
+"""The data of a fit, checked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.data.columns import Columns
+
+
+class Rows(NamedTuple):
+    """X, y, weights and offset; every row has a positive weight."""
+
+    columns: Columns
+    y: Vector
+    weights: Vector | None
+    offset: Vector
+
+    @property
+    def counts(self) -> Vector:
+        """The weights, as numbers."""
+        return np.ones_like(self.y) if self.weights is None else self.weights
+
+    def repeated(self) -> Rows:
+        """Return each row as often as its weight, a whole number, says."""
+        if self.weights is None:
+            return self
+        again = np.repeat(np.arange(self.y.size), self.weights.astype(int))
+        return Rows(self.columns.rows(again), self.y[again], None, self.offset[again])
+
+
+def known_rows(columns: Columns, y: Vector, weights: Vector | None, offset: Vector | float) -> Rows:
+    """Return the rows with a positive weight.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> known_rows(Dense(np.eye(3)), np.arange(3.0), np.array([1.0, 0.0, 2.0]), 0.0).y
+    array([0., 2.])
+    """
+    rows = Rows(columns, y, weights, np.zeros_like(y) + offset)
+    if weights is not None and not weights.all():
+        counted = weights > 0
+        rows = Rows(columns.rows(counted), y[counted], weights[counted], rows.offset[counted])
+    n = rows.y.size
+    if n < 2:
+        raise ValueError(
+            f"Found {n} sample (n_samples={n}) with a positive weight, "
+            "but at least two rows are needed to fit a regression"
+        )
+    return rows

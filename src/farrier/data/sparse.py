@@ -1,0 +1,286 @@
+"""Columns in a sparse matrix, centred and scaled by algebra.
+
+The columns are S - u m', S sparse: centring subtracts m from every row, and weighting the rows by u keeps
+that form. So products cost what S costs, and nothing larger than the active columns or n x n is ever dense.
+
+A column that has an entry in every row is centred in S itself. Of any other, the mean is at most as many
+times the spread as the square root of the number of rows, so that centring by algebra loses few digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, lapack
+from scipy.sparse import csc_array
+
+from farrier._types import Mask, Matrix, Vector
+from farrier.data.columns import Compressed, Spread, varies
+
+CHUNK = 1 << 22
+"""Entries of what is made dense, or pairs of entries of a column, that are worked on at a time."""
+PAIRS_PAY = 8.0
+"""A pair of entries of a sparse column costs as much as so many entries of a dense product."""
+HEAVY = 0.1
+"""A row with more than this share of the weight is centred before it is multiplied; there are few such."""
+
+
+class Sparse:
+    """Sparse columns less a multiple of one vector of rows: S - u m'.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse array or matrix
+        S, in any format.
+    shift : array of shape (k,), optional
+        m; zero if left out.
+    level : array of shape (n,), optional
+        u; ones if left out.
+
+    Examples
+    --------
+    >>> x = Sparse(csc_array(np.array([[0.0, 2.0], [4.0, 0.0]])))
+    >>> centred, _ = x.standardised(None, center=True, scale=False)
+    >>> centred.dense()
+    array([[-2.,  1.],
+           [ 2., -1.]])
+    """
+
+    orthogonal = False
+
+    def __init__(self, matrix: Any, shift: Vector | None = None, level: Vector | None = None) -> None:
+        self._s = csc_array(matrix)
+        n, k = self._s.shape
+        self.shape: tuple[int, int] = (int(n), int(k))
+        self._shift = np.zeros(k, self._s.dtype) if shift is None else shift
+        self._level = np.ones(n, self._s.dtype) if level is None else level
+
+    def matvec(self, coef: Any) -> Any:
+        """Return X b."""
+        coef = coef.astype(self._s.dtype, copy=False)
+        return self._s @ coef - _times(self._level, self._shift @ coef)
+
+    def rmatvec(self, rows: Any) -> Any:
+        """Return X' r."""
+        rows = rows.astype(self._s.dtype, copy=False)
+        return self._s.T @ rows - _times(self._shift, self._level @ rows)
+
+    def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
+        """Return sum_i w_i (x_i - center)(x_i - center)'."""
+        weights = np.ones(self.shape[0]) if weights is None else weights
+        shift, level = self._about(center), self._level
+        light, few = weights, np.zeros((0, self.shape[1]))
+        if center is not None and (heavy := weights > HEAVY * float(weights.sum())).any():
+            few = self.rows(heavy).dense() - center  # or they would cancel
+            few *= np.sqrt(weights[heavy])[:, None]
+            light = np.where(heavy, 0.0, weights)
+        scaled = _rows_times(self._s, light)
+        out: Matrix = (self._s.T @ scaled).toarray()
+        pull = scaled.T @ level
+        out -= np.outer(pull - float(light @ level**2) * shift, shift)
+        out -= np.outer(shift, pull)
+        out += few.T @ few
+        return out
+
+    def squares(self) -> Vector:
+        """Return ||x_j||^2: the entries less their shift, and the shifts of the rows that have no entry."""
+        return self._weighted_squares(np.ones(self.shape[0]), self._shift)
+
+    def scaled(self, root: Vector, dtype: Any = np.float64) -> ScaledSparse:
+        """Return the columns times ``root``."""
+        matrix = _columns_times(self._s.astype(dtype, copy=False), root.astype(dtype))
+        return ScaledSparse(matrix, (self._shift * root).astype(dtype), self._level.astype(dtype))
+
+    def take(self, keep: Mask) -> Sparse:
+        """Return the columns in ``keep``."""
+        return Sparse(self._s[:, np.flatnonzero(keep)], self._shift[keep], self._level)
+
+    def rows(self, which: Any) -> Sparse:
+        """Return some of the rows."""
+        return Sparse(self._s.tocsr()[which], self._shift, self._level[which])
+
+    def reweighted(self, root: Vector, center: Vector | None = None) -> Sparse:
+        """Return diag(root) (X - 1 center')."""
+        root = root.astype(self._s.dtype, copy=False)
+        return Sparse(_rows_times(self._s, root), self._about(center), self._level * root)
+
+    def single(self) -> Sparse:
+        """Return the columns in single precision."""
+        half = np.float32
+        return Sparse(self._s.astype(half), self._shift.astype(half), self._level.astype(half))
+
+    def compressed(self, targets: Vector) -> Compressed:
+        """Return R and Q'z, X = QR, from as many rows at a time as there are columns."""
+        n, k = self.shape
+        if n <= k:
+            return Compressed(self.dense(), targets, 0.0)
+        matrix, triangle = self._s.tocsr(), np.zeros((0, k + 1))
+        for start in range(0, n, k + 1):
+            some = slice(start, start + k + 1)
+            block = matrix[some].toarray() - np.outer(self._level[some], self._shift)
+            stack = np.vstack([triangle, np.column_stack([block, targets[some]])])
+            triangle = np.asarray(np.linalg.qr(stack, mode="r"))
+        rest = float(triangle[k, k] ** 2) if len(triangle) > k else 0.0
+        return Compressed(triangle[:k, :k], triangle[:k, k], rest)
+
+    def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Sparse, Spread]:
+        """Return the columns that vary, centred and scaled by algebra."""
+        n, k = self.shape
+        each = np.ones(n) if weights is None else weights
+        total, mean = float(each.sum()), np.zeros(k)
+        matrix, shift = self._s, mean
+        if center:
+            mean = np.asarray(matrix.T @ each) / total
+            full = np.diff(matrix.indptr) == n
+            shift = np.where(full, 0.0, mean)
+            if full.any():
+                matrix = matrix.copy()
+                matrix.data -= np.repeat(mean - shift, np.diff(matrix.indptr))
+        found = Sparse(matrix, shift)
+        spread = np.sqrt(found._weighted_squares(each, shift) / total)
+        moves = varies(spread, mean, n)
+        unit = 1.0 / spread[moves] if scale else np.ones(int(moves.sum()))
+        part = found.take(moves)
+        return Sparse(_columns_times(part._s, unit), part._shift * unit), Spread(mean, spread, moves)
+
+    def dense(self) -> Matrix:
+        """Return the array."""
+        out: Matrix = self._s.toarray() - np.outer(self._level, self._shift)
+        return out
+
+    def digest(self) -> tuple[Any, ...]:
+        """Return the arrays of the sparse matrix."""
+        return self._s.data, self._s.indices, self._s.indptr
+
+    def _about(self, center: Vector | None) -> Vector:
+        """Return the shift about another centre, which takes rows that are not weighted yet."""
+        return self._shift if center is None else self._shift + center.astype(self._s.dtype, copy=False)
+
+    def _weighted_squares(self, weights: Vector, shift: Vector) -> Vector:
+        s, counts = self._s, np.diff(self._s.indptr)
+        gap = s.data - np.repeat(shift, counts) * self._level[s.indices]
+        ends = s.indptr
+        within = _add_up(weights[s.indices] * gap * gap, ends)
+        each = weights * self._level * self._level
+        without = np.maximum(float(each.sum()) - _add_up(each[s.indices], ends), 0.0)
+        return np.asarray(within + np.where(counts < self.shape[0], without, 0.0) * shift * shift)
+
+
+class ScaledSparse:
+    """T - u t', T = S D^1/2, t = D^1/2 m."""
+
+    def __init__(self, matrix: Any, shift: Any, level: Any) -> None:
+        self._t, self._shift, self._level = matrix, shift, level
+        counts = np.diff(matrix.indptr).astype(np.float64)
+        self._light = PAIRS_PAY * counts * counts < float(matrix.shape[0]) ** 2
+        self._few = PAIRS_PAY * float(counts @ counts) < float(matrix.shape[0]) ** 2 * counts.size
+
+    def outer(self, base: Any = None) -> Any:
+        """Return base + X D X'."""
+        t, level = self._t, self._level
+        out = np.asfortranarray((t @ t.T).toarray()) if self._few else self._dense_outer()
+        pull = t @ self._shift
+        out -= np.outer(pull - (self._shift @ self._shift) * level, level)
+        out -= np.outer(level, pull)
+        return out if base is None else np.add(out, base, out=out)
+
+    def leverages(self, factor: Any) -> Vector:
+        """Return d_j x_j'M^-1 x_j: of columns with few entries from the pairs of them, of others as dense."""
+        light = self._light
+        if light.sum() < self._t.shape[0]:  # M^-1 would not pay
+            return self._dense_leverages(factor)
+        out = np.empty(light.size)
+        out[light] = self._part(light)._pair_leverages(factor)
+        if not light.all():
+            out[~light] = self._part(~light)._dense_leverages(factor)
+        return out
+
+    def half_solved(self, factor: Any) -> Matrix:
+        """Return L^-1 X D^1/2."""
+        return np.asarray(blas.dtrsm(1.0, factor, np.asfortranarray(self._dense(slice(None))), lower=1))
+
+    def matvec(self, coef: Any) -> Any:
+        """Return X D^1/2 b."""
+        return self._t @ coef - _times(self._level, self._shift @ coef)
+
+    def rmatvec(self, rows: Any) -> Any:
+        """Return D^1/2 X' r."""
+        return self._t.T @ rows - _times(self._shift, self._level @ rows)
+
+    def _part(self, keep: Mask) -> ScaledSparse:
+        return ScaledSparse(self._t[:, np.flatnonzero(keep)], self._shift[keep], self._level)
+
+    def _dense_leverages(self, factor: Any) -> Vector:
+        trsm = blas.strsm if factor.dtype == np.float32 else blas.dtrsm
+        blocks = (np.asfortranarray(self._dense(part)) for part in self._parts())
+        halves = (trsm(1.0, factor, block, lower=1, overwrite_b=1) for block in blocks)
+        found = [np.empty(0), *(np.einsum("ij,ij->j", half, half) for half in halves)]
+        return np.concatenate(found, dtype=np.float64)
+
+    def _pair_leverages(self, factor: Any) -> Vector:
+        inverse = (lapack.spotri if factor.dtype == np.float32 else lapack.dpotri)(factor, lower=1)[0]
+        inverse = inverse + np.tril(inverse, -1).T
+        seen = inverse @ self._level
+        own = self._pairs(inverse) - 2.0 * self._shift * (self._t.T @ seen)
+        return np.asarray(own + self._shift**2 * (self._level @ seen), dtype=np.float64)
+
+    def _pairs(self, inverse: Any) -> Any:
+        """Return T_j' A T_j for every column, added up over the pairs of its entries."""
+        t, counts = self._t, np.diff(self._t.indptr)
+        out, step = np.zeros(counts.size), max(1, int(CHUNK // max(1.0, float((counts**2).mean()))))
+        for start in range(0, counts.size, step):
+            part = slice(start, start + step)
+            entries, lengths = (
+                np.arange(t.indptr[start], t.indptr[min(start + step, counts.size)]),
+                counts[part],
+            )
+            mates = np.repeat(lengths, lengths)  # of each entry, as many as its column has
+            first = np.repeat(entries, mates)
+            offsets = np.arange(first.size) - np.repeat(np.cumsum(mates) - mates, mates)
+            second = np.repeat(np.repeat(t.indptr[:-1][part], lengths), mates) + offsets
+            values = t.data[first] * t.data[second] * inverse[t.indices[first], t.indices[second]]
+            out[part] = _add_up(values, np.append(0, np.cumsum(lengths**2)))
+        return out
+
+    def _dense_outer(self) -> Any:
+        """Return T T', a block of columns at a time."""
+        syrk = blas.ssyrk if self._t.dtype == np.float32 else blas.dsyrk
+        n = self._t.shape[0]
+        out: Any = np.zeros((n, n), self._t.dtype, "F")
+        for part in self._parts():
+            block = np.asfortranarray(self._t[:, part].toarray())
+            out = syrk(1.0, block, beta=1.0, c=out, lower=1, overwrite_c=1)
+        return out
+
+    def _parts(self) -> Any:
+        n, k = self._t.shape
+        step = max(1, CHUNK // max(1, n))
+        return (slice(start, min(start + step, k)) for start in range(0, k, step))
+
+    def _dense(self, part: slice) -> Any:
+        return self._t[:, part].toarray() - np.outer(self._level, self._shift[part])
+
+
+def _times(vector: Any, numbers: Any) -> Any:
+    """Return vector * number, or their outer product for several numbers."""
+    return vector * numbers if np.ndim(numbers) == 0 else np.outer(vector, numbers)
+
+
+def _rows_times(matrix: Any, weights: Any) -> Any:
+    out = matrix.copy()
+    out.data = out.data * weights[out.indices]
+    return out
+
+
+def _columns_times(matrix: Any, factors: Any) -> Any:
+    out = matrix.copy()
+    out.data = out.data * np.repeat(factors, np.diff(out.indptr))
+    return out
+
+
+def _add_up(values: Any, ends: Any) -> Any:
+    """Return the sums of ``values`` between neighbouring ``ends``."""
+    counts = np.diff(ends)
+    groups = np.repeat(np.arange(counts.size), counts)
+    return np.bincount(groups, weights=values, minlength=counts.size)

@@ -1,0 +1,60 @@
+"""Which columns only fade, and may leave."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from farrier._types import Mask, Moments, Scales
+from farrier.em.fast.fading import absorb
+from farrier.em.fast.limits import LIMITS
+from farrier.em.fast.pace import Pace
+from farrier.em.state import State
+from farrier.em.weights import Weights
+
+
+def worth_keeping(moments: Moments, scales: Scales, limit: float = LIMITS.prune) -> Mask:
+    """Tell which columns do more than fade.
+
+    E[b_j^2] changes by the factor (1 - leverage_j + gain_j) / (2A): where both are small, whatever the
+    other columns do, the column is on its way to zero at the rate of a null coefficient.
+
+    Examples
+    --------
+    >>> moments = Moments(np.array([1.0, 1e-9]), np.array([1e-4, 1e-8]), 1.0, 0.0, None)
+    >>> worth_keeping(moments, Scales(np.array([1.0, 1e-8]), 1.0, 1.0))
+    array([ True, False])
+    """
+    prior = scales.sigma2 * scales.prior_variance
+    alive = moments.variance <= (1.0 - limit) * prior
+    alive |= moments.mean**2 >= limit * prior
+    return np.asarray(alive & (prior > 0.0))
+
+
+def prune(weights: Weights, state: State, pace: Pace) -> State | None:
+    """Return the state without the columns that only fade, or None if none leaves."""
+    assert state.moments is not None
+    if pace.rate > 1.0:
+        return None  # the noise still falls so fast that nothing fades beside it
+    paused = state.n_steps < pace.last_prune + LIMITS.prune_pause
+    if paused and state.mean.size <= LIMITS.few_columns:
+        return None
+    limit = LIMITS.prune if pace.rate < LIMITS.careful_fading else LIMITS.prune_careful
+    limit = limit if weights.constant else LIMITS.prune_moving
+    keep = worth_keeping(state.moments, state.scales, limit)
+    kept = int(keep.sum())
+    if kept == keep.size or (paused and kept > LIMITS.prune_share * keep.size):
+        return None  # a copy of the columns must pay
+    if weights.constant and pace.resting is not None and kept > state.problem.n_rows:
+        return None  # what fades rests already
+    pace = _without(weights, state, pace, keep)._replace(last_prune=state.n_steps)
+    return weights.take(state, keep)._replace(pace=pace)
+
+
+def _without(weights: Weights, state: State, pace: Pace, keep: Mask) -> Pace:
+    """Return what is remembered of the columns that leave; where weights move they are gone."""
+    share = state.second_moment / state.scales.sigma2
+    if not weights.constant:
+        return pace._replace(resting=pace.resting and pace.resting.take(keep))
+    if pace.resting is not None:
+        return pace._replace(fading=pace.resting.fading(keep, share), resting=None)
+    return pace._replace(fading=absorb(pace.fading, state.problem, ~keep, share[~keep]))

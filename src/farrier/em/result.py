@@ -1,0 +1,59 @@
+"""From the last state of the loop to a fit with exact zeros."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from farrier._types import FitResult, Status, Vector
+from farrier.conditional.base import condition
+from farrier.em.mstep import Hyper
+from farrier.em.options import Options
+from farrier.em.state import State
+from farrier.em.trace import Trace
+from farrier.em.weights import Weights
+from farrier.linalg import scatter
+from farrier.priors import is_dense
+
+
+def sparsify(
+    weights: Weights, hyper: Hyper, options: Options, state: State, status: Status, trace: Trace
+) -> FitResult:
+    """Set what is negligible to zero and put the active columns back in their places."""
+    if options.expectation == "stochastic" and state.mean.size:  # exact moments where the averages led to
+        state = state._replace(moments=weights.moments(condition, state))
+    assert state.moments is not None
+    active, scales, moments = state.active, state.scales, state.moments
+    coef = scatter(active, moments.mean)
+    coef[np.abs(coef) < _thresholds(weights, hyper, options)] = 0.0
+    support = coef != 0.0
+    covariance, center, intercept_variance = weights.uncertainty(state)
+    if covariance is not None:
+        covariance = covariance.take(support[active]) if support.any() else None
+    if status is Status.CONVERGED:
+        status = (weights.remark(state) or status) if support.any() else Status.NOTHING_SELECTED
+    low, high = hyper.tau.bounds
+    return FitResult(
+        coef=coef,
+        intercept=weights.intercept(state._replace(mean=moments.mean)),
+        scales=scales._replace(lambda2=scatter(active, scales.lambda2)),
+        moments=moments._replace(
+            mean=scatter(active, moments.mean), variance=scatter(active, moments.variance)
+        ),
+        active=active,
+        status=status,
+        tau_at_bound=low < high and scales.tau2 in (low, high),
+        n_iter=len(trace.lines),
+        trace=tuple(trace.lines),
+        covariance=covariance,
+        center=scatter(active, center),
+        intercept_variance=intercept_variance,
+        family=state.place.family,
+    )
+
+
+def _thresholds(weights: Weights, hyper: Hyper, options: Options) -> Vector:
+    """Return the size below which each coefficient is zero: 1/(5 sqrt n) on the standardised scale."""
+    limit = options.zero_threshold
+    if limit is None:
+        limit = 0.0 if is_dense(hyper.local) else 1.0 / (5.0 * np.sqrt(weights.total_weight))
+    return np.asarray(limit * weights.response_scale / weights.full.column_scale)

@@ -1,0 +1,122 @@
+"""Which E-step an iteration takes, and when the fit is done. `Plain` is Algorithm 1."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from farrier._types import Moments, Scales, Vector
+from farrier.conditional.base import Conditional, condition
+from farrier.conditional.orthogonal import Diagonal
+from farrier.data.problem import LeastSquares
+from farrier.em.state import State
+from farrier.em.weights import Weights
+
+EXACT_WARMUP = 9
+"""Exact iterations before the approximate variances: without them the approximation ends elsewhere."""
+N_DRAWS = 50
+"""Draws that an iteration of stochastic EM averages; they share one factorisation."""
+STOCHASTIC_TOL = 1e-4
+"""What averages of draws can reach."""
+
+
+class Schedule(Protocol):
+    """The part of the loop that an acceleration may change."""
+
+    def begin(self, state: State) -> State:
+        """Return the state with what the schedule wants to remember."""
+        ...
+
+    def e_step(self, state: State) -> tuple[State, Moments]:
+        """Return the moments of the coefficients at the scales of ``state``."""
+        ...
+
+    def after(self, before: State, state: State) -> tuple[State, bool]:
+        """Return the state to go on from, and whether the fit is done."""
+        ...
+
+
+class Plain:
+    """Algorithm 1: every column in every E-step, until the coefficients change by less than ``tol``.
+
+    Parameters
+    ----------
+    weights : Weights
+        The likelihood on data.
+    expectation : {"exact", "approximate", "stochastic"}
+        "approximate" is exact for the first nine iterations.
+    tol : float
+        Of the change of the coefficients.
+    rng : numpy.random.Generator
+        For "stochastic".
+    """
+
+    def __init__(self, weights: Weights, expectation: str, tol: float, rng: np.random.Generator) -> None:
+        self.weights, self.expectation, self.rng = weights, expectation, rng
+        self.tol = max(tol, STOCHASTIC_TOL) if expectation == "stochastic" else tol
+
+    def begin(self, state: State) -> State:
+        """Return the state as it is."""
+        return state
+
+    def is_approximate(self, n_steps: int) -> bool:
+        """Tell whether the variances are approximate after so many iterations."""
+        return self.expectation == "approximate" and n_steps >= EXACT_WARMUP
+
+    def e_step(self, state: State) -> tuple[State, Moments]:
+        """Return the moments: exact, approximate, or averages of draws."""
+        if self.expectation == "stochastic":
+            return state, average_draws(state.problem, state.scales, state.moments, state.n_steps, self.rng)
+        form = approximate if self.is_approximate(state.n_steps) else condition
+        return state, self.weights.moments(form, state)
+
+    def after(self, before: State, state: State) -> tuple[State, bool]:
+        """Return whether the last step, and what it left out, was small."""
+        return state, max(state.change, state.place.left_out) < self.tol and state.place.fresh
+
+
+def approximate(problem: LeastSquares, prior_variance: Vector) -> Conditional:
+    """Return the exact mean with diagonal variances, Eqs. (11)-(12).
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> approximate(plain(np.ones((2, 1)), np.array([1.0, 2.0])), np.ones(1)).variance().round(3)
+    array([0.333])
+    """
+    return Diagonal(condition(problem, prior_variance), problem, prior_variance)
+
+
+def average_draws(
+    problem: LeastSquares,
+    scales: Scales,
+    before: Moments | None,
+    iteration: int,
+    rng: np.random.Generator,
+    n_draws: int = N_DRAWS,
+) -> Moments:
+    """Return running averages of b, b^2 - mean^2 and ||z - X b||^2: stochastic EM.
+
+    Iteration t (from 0) averages ``n_draws`` draws from the conditional posterior into the moments of before
+    with step min(1, (t / 10)^-0.7).
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> problem, scales = plain(np.eye(2), np.array([4.0, 0.0])), Scales(np.ones(2), 1.0, 1e-9)
+    >>> average_draws(problem, scales, None, 0, np.random.default_rng(0)).mean.round(3)
+    array([2., 0.])
+    """
+    given = condition(problem, scales.prior_variance)
+    draws = np.asarray(given.draw(float(np.sqrt(scales.sigma2)), rng, n_draws))
+    residuals = problem.z[:, None] - problem.weighted.matvec(draws)
+    mean = draws.mean(axis=1)
+    second = np.einsum("ij,ij->i", draws, draws) / n_draws
+    rss = float(np.einsum("ij,ij->", residuals, residuals)) / n_draws
+    if before is not None:
+        step = min(1.0, (max(iteration, 1) / 10.0) ** -0.7)
+        mean = before.mean + step * (mean - before.mean)
+        second = before.second_moment + step * (second - before.second_moment)
+        rss = before.expected_rss + step * (rss - before.expected_rss)
+    return Moments(mean, np.maximum(second - mean * mean, 0.0), rss, float("nan"), None)

@@ -1,0 +1,96 @@
+"""Where a fit stands: one value that every step of the loop takes and returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from farrier._types import Mask, Moments, Scales, Vector
+from farrier.data.problem import LeastSquares
+
+if TYPE_CHECKING:
+    from farrier.em.fast.pace import Pace
+
+
+class Place(NamedTuple):
+    """Where weights and targets are taken: coefficients, their intercept, eta, and the family there.
+
+    ``fresh`` says whether the weights in use were taken here, ``waiting`` whether the next iteration can do
+    with them too. ``left_out`` is what the change of the coefficients does not tell: how much of the last
+    step was not taken, or how far the intercept went if that is more.
+    """
+
+    coef: Vector
+    intercept: float
+    eta: Vector
+    family: Any
+    fresh: bool = False
+    waiting: bool = False
+    left_out: float = 0.0
+
+    @property
+    def point(self) -> Vector:
+        """The coefficients with the intercept behind them."""
+        return np.append(self.coef, self.intercept)
+
+
+class State(NamedTuple):
+    """What is active, the last word on it, and where the weights were taken.
+
+    ``spread_problem`` is the least-squares problem that variances come from where that is not ``problem``;
+    ``change`` is the paper's measure of the last step, ``n_steps`` counts the E-steps, and ``pace`` is what
+    an acceleration remembers.
+    """
+
+    problem: LeastSquares
+    place: Place
+    active: Mask
+    mean: Vector
+    second_moment: Vector
+    expected_rss: float
+    scales: Scales
+    moments: Moments | None = None
+    spread_problem: LeastSquares | None = None
+    change: float = float("inf")
+    n_steps: int = 0
+    pace: Pace | None = None
+
+    def advanced(self, moments: Moments, place: Place) -> State:
+        """Return the state with the moments of one more E-step."""
+        return self._replace(
+            place=place,
+            moments=moments,
+            mean=moments.mean,
+            second_moment=moments.second_moment,
+            expected_rss=moments.expected_rss,
+            change=relative_change(moments.mean, self.mean),
+            n_steps=self.n_steps + 1,
+        )
+
+    def take(self, keep: Mask, place: Place) -> State:
+        """Return the state of the columns in ``keep``, with the place as it is without the others."""
+        active = self.active.copy()
+        active[active] = keep
+        base = self.spread_problem
+        return self._replace(
+            problem=self.problem.take(keep),
+            place=place,
+            active=active,
+            mean=self.mean[keep],
+            second_moment=self.second_moment[keep],
+            scales=self.scales.take(keep),
+            moments=None if self.moments is None else self.moments.take(keep),
+            spread_problem=None if base is None else base.take(keep),
+        )
+
+
+def relative_change(mean: Vector, before: Vector) -> float:
+    """Return the paper's measure of change: sum |change| / (1 + sum |b|).
+
+    Examples
+    --------
+    >>> relative_change(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
+    0.5
+    """
+    return float(np.abs(mean - before).sum() / (1.0 + np.abs(mean).sum()))

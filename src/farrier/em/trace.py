@@ -1,0 +1,45 @@
+"""The trace of a fit: one line for each E-step, and the word of the callback."""
+
+from __future__ import annotations
+
+import math
+
+from farrier._types import Callback, Iteration
+from farrier.em.mstep import Hyper
+from farrier.em.state import State
+
+
+class Trace:
+    """What happened so far; ``exact`` says whether the marginal objective can be had from the moments."""
+
+    def __init__(self, hyper: Hyper, callback: Callback | None, exact: bool) -> None:
+        self._hyper, self._callback, self._exact = hyper, callback, exact
+        self.lines: list[Iteration] = []
+
+    def record(self, state: State) -> bool:
+        """Add a line; return whether the callback asks to stop."""
+        faded = state.pace is not None and state.pace.fading is not None
+        value = objective(self._hyper, state) if self._exact and not faded else None
+        line = Iteration(state.change, value, state.scales.tau2, state.scales.sigma2, state.mean.size)
+        self.lines.append(line)
+        return self._callback is not None and self._callback(line) is False
+
+
+def objective(hyper: Hyper, state: State) -> float | None:
+    """Return -log p(lambda, tau, sigma2 | z) of the active columns, the coefficients integrated out."""
+    moments, scales = state.moments, state.scales
+    if moments is None or moments.log_det is None:
+        return None
+    lambda2, mean = scales.lambda2, moments.mean
+    if not lambda2.all():  # a column that is orthogonal to z from the start
+        lambda2, mean = lambda2[lambda2 > 0.0], mean[lambda2 > 0.0]
+    rss = moments.expected_rss - scales.sigma2 * moments.fit_trace
+    quadratic = rss + float((mean * mean / (scales.tau2 * lambda2)).sum())  # z' (I + X D X')^-1 z
+    local = hyper.local.neg_log_density(lambda2, hyper.coordinate)
+    return (
+        0.5 * state.problem.total_weight * math.log(scales.sigma2)
+        + 0.5 * moments.log_det
+        + 0.5 * quadratic / scales.sigma2
+        + float(local.sum())
+        + hyper.tau.neg_log_density(scales.tau2)
+    )

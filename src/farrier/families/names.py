@@ -1,0 +1,37 @@
+"""The families by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from farrier._checks import check_choice
+from farrier.families.base import Family
+from farrier.families.counts import NegativeBinomial, Poisson
+from farrier.families.location import Gaussian, Laplace, StudentT
+
+FAMILIES: dict[str, Callable[[], Family]] = {
+    "gaussian": Gaussian,
+    "poisson": Poisson,
+    "negative_binomial": NegativeBinomial,
+    "student_t": StudentT,
+    "laplace": Laplace,
+}
+
+
+def resolve_family(family: Any) -> Family:
+    """Return the likelihood that is named or given.
+
+    Examples
+    --------
+    >>> resolve_family("poisson")
+    Poisson()
+    """
+    if isinstance(family, Family):
+        return family
+    if isinstance(family, type) and issubclass(family, Family):
+        return family()
+    two_classes = isinstance(family, str) and family == "binomial"
+    hint = ": for two classes use HorseshoeClassifier" if two_classes else ""
+    check_choice("family", family, tuple(FAMILIES), f", or an object of farrier.families{hint}")
+    return FAMILIES[family]()

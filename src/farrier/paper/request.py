@@ -1,0 +1,104 @@
+"""What was asked for: a table, how many data sets, which methods, which seed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from farrier._extras import require
+from farrier.paper import FIGURES, SEED, TABLES, load
+from farrier.paper.core import Experiment, RequestError
+from farrier.paper.machine import here, machine, versions
+from farrier.paper.methods import METHODS
+
+MARKS = {"replicates": "r", "seed": "seed", "methods": ""}
+"""What stands in the name of a file before the value of an option."""
+
+
+class Request(NamedTuple):
+    """A table to be made.
+
+    Examples
+    --------
+    >>> request = requested("table3", replicates=3, methods=("mcp", "hs-em"))
+    >>> request.command
+    'farrier reproduce table3 --replicates 3 --methods hs-em,mcp'
+    >>> request.stem
+    'table3-r3-hs-em-mcp'
+    """
+
+    experiment: Experiment
+    replicates: int
+    methods: tuple[str, ...]
+    seed: int
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options that are not those of the whole table."""
+        both = {
+            "replicates": (self.replicates, self.experiment.replicates),
+            "seed": (self.seed, SEED),
+            "methods": (",".join(self.methods), ",".join(self.experiment.methods)),
+        }
+        return {option: str(asked) for option, (asked, usual) in both.items() if asked != usual}
+
+    @property
+    def stem(self) -> str:
+        """The name of the files: that of the experiment alone for the whole of it."""
+        marks = [MARKS[option] + value.replace(",", "-") for option, value in self.options.items()]
+        return "-".join([self.experiment.name, *marks])
+
+    @property
+    def command(self) -> str:
+        """The command that makes the same table."""
+        options = [f"--{option} {value}" for option, value in self.options.items()]
+        return " ".join(["farrier", "reproduce", self.experiment.name, *options])
+
+    @property
+    def journal(self) -> str:
+        """The name of the journal."""
+        return f"{self.experiment.name}-seed{self.seed}.jsonl"
+
+    def heading(self) -> dict[str, object]:
+        """Return what must be the same for results to be taken together."""
+        start = {"experiment": self.experiment.name, "seed": self.seed}
+        return {**start, "machine": machine(), "versions": versions()}
+
+    def about(self) -> dict[str, str]:
+        """Return what the report says of how it was made."""
+        count = f"{self.replicates} of each setting (the paper has {self.experiment.replicates})"
+        return {"replicates": count, "seed": str(self.seed), **here()}
+
+
+def requested(
+    name: str, replicates: int | None = None, methods: tuple[str, ...] | None = None, seed: int = SEED
+) -> Request:
+    """Return the request, or say why it cannot be met.
+
+    Examples
+    --------
+    >>> requested("table3", replicates=0)
+    Traceback (most recent call last):
+    farrier.paper.core.RequestError: replicates=0 must be at least 1
+    """
+    if name not in TABLES:
+        raise RequestError(f"{name!r} is not known: use one of {', '.join((*TABLES, *FIGURES))}")
+    experiment = load(name)
+    count = experiment.replicates if replicates is None else replicates
+    if count < 1:
+        raise RequestError(f"replicates={count} must be at least 1")
+    chosen = _chosen(experiment, methods)
+    for module in ("matplotlib", *(module for method in chosen for module in METHODS[method].needs)):
+        require(module, extra="experiments")
+    return Request(experiment, count, chosen, seed)
+
+
+def _chosen(experiment: Experiment, methods: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the methods to run, or say which name is not one."""
+    for name in methods or ():
+        if name not in experiment.methods:
+            known = ", ".join(experiment.methods)
+            there = f"not a method of {experiment.name}" if name in METHODS else "not a method"
+            raise RequestError(f"{name!r} is {there}: use some of {known}")
+    if methods is not None and not methods:
+        raise RequestError(f"no method is left: use some of {', '.join(experiment.methods)}")
+    return tuple(m for m in experiment.methods if methods is None or m in methods)

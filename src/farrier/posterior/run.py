@@ -1,0 +1,221 @@
+"""From a model and its mode to draws: start the chains around it, run them, judge them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._checks import check_number, check_random_state
+from farrier.data.fitted import Fitted
+from farrier.data.rows import Rows
+from farrier.data.standardise import Units
+from farrier.posterior.draws import Posterior
+from farrier.sampling.chains import Draws, Outcome, Plan, Progress, Run
+from farrier.sampling.checkpoint import Checkpoint, digest_of
+from farrier.sampling.gibbs import SHRINKAGE_EVERY, Model, State
+from farrier.sampling.streams import Streams
+
+MAX_MEMORY = 2 << 30
+GOOD_RHAT = 1.01
+
+
+class Extras(NamedTuple):
+    """How the run is to be gone about."""
+
+    random_state: Any = None
+    n_jobs: int | None = None
+    progress: bool | Callable[[Progress], Any] = False
+    checkpoint: Any = None
+    max_memory: float = MAX_MEMORY
+
+
+def draw(
+    model: Model,
+    units: Units,
+    rows: Rows,
+    mode: Fitted,
+    plan: Plan,
+    extras: Extras,
+    spec: dict[str, Any],
+    names: Any = None,
+    classes: Any = None,
+) -> Posterior:
+    """Run the chains; ``spec`` is what decides the draws beside the data, by name."""
+    need, room = plan.bytes(units.kept.size), check_number("max_memory", extras.max_memory)
+    if need > room:
+        raise ValueError(
+            f"the draws would take {need / 2**20:.0f} MiB, and max_memory allows {room / 2**20:.0f} MiB: "
+            "raise thin and lower n_draws, leave out store_lambda2, or raise max_memory"
+        )
+    file = _checkpoint(rows, plan, extras, spec)
+    before = file.load() if file is not None else None
+    state, drawn = before if before is not None else (_start(model, mode, plan.n_chains, extras), None)
+    run = Run(
+        model,
+        plan,
+        lambda piece: _in_units(piece, units),
+        _check_jobs(extras.n_jobs),
+        _reporter(extras.progress, need),
+        file.save if file is not None else None,
+    )
+    outcome = run.go(state, drawn)
+    if file is not None and outcome.state.sweeps > state.sweeps:  # else the file has as much, or more
+        file.save(outcome.state, outcome.draws, now=True)
+    posterior = _posterior(outcome, model, units, rows, mode, plan, names, classes)
+    _judge(posterior, outcome, plan)
+    return posterior
+
+
+def _checkpoint(rows: Rows, plan: Plan, extras: Extras, spec: dict[str, Any]) -> Checkpoint | None:
+    if extras.checkpoint is None:
+        return None
+    if not isinstance(extras.checkpoint, str | os.PathLike):
+        raise TypeError(f"checkpoint={extras.checkpoint!r} must be the path of a file")
+    data = digest_of(*rows.columns.digest(), rows.y, rows.counts, rows.offset)
+    return Checkpoint(extras.checkpoint, _describe(spec, plan, extras), data)
+
+
+def _check_jobs(n_jobs: Any) -> int | None:
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or None")
+    return None if n_jobs is None else int(n_jobs)
+
+
+def _describe(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, str]:
+    """Return what decides the draws beside the data; more draws can be added to fewer."""
+    values = {name: value for name, value in spec.items() if name != "coordinate"}
+    values |= {name: value for name, value in plan._asdict().items() if name != "n_draws"}
+    if isinstance(extras.random_state, int | np.integer):
+        values["random_state"] = int(extras.random_state)
+    return {name: _text(value) for name, value in values.items()}
+
+
+def _text(value: Any) -> str:
+    """Return a representation that is the same in every process."""
+    text = repr(value)
+    return f"{type(value).__qualname__}({vars(value)})" if " object at 0x" in text else text
+
+
+def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
+    """Return starts around the mode, farther apart than the posterior is wide."""
+    seeds = np.random.SeedSequence(_entropy(extras.random_state)).spawn(n_chains)
+    rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
+    result, size = mode.result, float(model.counts.sum())
+    k = model.columns.shape[1]
+    low, high = model.tau.bounds
+    normal = np.array([r.standard_normal(2 * k + 2) for r in rng])
+    lambda2 = np.maximum(result.scales.lambda2, 1.0 / size) * np.exp(normal[:, :k])
+    coef = result.coef + normal[:, k : 2 * k] / np.sqrt(size * k)
+    tau2 = np.clip(np.exp(2.0 * normal[:, -1]) / size, low, high)
+    sigma2 = np.maximum(result.scales.sigma2, 1e-8) * np.exp(0.5 * normal[:, -2])
+    if model.sigma2 is not None:
+        sigma2 = np.full(n_chains, model.sigma2)
+    family = mode.family
+    nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
+    eta = model.columns.matvec(result.coef) + result.intercept + model.offset
+    return State(
+        coef=coef,
+        intercept=np.full(n_chains, result.intercept),
+        lambda2=lambda2,
+        tau2=tau2,
+        sigma2=sigma2,
+        nuisance=np.full(n_chains, float(nuisance)),
+        shrinkage=np.zeros((n_chains, k)),
+        angle=np.full(n_chains, 0.5),
+        accepted=np.zeros(n_chains),
+        reference=np.tile(eta, (n_chains, 1)),
+        eta_sum=np.zeros((n_chains, eta.size)),
+        source=Streams(rng),
+    )
+
+
+def _entropy(random_state: Any) -> int | None:
+    """Return what the seeds of the chains are made of."""
+    rng = check_random_state(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(rng.integers(2**63))
+    return None if random_state is None else int(random_state)
+
+
+def _in_units(piece: Draws, units: Units) -> Draws:
+    """Return draws in the user's units, with zeros for the constant columns."""
+    out = dict(piece)
+    out["coef"] = units.coef(piece["coef"])
+    out["intercept"] = units.intercept(piece["intercept"], piece["coef"])
+    out["sigma2"] = units.sigma2(piece["sigma2"])
+    if "lambda2" in piece:
+        out["lambda2"] = units.places(piece["lambda2"])
+    return out
+
+
+def _reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
+    if callable(progress):
+        report: Callable[[Progress], Any] = progress
+        return report
+    if not progress:
+        return None
+    print(f"the draws take {need / 2**20:.1f} MiB", file=sys.stderr, flush=True)
+    return lambda news: print(news, file=sys.stderr, flush=True)
+
+
+def _posterior(
+    outcome: Outcome,
+    model: Model,
+    units: Units,
+    rows: Rows,
+    mode: Fitted,
+    plan: Plan,
+    names: Any,
+    classes: Any,
+) -> Posterior:
+    state, draws = outcome.state, outcome.draws
+    after = max(1, state.sweeps - plan.n_warmup)
+    counted = -(-after // SHRINKAGE_EVERY)
+    shrinkage = np.ones(units.kept.size)
+    shrinkage[units.kept] = state.shrinkage.mean(axis=0) / counted
+    unnamed = [f"x{j}" for j in range(units.kept.size)]
+    return Posterior(
+        coef=draws["coef"],
+        intercept=draws["intercept"],
+        tau2=draws["tau2"],
+        sigma2=draws["sigma2"],
+        lambda2=draws.get("lambda2"),
+        nuisance=draws["nuisance"] if model.family.nuisance is not None else None,
+        shrinkage=shrinkage,
+        acceptance=state.accepted / after,
+        family=model.family,
+        feature_names=tuple(map(str, unnamed if names is None else names)),
+        mode=mode,
+        rows=rows,
+        classes=classes,
+        has_names=names is not None,
+    )
+
+
+def _judge(posterior: Posterior, outcome: Outcome, plan: Plan) -> None:
+    """Warn of draws that are too few."""
+    kept = posterior.coef.shape[1]
+    if not outcome.complete:
+        warnings.warn(f"interrupted: {kept} of {plan.n_draws} draws of each chain are returned", stacklevel=5)
+    found = posterior.rhat()
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(~(found < GOOD_RHAT))
+    if bad.size == 0:
+        return
+    order = bad[np.argsort(-found[bad])]
+    shown = ", ".join(f"{posterior.feature_names[j]} {found[j]:.3f}" for j in order[:5])
+    more = f" and {order.size - 5} more" if order.size > 5 else ""
+    worst = float(found[order[0]])
+    factor = max((worst - 1.0) / (GOOD_RHAT - 1.0), 1.0) * 1.5 if np.isfinite(worst) else 10.0
+    ask = int(np.ceil(kept * factor / 500.0) * 500)
+    warnings.warn(
+        f"R-hat is not below {GOOD_RHAT} for {order.size} of {found.size} coefficients ({shown}{more}): the "
+        f"chains do not agree well enough on them yet; ask for about n_draws={ask}",
+        stacklevel=5,
+    )

@@ -1,0 +1,63 @@
+"""What a table or a picture needs to know of a fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from farrier._types import Mask, Matrix, Vector
+
+
+class FittedModel(Protocol):
+    """One regression, as `HorseshoeRegressor` or a `HorseshoeClassifier` of two classes leaves it.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> model: FittedModel = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> model.coef_.shape, model.coef_interval().shape
+    ((1,), (1, 2))
+    """
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+
+    @property
+    def coef_(self) -> Vector:
+        """The coefficients."""
+
+    @property
+    def coef_std_(self) -> Vector:
+        """Their standard deviations."""
+
+    @property
+    def shrinkage_(self) -> Vector:
+        """How far the prior pulls each: 0 not at all, 1 all the way."""
+
+    @property
+    def support_(self) -> Mask:
+        """Which are not zero."""
+
+    @property
+    def scale_(self) -> Vector:
+        """The standard deviations of the columns."""
+
+    def coef_interval(self, level: float = 0.95) -> Matrix:
+        """Return (lower, upper) of each coefficient."""
+
+
+class FittedClasses(Protocol):
+    """A regression for each of several classes."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+
+    @property
+    def classes_(self) -> Any:
+        """The labels."""
+
+    @property
+    def estimators_(self) -> Sequence[FittedModel]:
+        """The regression of each class against the rest."""

@@ -1,0 +1,79 @@
+"""scikit-learn's own checks of every estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from registry import ESTIMATORS
+
+# what a check looks at here is the same whatever the options: seen once for each kind of estimator
+OF_THE_CLASS = {
+    "check_all_zero_sample_weights_error",
+    "check_array_api_input",
+    "check_complex_data",
+    "check_dict_unchanged",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_dont_overwrite_parameters",
+    "check_dtype_object",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimator_sparse_tag",
+    "check_estimator_tags_renamed",
+    "check_estimators_empty_data_messages",
+    "check_estimators_fit_returns_self",
+    "check_estimators_nan_inf",
+    "check_estimators_overwrite_params",
+    "check_estimators_partial_fit_n_features",
+    "check_estimators_unfitted",
+    "check_f_contiguous_array_estimator",
+    "check_fit1d",
+    "check_fit2d_1sample",
+    "check_fit2d_predict1d",
+    "check_fit_check_is_fitted",
+    "check_fit_score_takes_y",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_n_features_in",
+    "check_n_features_in_after_fitting",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_positive_only_tag_during_fit",
+    "check_readonly_memmap_input",
+    "check_regressor_data_not_an_array",
+    "check_regressors_no_decision_function",
+    "check_requires_y_none",
+    "check_sample_weights_list",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_shape",
+    "check_set_params",
+    "check_supervised_y_2d",
+    "check_supervised_y_no_nan",
+    "check_valid_tag_types",
+}
+
+
+def kind(estimator):
+    """Regressions with the Gaussian family, with another one, and classifiers."""
+    return type(estimator).__name__, getattr(estimator, "family", None) == "gaussian"
+
+
+def checks():
+    """Yield each estimator with its checks; those of the class are slow but for the first of a kind."""
+    seen = set()
+    for estimator in ESTIMATORS:
+        first = kind(estimator) not in seen
+        seen.add(kind(estimator))
+        counts = {}
+        for own, check in estimator_checks_generator(estimator):
+            which = check.func.__name__
+            counts[which] = counts.get(which, 0) + 1
+            marks = () if first or which not in OF_THE_CLASS else pytest.mark.slow
+            yield pytest.param(own, check, id=f"{estimator!r}-{which}-{counts[which]}", marks=marks)
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+def test_scikit_learn_conformance(estimator, check):
+    check(estimator)

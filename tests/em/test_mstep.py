@@ -1,0 +1,61 @@
+"""The M-step against numerical minimisation."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
+from farrier.priors import Horseshoe, resolve_global
+from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
+from selections import in_pairs
+
+
+@pytest.mark.parametrize(
+    ("prior", "coordinate", "tau"),
+    in_pairs([prior for prior, _ in LOCAL_PRIORS], [2.0, 1.0], GLOBAL_PRIORS),
+    ids=name,
+)
+def test_m_step_minimises_jointly(prior, coordinate, tau):
+    """tau2 against a bounded search over Q with every lambda2 at its best for that tau2."""
+    second, sigma2 = np.random.default_rng(1).gamma(0.3, 1.0, 25), 0.7
+
+    def q(log_tau2):
+        tau2 = np.exp(log_tau2)
+        w = second / (2 * sigma2 * tau2)
+        v = prior.mode(w, coordinate)
+        local = 0.5 * np.log(v) + w / v + prior.neg_log_density(v, coordinate)
+        return local.sum() + 0.5 * second.size * log_tau2 + tau.neg_log_density(tau2)
+
+    scales = m_step(Hyper(prior, coordinate, tau), second, sigma2)
+    low, high = np.log(tau.bounds)
+    grid = np.linspace(low, high, 2001)
+    best = grid[np.argmin([q(t) for t in grid])]
+    step = grid[1] - grid[0]
+    around = (max(low, best - step), min(high, best + step))
+    if around[0] < around[1]:
+        search = minimize_scalar(q, bounds=around, method="bounded", options={"xatol": 1e-12})
+        assert q(np.log(scales.tau2)) <= search.fun + 1e-9
+    assert tau.bounds[0] <= scales.tau2 <= tau.bounds[1]
+    w = second / (2 * sigma2 * scales.tau2)
+    np.testing.assert_allclose(scales.lambda2, prior.mode(w, coordinate), rtol=1e-13)
+
+
+@pytest.mark.parametrize("tau", GLOBAL_PRIORS, ids=name)
+def test_slope_is_the_derivative_in_log_tau2(tau):
+    for tau2 in (1e-3, 0.2, 1.0):
+        up, down = (tau.neg_log_density(tau2 * np.exp(s)) for s in (1e-6, -1e-6))
+        np.testing.assert_allclose(tau.slope(tau2), (up - down) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
+def test_horseshoe_tau_stands_at_its_bound_for_any_data():
+    rng = np.random.default_rng(0)
+    for scale in 10.0 ** np.arange(-8, 9, 2):
+        second = scale * rng.gamma(0.1, 1.0, 50)
+        assert m_step(Hyper(Horseshoe(), 2.0, resolve_global("estimate", 1.0)), second, 1.0).tau2 == 1.0
+
+
+def test_noise_variance():
+    assert noise_variance(3.0, 6.0) == 0.5
+    assert noise_variance(0.0, 6.0) > 0.0
+    exact = exact_noise_variance(3.0, 4.0, np.array([2.0, 0.0]), np.array([1.0, 0.0]))
+    assert exact == pytest.approx((3 + 2) / 6)
