@@ -1,13 +1,14 @@
 # `make demo` and `make test` need only Python 3.11+, git and make: they set up the rest in .venv.
 PYTHON ?= python3
+REV ?= HEAD
 BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow bench lint docs clean
+.PHONY: help demo test test-slow bench bench-against lint docs clean
 
 help:  ## list the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(STAMP): pyproject.toml requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit("farrier needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
@@ -25,7 +26,10 @@ test-slow: $(STAMP)  ## the statistical tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
 
 bench: $(STAMP)  ## us beside the peers; writes benchmarks/RESULTS.md
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks
+
+bench-against: $(STAMP)  ## this tree beside another one, in turns: REV=<revision>
+	$(BIN)/python -m benchmarks.against $(REV)
 
 lint: $(STAMP)  ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -1,0 +1,1 @@
+"""How it is measured: workers, turns, clocks, and the report."""

@@ -1,0 +1,1 @@
+"""The methods of other packages, each run in an environment of its own."""
