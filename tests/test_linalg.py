@@ -1,20 +1,61 @@
 """The threads that a fit takes and gives back."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
+from threadpoolctl import threadpool_limits
 
 from farrier import HorseshoeRegressor
+from farrier.families import Poisson
 from farrier.linalg import _blas_pools, fitting_threads
+
+
+@contextmanager
+def two_threads():
+    """Give BLAS two threads for a while."""
+    pools = _blas_pools()
+    with threadpool_limits(2, "blas"):
+        yield pools
+
+
+def test_threads_are_held_in_worker_threads_too():
+    """Fits of several families beside each other, some of which fail: one thread throughout, two after."""
+    X, y = load_diabetes(return_X_y=True)
+    seen = []
+
+    class Watched(Poisson):
+        def working(self, y, eta, sigma2):  # also asked for while the fit is still being started
+            seen.append({pool.num_threads for pool in _blas_pools()})
+            return super().working(y, eta, sigma2)
+
+    def fit(k):
+        def look(_):
+            seen.append({pool.num_threads for pool in _blas_pools()})
+            if k % 4 == 3:
+                raise RuntimeError
+
+        family = Watched() if k % 2 else "gaussian"
+        try:
+            HorseshoeRegressor(family=family, callback=look).fit(X, np.rint(y / 50))
+        except RuntimeError:
+            return "failed"
+        return "fitted"
+
+    with two_threads() as pools:
+        with ThreadPoolExecutor(3) as pool:
+            ends = list(pool.map(fit, range(12)))
+        assert ends.count("failed") == 3
+        assert {pool.num_threads for pool in pools} == {2}
+    assert set().union(*seen) == {1}
 
 
 def test_threads_are_held_during_a_small_fit_and_given_back():
     X, y = load_diabetes(return_X_y=True)
-    pools = _blas_pools()
-    assert pools  # NumPy's BLAS at least
-    before = [pool.num_threads for pool in pools]
-    try:
-        for pool in pools:
-            pool.set_num_threads(2)
+    with two_threads() as pools:
+        assert pools  # NumPy's BLAS at least
         seen = []
         model = HorseshoeRegressor(callback=lambda _: seen.append([pool.num_threads for pool in pools]))
         model.fit(X, y)
@@ -29,6 +70,3 @@ def test_threads_are_held_during_a_small_fit_and_given_back():
         assert [pool.num_threads for pool in pools] == [2] * len(pools)
         with fitting_threads(5_000, 50_000):
             assert [pool.num_threads for pool in pools] == [2] * len(pools)
-    finally:
-        for pool, threads in zip(pools, before, strict=True):
-            pool.set_num_threads(threads)

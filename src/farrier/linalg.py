@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -112,7 +112,7 @@ def fitting_threads(n_rows: int = 0, n_columns: int = 0) -> Iterator[None]:
     ...     max((pool.num_threads for pool in _blas_pools()), default=1)
     1
     """
-    if float(min(n_rows, n_columns)) ** 2 * max(n_rows, n_columns) >= MANY_FLOPS:
+    if _is_large(n_rows, n_columns):
         yield
         return
     with _Hold.lock:
@@ -127,6 +127,23 @@ def fitting_threads(n_rows: int = 0, n_columns: int = 0) -> Iterator[None]:
             _Hold.fits -= 1
             own = [item for item in _Hold.found if getattr(item[0], "threading_layer", "") == "openmp"]
             _set_threads(own if _Hold.fits else _Hold.found)  # OpenMP counts for each thread apart
+
+
+def step_threads(n_rows: int, n_columns: int) -> Callable[[int, int], AbstractContextManager[None]]:
+    """Return what holds BLAS to one thread once few columns of a large problem are left.
+
+    Where the problem is not large, the whole fit does so already.
+
+    Examples
+    --------
+    >>> with step_threads(10, 20)(10, 5):
+    ...     pass
+    """
+    return fitting_threads if _is_large(n_rows, n_columns) else lambda *_: nullcontext()
+
+
+def _is_large(n_rows: int, n_columns: int) -> bool:
+    return float(min(n_rows, n_columns)) ** 2 * max(n_rows, n_columns) >= MANY_FLOPS
 
 
 def _set_threads(wanted: Any) -> None:

@@ -23,6 +23,7 @@ from farrier.em.options import Options
 from farrier.em.starts import earlier_start
 from farrier.em.weights import Begin, Constant, Moving, Weights
 from farrier.families import Augmented, Family
+from farrier.linalg import fitting_threads
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import Extras, draw
 from farrier.priors import GlobalPrior, GlobalSampler, LocalPrior, LocalSampler
@@ -117,7 +118,8 @@ def fit(
         return restore(nothing, units, design.spread, spec.family)
     weights = _weights(spec, prepared, options.fast)
     options = options._replace(sigma2=_known_sigma2(spec, units.unit))
-    result = solve(weights, spec.hyper, options, _begin(weights, units, start))
+    with fitting_threads(*design.columns.shape):
+        result = solve(weights, spec.hyper, options, _begin(weights, units, start))
     if not design.kept.any():
         result = result.with_status(Status.NO_COLUMNS)
     return restore(result, units, design.spread, result.family or spec.family)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracles
 from farrier._types import Scales
-from farrier.conditional.base import condition, moments
+from farrier.conditional.base import condition, kernel, moments
 from farrier.conditional.dual import Dual, DualKernel
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import Primal, PrimalKernel
@@ -142,3 +142,16 @@ def test_blocks_do_not_change_the_answer(monkeypatch):
 def test_the_smaller_matrix_is_factorised(n, k, form):
     rng = np.random.default_rng(0)
     assert type(condition(plain(rng.standard_normal((n, k)), np.zeros(n)), np.ones(k))) is form
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_variances_do_not_spoil_what_is_asked_after_them(shape):
+    system, d, _ = problem(shape)
+    scaled = kernel(system, d)
+    given = scaled.at(0.7)
+    before, first = given.draw(1.0, np.random.default_rng(0)), given.variance()
+    np.testing.assert_array_equal(given.draw(1.0, np.random.default_rng(0)), before)
+    np.testing.assert_array_equal(scaled.at(0.7).variance(), first)
+    some = np.arange(d.size) % 3 == 0
+    whole, part = given.covariance(2.0), given.covariance(2.0, some)
+    np.testing.assert_allclose(part.quadratic(np.eye(some.sum())), whole.quadratic(np.eye(d.size))[some])

@@ -176,6 +176,40 @@ def test_every_kind_of_number(dtype):
     assert_same(HorseshoeRegressor().fit(sparse.csr_array(X), y), HorseshoeRegressor().fit(X, y))
 
 
+@pytest.mark.parametrize("heavy", [1e6, 1e9])
+def test_a_row_with_most_of_the_weight(heavy):
+    X, eta, rng = table("long")
+    weights = np.ones(len(X))
+    weights[4] = heavy
+    assert_same(*both(HorseshoeRegressor(), X, response("gaussian", eta, rng), sample_weight=weights))
+
+
+@pytest.mark.parametrize("light", [1e-4, 1e-8, 1e-12])
+@pytest.mark.parametrize("shape", ["long", "wide"])
+def test_a_column_that_is_empty_in_a_row_of_next_to_no_weight(shape, light):
+    """By its weights its mean is a million times its spread, though not every entry is stored."""
+    X, eta, rng = table(shape)
+    X[2, 3], weights = 0.0, np.ones(len(X))
+    weights[2] = light
+    y = response("gaussian", eta, rng)
+    y[2] = 0.0
+    assert_same(*both(HorseshoeRegressor(), X, y, sample_weight=weights))
+
+
+def test_a_data_frame_of_sparse_columns():
+    pandas = pytest.importorskip("pandas")
+    X, eta, rng = table("long")
+    y = response("gaussian", eta, rng)
+    frame = pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)).add_prefix("gene_")
+    ours = HorseshoeRegressor().fit(frame, y)
+    assert_same(ours, HorseshoeRegressor().fit(X, y))
+    assert ours.feature_names_in_[1] == "gene_1"
+    X[3, 2] = np.nan
+    frame = pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)).add_prefix("gene_")
+    with pytest.raises(ValueError, match=r"NaN in column 'gene_2' \(2\), row 3"):
+        ours.predict(frame)
+
+
 def test_three_classes():
     X, eta, rng = table("long")
     y = np.array(["a", "b", "c"])[np.digitize(eta + 0.3 * rng.standard_normal(eta.size), [-1.0, 1.0])]
@@ -262,7 +296,9 @@ def test_a_checkpoint_knows_its_sparse_data(tmp_path):
         warnings.filterwarnings("ignore", message="R-hat")
         whole = sample_posterior(sparse.csr_array(X), y, **short)
         sample_posterior(sparse.csr_array(X), y, checkpoint=path, **{**short, "n_draws": 10})
-        resumed = sample_posterior(sparse.coo_array(X), y, checkpoint=path, **short)
+        other = sparse.csc_array(X)
+        other.indices, other.indptr = other.indices.astype(np.int64), other.indptr.astype(np.int64)
+        resumed = sample_posterior(other, y, checkpoint=path, **short)
         np.testing.assert_array_equal(resumed.coef, whole.coef)
         with pytest.raises(ValueError, match="belongs to other data"):
             sample_posterior(sparse.csr_array(2 * X), y, checkpoint=path, **short)
@@ -272,19 +308,37 @@ def test_a_checkpoint_knows_its_sparse_data(tmp_path):
 
 
 def test_nothing_of_the_size_of_the_table_is_made():
-    """500 x 40,000 with 80,000 entries: as an array it would take 160 MB, and the fit takes a quarter."""
+    """500 x 80,000 with 80,000 entries: as an array it would take 320 MB, and the fit takes a quarter."""
     import tracemalloc
 
     rng = np.random.default_rng(0)
-    X = sparse.random_array((500, 40_000), density=0.004, rng=rng, format="csc")
+    X = sparse.random_array((500, 80_000), density=0.002, rng=rng, format="csc")
     eta = X[:, :6] @ np.array([9.0, -9.0, 8.0, 8.0, -9.0, 9.0])
     for family, y in (
         ("gaussian", eta + 0.1 * rng.standard_normal(500)),
         ("poisson", rng.poisson(np.exp(eta))),
     ):
-        tracemalloc.start()
-        model = HorseshoeRegressor(family=family, max_iter=40).fit(X, y)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < 500 * 40_000 * 8 / 4
-        assert model.coef_.shape == (40_000,)
+        for most in (6, 40):  # also where the fit is stopped while every column is active
+            tracemalloc.start()
+            model = HorseshoeRegressor(family=family, max_iter=most).fit(X, y)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < 500 * 80_000 * 8 / 4
+        assert model.support_.any()
+
+
+def test_a_few_fuller_columns_among_many_do_not_take_the_memory():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    few = sparse.random_array((900, 120), density=0.33, rng=rng, format="csc")
+    X = sparse.hstack([few, sparse.random_array((900, 20_000), density=1e-4, rng=rng, format="csc")]).tocsc()
+    scaled = Sparse(X).scaled(np.ones(X.shape[1]))
+    factor = np.asfortranarray(np.linalg.cholesky(np.eye(900) + (X @ X.T).toarray()))
+    tracemalloc.start()
+    leverages = scaled.leverages(factor)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 120e6
+    half = np.linalg.solve(factor, few.toarray())
+    np.testing.assert_allclose(leverages[:120], (half**2).sum(axis=0), rtol=1e-9)

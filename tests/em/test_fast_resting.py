@@ -97,3 +97,13 @@ def test_it_forgets_what_is_gone():
     keep = np.arange(400) < 100
     ours, _ = lazy.take(keep).moments(system.take(keep), path[2][keep], 0.5)
     assert_near(ours, exact(system.take(keep), path[2][keep]))
+
+
+def test_all_may_wake():
+    """What is left of K when nobody rests is nothing, whatever rounding left of the matrix."""
+    system, path = wide_path()
+    _, lazy = engine(system).moments(system, path[0], 0.5)
+    awake = lazy._replace(awake=np.ones(400, dtype=bool), in_k=np.zeros(400), part=lazy.columns)
+    assert awake.k is not None
+    ours, _ = awake.moments(system, path[1], 0.5)
+    assert_near(ours, exact(system, path[1]))

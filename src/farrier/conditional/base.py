@@ -6,19 +6,17 @@ null coefficients vanish, and none has a p x p matrix when p > n. EM asks for mo
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-
-from farrier._types import Covariance, Moments, Vector
-from farrier.conditional.dual import DualKernel
+from farrier._types import Moments, Vector
+from farrier.conditional.dual import Dual, DualKernel
 from farrier.conditional.orthogonal import Orthogonal
-from farrier.conditional.primal import PrimalKernel
+from farrier.conditional.primal import Primal, PrimalKernel
 from farrier.data.problem import LeastSquares
 
 
 class Conditional(Protocol):
-    """b given the scales; variances and the covariance are in units of sigma2."""
+    """b given the scales; variances are in units of sigma2."""
 
     @property
     def mean(self) -> Vector:
@@ -32,7 +30,7 @@ class Conditional(Protocol):
 
     @property
     def log_det(self) -> float | None:
-        """Log det(I + X D X'), or None where the variances are approximate."""
+        """Log det M, M = I + X D X', or None where the variances are approximate."""
         ...
 
     @property
@@ -45,34 +43,10 @@ class Conditional(Protocol):
         ...
 
 
-class Drawable(Conditional, Protocol):
-    """One that can be drawn from."""
-
-    @property
-    def quadratic(self) -> float:
-        """Z' M^-1 z, where Cov[z] = sigma2 M once the coefficients are integrated out."""
-        ...
-
-    @property
-    def log_det(self) -> float:
-        """Log det M."""
-        ...
-
-    def draw(self, sigma: float, rng: np.random.Generator, n_draws: int | None = None) -> Any:
-        """Draw the coefficients: a vector, or a matrix with one draw a column."""
-        ...
-
-    def covariance(self, sigma2: float) -> Covariance:
-        """Return Cov[b]."""
-        ...
-
-
-class Kernel(Protocol):
-    """What does not depend on tau2: formed once, factorised at each value of it."""
-
-    def at(self, tau2: float) -> Drawable:
-        """Return the coefficients given this value, times which the prior variances count."""
-        ...
+Drawable = Primal | Dual | Orthogonal
+"""Exact ones: they can be drawn from, and have a covariance and z' M^-1 z too."""
+Kernel = PrimalKernel | DualKernel | Orthogonal
+"""What does not depend on tau2: formed once, factorised at each value of it."""
 
 
 def kernel(problem: LeastSquares, prior_variance: Vector) -> Kernel:
@@ -80,6 +54,7 @@ def kernel(problem: LeastSquares, prior_variance: Vector) -> Kernel:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from farrier.data.problem import plain
     >>> given = kernel(plain(np.eye(2), np.array([4.0, 0.0])), np.ones(2)).at(tau2=1.0)
     >>> given.mean, round(given.quadratic, 6), round(given.log_det, 4)
@@ -95,12 +70,13 @@ def condition(problem: LeastSquares, prior_variance: Vector) -> Drawable:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from farrier.data.problem import plain
     >>> given = condition(plain(np.eye(2), np.array([4.0, 0.0])), np.array([1.0, 3.0]))
     >>> given.mean, given.variance()
     (array([2., 0.]), array([0.5 , 0.75]))
     """
-    return kernel(problem, prior_variance).at(1.0)
+    return kernel(problem, prior_variance).once()
 
 
 def moments(given: Conditional, sigma2: float) -> Moments:
@@ -108,6 +84,7 @@ def moments(given: Conditional, sigma2: float) -> Moments:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from farrier.data.problem import plain
     >>> found = moments(condition(plain(np.eye(2), np.array([4.0, 0.0])), np.ones(2)), 0.5)
     >>> round(found.expected_rss, 9), found.variance.round(9)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from farrier._lazy import lazy
-from farrier._types import Covariance, Vector
+from farrier._types import Covariance, Mask, Vector
 from farrier.data.columns import Scaled
 from farrier.data.problem import LeastSquares
 from farrier.linalg import add_identity, cholesky, log_det
@@ -32,6 +32,10 @@ class DualKernel:
     def at(self, tau2: float) -> Dual:
         """Return the coefficients at one value of tau2."""
         return Dual(self._problem, self._root, self._outer * tau2, self._scaled, tau2=tau2)
+
+    def once(self) -> Dual:
+        """Return the coefficients at tau2 = 1, and use the kernel up."""
+        return Dual(self._problem, self._root, self._outer, self._scaled)
 
 
 class Dual:
@@ -127,10 +131,12 @@ class Dual:
         """Return Var[b_j] / sigma2."""
         return np.asarray(self.prior_variance * np.maximum(1.0 - self.leverage, 0.0))
 
-    def covariance(self, sigma2: float) -> Covariance:
-        """Return Cov[b]."""
-        half = np.sqrt(sigma2) * self._scaled.half_solved(self.factor) * (self._tau**2 * self._root)
-        return Covariance(sigma2 * self.prior_variance, half, -1.0)
+    def covariance(self, sigma2: float, of: Mask | None = None) -> Covariance:
+        """Return Cov[b], of all or of some of the coefficients: only these columns are made dense."""
+        keep = np.ones(self._root.size, dtype=np.bool_) if of is None else of
+        root = self._tau * self._root[keep]
+        half = self._problem.weighted.take(keep).scaled(root).half_solved(self.factor)
+        return Covariance(sigma2 * root * root, np.sqrt(sigma2) * half * root, -1.0)
 
     def draw(self, sigma: float, rng: np.random.Generator, n_draws: int | None = None) -> Any:
         """Draw u + D X' M^-1 (z - X u - e), u from the prior and e from the noise."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farrier._lazy import lazy
-from farrier._types import Covariance, Vector
+from farrier._types import Covariance, Mask, Vector
 from farrier.data.problem import LeastSquares
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ class Orthogonal:
         """Return the coefficients with the prior variances times ``tau2``."""
         return self if tau2 == 1.0 else Orthogonal(self._problem, tau2 * self._prior_variance)
 
+    def once(self) -> Orthogonal:
+        """Return the coefficients as they are."""
+        return self
+
     @lazy
     def rss(self) -> float:
         """||z - X E[b]||^2."""
@@ -64,9 +68,10 @@ class Orthogonal:
         """Return Var[b_j] / sigma2."""
         return self._shrunk
 
-    def covariance(self, sigma2: float) -> Covariance:
-        """Return Cov[b]."""
-        return Covariance(sigma2 * self._shrunk, np.zeros((0, self._shrunk.size)), 1.0)
+    def covariance(self, sigma2: float, of: Mask | None = None) -> Covariance:
+        """Return Cov[b], of all or of some of the coefficients."""
+        variance = sigma2 * (self._shrunk if of is None else self._shrunk[of])
+        return Covariance(variance, np.zeros((0, variance.size)), 1.0)
 
     def draw(self, sigma: float, rng: np.random.Generator, n_draws: int | None = None) -> Any:
         """Draw each coefficient by itself."""

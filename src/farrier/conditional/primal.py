@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from farrier._lazy import lazy
-from farrier._types import Covariance, Matrix, Vector
+from farrier._types import Covariance, Mask, Matrix, Vector
 from farrier.data.problem import LeastSquares
 from farrier.linalg import add_identity, cholesky, log_det
 
@@ -39,8 +39,12 @@ class PrimalKernel:
 
     def at(self, tau2: float) -> Primal:
         """Return the coefficients at one value of tau2."""
-        root = self._root if tau2 == 1.0 else np.sqrt(tau2) * self._root
+        root = np.sqrt(tau2) * self._root
         return Primal(self._problem, root, add_identity(self._kernel * tau2), self._xz)
+
+    def once(self) -> Primal:
+        """Return the coefficients at tau2 = 1, and use the kernel up."""
+        return Primal(self._problem, self._root, add_identity(self._kernel), self._xz)
 
 
 class Primal:
@@ -85,9 +89,11 @@ class Primal:
         """Return Var[b_j] / sigma2."""
         return np.asarray(self.root * self.root * self._diagonal)
 
-    def covariance(self, sigma2: float) -> Covariance:
-        """Return Cov[b]."""
-        return Covariance(np.zeros(self.root.size), np.sqrt(sigma2) * self.half * self.root, 1.0)
+    def covariance(self, sigma2: float, of: Mask | None = None) -> Covariance:
+        """Return Cov[b], of all or of some of the coefficients."""
+        keep = slice(None) if of is None else of
+        factor = np.sqrt(sigma2) * (self.half * self.root)[:, keep]
+        return Covariance(np.zeros(factor.shape[1]), factor, 1.0)
 
     def draw(self, sigma: float, rng: np.random.Generator, n_draws: int | None = None) -> Any:
         """Draw mean + sigma D^1/2 L^-T e."""

@@ -33,7 +33,7 @@ class Scaled(Protocol):
         ...
 
     def leverages(self, factor: Any) -> Vector:
-        """Return d_j x_j'M^-1 x_j from the Cholesky factor of M; the last thing to be asked."""
+        """Return d_j x_j'M^-1 x_j from the Cholesky factor of M."""
         ...
 
     def half_solved(self, factor: Any) -> Matrix:

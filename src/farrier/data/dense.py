@@ -122,10 +122,7 @@ class Dense:
 
 
 class Blocks:
-    """The columns times ``root``, in blocks of bounded size; a single block is scaled only once.
-
-    `leverages` overwrites it, and is the last thing to be asked.
-    """
+    """The columns times ``root``, in blocks of bounded size; a single block is scaled only once."""
 
     def __init__(self, x: Any, root: Vector, dtype: Any) -> None:
         self._x, self._dtype = x, np.dtype(dtype)
@@ -149,6 +146,7 @@ class Blocks:
         for columns, block in self._blocks():
             half = self._trsm(1.0, factor, block, lower=1, overwrite_b=1)
             out[columns] = np.einsum("ij,ij->j", half, half)
+        self._only = None  # it was overwritten
         return out
 
     def half_solved(self, factor: Any) -> Matrix:

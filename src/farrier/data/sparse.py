@@ -3,8 +3,8 @@
 The columns are S - u m', S sparse: centring subtracts m from every row, and weighting the rows by u keeps
 that form. So products cost what S costs, and nothing larger than the active columns or n x n is ever dense.
 
-A column that has an entry in every row is centred in S itself. Of any other, the mean is at most as many
-times the spread as the square root of the number of rows, so that centring by algebra loses few digits.
+Centring by algebra loses digits where a mean is far larger than the spread around it. Such a column has an
+entry in almost every row, and is centred in S itself; so is a row that has much of the weight.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ CHUNK = 1 << 22
 """Entries of what is made dense, or pairs of entries of a column, that are worked on at a time."""
 PAIRS_PAY = 8.0
 """A pair of entries of a sparse column costs as much as so many entries of a dense product."""
-HEAVY = 0.1
-"""A row with more than this share of the weight is centred before it is multiplied; there are few such."""
+HEAVY, FAR = 0.1, 1e4
+"""A row with more than this share of the weight is centred in S itself, and so is a column whose squared mean
+is so many times its variance: by algebra, too little would be left of them."""
 
 
 class Sparse:
@@ -68,24 +69,18 @@ class Sparse:
 
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)'."""
-        weights = np.ones(self.shape[0]) if weights is None else weights
-        shift, level = self._about(center), self._level
-        light, few = weights, np.zeros((0, self.shape[1]))
-        if center is not None and (heavy := weights > HEAVY * float(weights.sum())).any():
-            few = self.rows(heavy).dense() - center  # or they would cancel
-            few *= np.sqrt(weights[heavy])[:, None]
-            light = np.where(heavy, 0.0, weights)
-        scaled = _rows_times(self._s, light)
-        out: Matrix = (self._s.T @ scaled).toarray()
-        pull = scaled.T @ level
-        out -= np.outer(pull - float(light @ level**2) * shift, shift)
-        out -= np.outer(shift, pull)
-        out += few.T @ few
+        if weights is not None or center is not None:
+            root = np.ones(self.shape[0]) if weights is None else np.sqrt(weights)
+            return self.reweighted(root, center).gram()
+        out: Matrix = (self._s.T @ self._s).toarray()
+        pull = self._s.T @ self._level
+        out -= np.outer(pull - float(self._level @ self._level) * self._shift, self._shift)
+        out -= np.outer(self._shift, pull)
         return out
 
     def squares(self) -> Vector:
         """Return ||x_j||^2: the entries less their shift, and the shifts of the rows that have no entry."""
-        return self._weighted_squares(np.ones(self.shape[0]), self._shift)
+        return self._weighted_squares(np.ones(self.shape[0]))
 
     def scaled(self, root: Vector, dtype: Any = np.float64) -> ScaledSparse:
         """Return the columns times ``root``."""
@@ -102,8 +97,12 @@ class Sparse:
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> Sparse:
         """Return diag(root) (X - 1 center')."""
-        root = root.astype(self._s.dtype, copy=False)
-        return Sparse(_rows_times(self._s, root), self._about(center), self._level * root)
+        root, matrix, level = root.astype(self._s.dtype, copy=False), self._s, self._level
+        heavy = root * root > HEAVY * float(root @ root)
+        if heavy.any() and not heavy.all():  # centred in S itself, or they would cancel
+            rows = self.rows(heavy).dense() - (0.0 if center is None else center)
+            matrix, level = _with_rows(matrix, heavy, rows), np.where(heavy, np.zeros_like(level), level)
+        return Sparse(_rows_times(matrix, root), self._about(center), level * root)
 
     def single(self) -> Sparse:
         """Return the columns in single precision."""
@@ -111,13 +110,13 @@ class Sparse:
         return Sparse(self._s.astype(half), self._shift.astype(half), self._level.astype(half))
 
     def compressed(self, targets: Vector) -> Compressed:
-        """Return R and Q'z, X = QR, from as many rows at a time as there are columns."""
+        """Return R and Q'z, X = QR, from some rows at a time."""
         n, k = self.shape
         if n <= k:
             return Compressed(self.dense(), targets, 0.0)
-        matrix, triangle = self._s.tocsr(), np.zeros((0, k + 1))
-        for start in range(0, n, k + 1):
-            some = slice(start, start + k + 1)
+        matrix, triangle, step = self._s.tocsr(), np.zeros((0, k + 1)), max(k + 1, CHUNK // (k + 1))
+        for start in range(0, n, step):
+            some = slice(start, start + step)
             block = matrix[some].toarray() - np.outer(self._level[some], self._shift)
             stack = np.vstack([triangle, np.column_stack([block, targets[some]])])
             triangle = np.asarray(np.linalg.qr(stack, mode="r"))
@@ -129,16 +128,17 @@ class Sparse:
         n, k = self.shape
         each = np.ones(n) if weights is None else weights
         total, mean = float(each.sum()), np.zeros(k)
-        matrix, shift = self._s, mean
+        found = self
         if center:
-            mean = np.asarray(matrix.T @ each) / total
-            full = np.diff(matrix.indptr) == n
-            shift = np.where(full, 0.0, mean)
-            if full.any():
-                matrix = matrix.copy()
-                matrix.data -= np.repeat(mean - shift, np.diff(matrix.indptr))
-        found = Sparse(matrix, shift)
-        spread = np.sqrt(found._weighted_squares(each, shift) / total)
+            mean = np.asarray(self._s.T @ each) / total
+            found = Sparse(self._s, mean)
+            far = total * mean * mean > FAR * found._weighted_squares(each)
+            far |= np.diff(self._s.indptr) == n
+            if far.any():  # centred in S itself
+                values = found.take(far).dense()
+                shift = np.where(far, 0.0, mean)
+                found = Sparse(_with_rows(self._s.T, far, values.T).T, shift)
+        spread = np.sqrt(found._weighted_squares(each) / total)
         moves = varies(spread, mean, n)
         unit = 1.0 / spread[moves] if scale else np.ones(int(moves.sum()))
         part = found.take(moves)
@@ -151,19 +151,18 @@ class Sparse:
 
     def digest(self) -> tuple[Any, ...]:
         """Return the arrays of the sparse matrix."""
-        return self._s.data, self._s.indices, self._s.indptr
+        return self._s.data, self._s.indices.astype(np.int64), self._s.indptr.astype(np.int64)
 
     def _about(self, center: Vector | None) -> Vector:
         """Return the shift about another centre, which takes rows that are not weighted yet."""
         return self._shift if center is None else self._shift + center.astype(self._s.dtype, copy=False)
 
-    def _weighted_squares(self, weights: Vector, shift: Vector) -> Vector:
-        s, counts = self._s, np.diff(self._s.indptr)
+    def _weighted_squares(self, weights: Vector) -> Vector:
+        s, counts, shift = self._s, np.diff(self._s.indptr), self._shift
         gap = s.data - np.repeat(shift, counts) * self._level[s.indices]
-        ends = s.indptr
-        within = _add_up(weights[s.indices] * gap * gap, ends)
+        within = _add_up(weights[s.indices] * gap * gap, s.indptr)
         each = weights * self._level * self._level
-        without = np.maximum(float(each.sum()) - _add_up(each[s.indices], ends), 0.0)
+        without = np.maximum(float(each.sum()) - _add_up(each[s.indices], s.indptr), 0.0)
         return np.asarray(within + np.where(counts < self.shape[0], without, 0.0) * shift * shift)
 
 
@@ -227,20 +226,20 @@ class ScaledSparse:
 
     def _pairs(self, inverse: Any) -> Any:
         """Return T_j' A T_j for every column, added up over the pairs of its entries."""
-        t, counts = self._t, np.diff(self._t.indptr)
-        out, step = np.zeros(counts.size), max(1, int(CHUNK // max(1.0, float((counts**2).mean()))))
-        for start in range(0, counts.size, step):
-            part = slice(start, start + step)
-            entries, lengths = (
-                np.arange(t.indptr[start], t.indptr[min(start + step, counts.size)]),
-                counts[part],
-            )
+        t, counts = self._t, np.diff(self._t.indptr).astype(np.int64)
+        out, pairs, start = np.zeros(counts.size), np.cumsum(counts * counts), 0
+        while start < counts.size:
+            before = int(pairs[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(pairs, before + CHUNK // 16, "right")))
+            part = slice(start, stop)
+            lengths, entries = counts[part], np.arange(t.indptr[start], t.indptr[stop])
             mates = np.repeat(lengths, lengths)  # of each entry, as many as its column has
             first = np.repeat(entries, mates)
             offsets = np.arange(first.size) - np.repeat(np.cumsum(mates) - mates, mates)
             second = np.repeat(np.repeat(t.indptr[:-1][part], lengths), mates) + offsets
             values = t.data[first] * t.data[second] * inverse[t.indices[first], t.indices[second]]
             out[part] = _add_up(values, np.append(0, np.cumsum(lengths**2)))
+            start = stop
         return out
 
     def _dense_outer(self) -> Any:
@@ -260,6 +259,16 @@ class ScaledSparse:
 
     def _dense(self, part: slice) -> Any:
         return self._t[:, part].toarray() - np.outer(self._level, self._shift[part])
+
+
+def _with_rows(matrix: Any, which: Mask, rows: Matrix) -> Any:
+    """Return a sparse matrix with some of its rows replaced."""
+    matrix, (places, k) = matrix.tocoo(), (np.flatnonzero(which), rows.shape[1])
+    old = ~which[matrix.row]
+    row = np.concatenate([matrix.row[old], np.repeat(places, k)])
+    column = np.concatenate([matrix.col[old], np.tile(np.arange(k), places.size)])
+    data = np.concatenate([matrix.data[old], rows.astype(matrix.dtype).ravel()])
+    return csc_array((data, (row, column)), shape=matrix.shape)
 
 
 def _times(vector: Any, numbers: Any) -> Any:

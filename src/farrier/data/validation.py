@@ -26,7 +26,9 @@ def check_x(x: Any) -> Columns:
     if isinstance(x, Dense | Sparse):
         return x
     if issparse(x):
-        return _check_sparse(x)
+        return _check_sparse(x, x)
+    if hasattr(x, "dtypes") and hasattr(x, "sparse"):  # a data frame of sparse columns
+        return _check_sparse(x.sparse.to_coo(), x)
     _refuse_words(x)
     try:
         array = check_array(x, dtype=np.float64, ensure_all_finite=False, input_name="X")
@@ -40,8 +42,8 @@ def check_x(x: Any) -> Columns:
     return Dense(np.asarray(array))
 
 
-def _check_sparse(x: Any) -> Sparse:
-    """Return a sparse matrix, in whatever format and with whatever indices, as columns."""
+def _check_sparse(x: Any, given: Any) -> Sparse:
+    """Return a sparse matrix, in any format and with any indices, as columns; ``given`` has their names."""
     if x.ndim != 2:
         raise ValueError(f"Expected 2D array, got a sparse array of shape {x.shape}: give rows and columns")
     if x.dtype.kind not in "biuf":
@@ -50,14 +52,15 @@ def _check_sparse(x: Any) -> Sparse:
             f"{kind}X is sparse with dtype {x.dtype}, but must hold numbers: convert it to float"
         )
     matrix = check_array(x, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
-    if not matrix.has_canonical_format:
+    if not matrix.has_canonical_format or not matrix.data.all():
         matrix = matrix.copy()
         matrix.sum_duplicates()
+        matrix.eliminate_zeros()
     finite = np.isfinite(matrix.data)
     if not finite.all():
         entry = int(np.argmin(finite))
         column = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
-        _refuse_value(x, matrix.data[entry], int(matrix.indices[entry]), column)
+        _refuse_value(given, matrix.data[entry], int(matrix.indices[entry]), column)
     return Sparse(matrix)
 
 

@@ -13,7 +13,7 @@ from farrier.em.schedule import Plain, Schedule
 from farrier.em.state import State
 from farrier.em.trace import Trace
 from farrier.em.weights import Begin, Weights
-from farrier.linalg import fitting_threads
+from farrier.linalg import fitting_threads, step_threads
 
 
 def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None = None) -> FitResult:
@@ -30,6 +30,7 @@ def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None 
     >>> solve(Constant(problem), Hyper(Horseshoe(), 2.0, HalfCauchy()), Options()).support
     array([False,  True, False, False])
     """
+    threads = step_threads(*weights.full.shape)
     with fitting_threads(*weights.full.shape):
         trace = Trace(hyper, options.callback, weights.constant)
         schedule = _schedule(weights, hyper, options, trace)
@@ -41,8 +42,9 @@ def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None 
                 break
             state = state._replace(scales=m_step(hyper, state.second_moment, _sigma2(state, options)))  # 1.
             state = weights.at(state)  # 2. weights and targets at eta
-            state, moments = schedule.e_step(state)  # 3. Eqs. (7)-(12)
-            before, state = state, weights.accept(state, moments)  # 4. as far as the likelihood lets us
+            with threads(*state.problem.shape):
+                moments, pace = schedule.e_step(state)  # 3. Eqs. (7)-(12)
+            before, state = state, weights.accept(state, moments, pace)  # 4. as far as the likelihood lets us
             if trace.record(state):  # 5.
                 status = Status.STOPPED
                 break

@@ -26,9 +26,7 @@ def sparsify(
     coef = scatter(active, moments.mean)
     coef[np.abs(coef) < _thresholds(weights, hyper, options)] = 0.0
     support = coef != 0.0
-    covariance, center, intercept_variance = weights.uncertainty(state)
-    if covariance is not None:
-        covariance = covariance.take(support[active]) if support.any() else None
+    covariance, center, intercept_variance = weights.uncertainty(state, support[active])
     if status is Status.CONVERGED:
         status = (weights.remark(state) or status) if support.any() else Status.NOTHING_SELECTED
     low, high = hyper.tau.bounds

@@ -10,6 +10,7 @@ from farrier._types import Moments, Scales, Vector
 from farrier.conditional.base import Conditional, condition
 from farrier.conditional.orthogonal import Diagonal
 from farrier.data.problem import LeastSquares
+from farrier.em.fast.pace import Pace
 from farrier.em.state import State
 from farrier.em.weights import Weights
 
@@ -28,8 +29,8 @@ class Schedule(Protocol):
         """Return the state with what the schedule wants to remember."""
         ...
 
-    def e_step(self, state: State) -> tuple[State, Moments]:
-        """Return the moments of the coefficients at the scales of ``state``."""
+    def e_step(self, state: State) -> tuple[Moments, Pace | None]:
+        """Return the moments of the coefficients at the scales of ``state``, and what is remembered."""
         ...
 
     def after(self, before: State, state: State) -> tuple[State, bool]:
@@ -64,12 +65,13 @@ class Plain:
         """Tell whether the variances are approximate after so many iterations."""
         return self.expectation == "approximate" and n_steps >= EXACT_WARMUP
 
-    def e_step(self, state: State) -> tuple[State, Moments]:
+    def e_step(self, state: State) -> tuple[Moments, None]:
         """Return the moments: exact, approximate, or averages of draws."""
         if self.expectation == "stochastic":
-            return state, average_draws(state.problem, state.scales, state.moments, state.n_steps, self.rng)
+            found = average_draws(state.problem, state.scales, state.moments, state.n_steps, self.rng)
+            return found, None
         form = approximate if self.is_approximate(state.n_steps) else condition
-        return state, self.weights.moments(form, state)
+        return self.weights.moments(form, state), None
 
     def after(self, before: State, state: State) -> tuple[State, bool]:
         """Return whether the last step, and what it left out, was small."""

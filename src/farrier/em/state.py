@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from farrier._types import Mask, Moments, Scales, Vector
 from farrier.data.problem import LeastSquares
-
-if TYPE_CHECKING:
-    from farrier.em.fast.pace import Pace
+from farrier.em.fast.pace import Pace
 
 
 class Place(NamedTuple):
@@ -56,17 +54,12 @@ class State(NamedTuple):
     n_steps: int = 0
     pace: Pace | None = None
 
-    def advanced(self, moments: Moments, place: Place) -> State:
+    def advanced(self, moments: Moments, place: Place, pace: Pace | None) -> State:
         """Return the state with the moments of one more E-step."""
-        return self._replace(
-            place=place,
-            moments=moments,
-            mean=moments.mean,
-            second_moment=moments.second_moment,
-            expected_rss=moments.expected_rss,
-            change=relative_change(moments.mean, self.mean),
-            n_steps=self.n_steps + 1,
-        )
+        mean, rss, k = moments.mean, moments.expected_rss, self.n_steps + 1
+        second, change = moments.second_moment, relative_change(mean, self.mean)
+        problem, active, scales, base = self.problem, self.active, self.scales, self.spread_problem
+        return State(problem, place, active, mean, second, rss, scales, moments, base, change, k, pace)
 
     def take(self, keep: Mask, place: Place) -> State:
         """Return the state of the columns in ``keep``, with the place as it is without the others."""

@@ -6,7 +6,7 @@ The loop asks both the same questions, so it does not know which it has.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.anderson import Anderson
 from farrier.em.fast.limits import LIMITS
+from farrier.em.fast.pace import Pace
 from farrier.em.mstep import noise_variance
 from farrier.em.starts import paper_start, variance_start
 from farrier.em.state import Place, State, relative_change
@@ -48,72 +49,6 @@ class Uncertainty(NamedTuple):
     covariance: Covariance | None
     center: Vector
     intercept_variance: float
-
-
-class Weights(Protocol):
-    """What the loop asks of a likelihood on data."""
-
-    constant: bool
-    total_weight: float
-    full: LeastSquares
-
-    @property
-    def response_scale(self) -> float:
-        """The unit of the zero threshold."""
-        ...
-
-    @property
-    def exact_spread(self) -> bool:
-        """Whether the variances are those of the least-squares problem itself."""
-        ...
-
-    def begin(self) -> Begin:
-        """Return the family's own start."""
-        ...
-
-    def begin_variance(self) -> Begin:
-        """Return the start with the noise variance at that of the response, where the family has that."""
-        ...
-
-    def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
-        """Return a beginning at an earlier fit; its start is still to be made from the problem there."""
-        ...
-
-    def at(self, state: State) -> State:
-        """Take weights and targets at the current linear predictor, unless those at hand still do."""
-        ...
-
-    def moments(self, form: Form, state: State) -> Moments:
-        """Return the moments of the coefficients at the scales of ``state``."""
-        ...
-
-    def accept(self, state: State, found: Moments) -> State:
-        """Take over the moments, around the mean that the likelihood lets us move to."""
-        ...
-
-    def take(self, state: State, keep: Mask) -> State:
-        """Go on with the columns in ``keep``."""
-        ...
-
-    def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
-        """Take the next weights where the steps so far lead; return how far the last one went."""
-        ...
-
-    def intercept(self, state: State) -> float:
-        """Return the intercept that goes with the mean."""
-        ...
-
-    def uncertainty(self, state: State) -> Uncertainty:
-        """Return the covariance of the coefficients and the variance of the intercept."""
-        ...
-
-    def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
-        """Fit the intercept alone; return the noise variance that is left."""
-        ...
-
-    def remark(self, state: State) -> Status | None:
-        """Return what is worth saying of a fit that has converged."""
-        ...
 
 
 class Constant:
@@ -160,9 +95,9 @@ class Constant:
         """Return the moments of the coefficients."""
         return moments(form(state.problem, state.scales.prior_variance), state.scales.sigma2)
 
-    def accept(self, state: State, found: Moments) -> State:
+    def accept(self, state: State, found: Moments, pace: Pace | None = None) -> State:
         """Take over the moments."""
-        return state.advanced(found, state.place)
+        return state.advanced(found, state.place, pace)
 
     def take(self, state: State, keep: Mask) -> State:
         """Go on with the columns in ``keep``."""
@@ -176,10 +111,10 @@ class Constant:
         """Return 0: the data are centred."""
         return 0.0
 
-    def uncertainty(self, state: State) -> Uncertainty:
-        """Return the covariance of the coefficients and the variance of the intercept."""
+    def uncertainty(self, state: State, of: Mask) -> Uncertainty:
+        """Return the covariance of some of the coefficients and the variance of the intercept."""
         center = np.zeros(state.mean.size)
-        return Uncertainty(_covariance(state), center, state.scales.sigma2 / self.total_weight)
+        return Uncertainty(_covariance(state, of), center, state.scales.sigma2 / self.total_weight)
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
         """Return the variance of the targets."""
@@ -265,7 +200,7 @@ class Moving:
         variance, trace = (sigma2 / information) * spread.variance(), spread.fit_trace
         return Moments(given.mean, variance, given.rss + sigma2 * trace, trace, given.log_det)
 
-    def accept(self, state: State, found: Moments) -> State:
+    def accept(self, state: State, found: Moments, pace: Pace | None = None) -> State:
         """Move to the mean, halving the way until the penalised likelihood does not fall."""
         before = state.second_moment
         settled = bool(np.all(np.abs(found.second_moment - before) < LIMITS.settled_change * before))
@@ -273,7 +208,7 @@ class Moving:
         if not place.waiting:
             place = self._accept(place, state.problem, found.mean, state.scales)
             found = found._replace(mean=place.coef)
-        return state.advanced(found, place)
+        return state.advanced(found, place, pace)
 
     def take(self, state: State, keep: Mask) -> State:
         """Go on with the columns in ``keep``."""
@@ -291,15 +226,15 @@ class Moving:
             return state.place.intercept
         return state.problem.intercept(state.mean)
 
-    def uncertainty(self, state: State) -> Uncertainty:
-        """Return the covariance of the coefficients and the variance of the intercept."""
+    def uncertainty(self, state: State, of: Mask) -> Uncertainty:
+        """Return the covariance of some of the coefficients and the variance of the intercept."""
         sigma2, information = state.scales.sigma2, state.place.family.information()
         if information is None:
             variance = sigma2 / state.problem.targets.information
-            return Uncertainty(_covariance(state), state.problem.x_mean, variance)
+            return Uncertainty(_covariance(state, of), state.problem.x_mean, variance)
         base = state.spread_problem or self.full.take(state.active)
         scales = state.scales._replace(tau2=information * state.scales.tau2, sigma2=sigma2 / information)
-        covariance = _covariance(state._replace(problem=base, scales=scales))
+        covariance = _covariance(state._replace(problem=base, scales=scales), of)
         return Uncertainty(covariance, np.zeros(state.mean.size), scales.sigma2 / self.total_weight)
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
@@ -494,6 +429,10 @@ class Moving:
         return self.patient and k > 0 and n >= max(LIMITS.many_rows, LIMITS.rows_per_column * k)
 
 
+Weights = Constant | Moving
+"""What the loop asks: a likelihood on data."""
+
+
 class Ridge:
     """The ridge with precision 1 that a fit starts from.
 
@@ -521,10 +460,10 @@ class Ridge:
         return Dual(problem, ones, problem.weigh(self._outer).astype(dtype, order="F"))
 
 
-def _covariance(state: State) -> Covariance | None:
-    if not state.mean.size:
+def _covariance(state: State, of: Mask) -> Covariance | None:
+    if not of.any():
         return None
-    return condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2)
+    return condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2, of)
 
 
 def _moved(level: float, before: float) -> float:

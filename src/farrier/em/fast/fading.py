@@ -12,13 +12,13 @@ active columns is kept, through the second order: (I + K)^-1 = I - K + K^2.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Moments, Vector
-from farrier.conditional.base import Conditional, moments
+from farrier.conditional.base import moments
 from farrier.conditional.dual import Dual
 from farrier.conditional.orthogonal import Diagonal
 from farrier.conditional.primal import PrimalKernel
@@ -46,53 +46,11 @@ class Weight(NamedTuple):
         return 1.0 + (gain - leverage) * self.squares / self.total**2
 
 
-class Fading(Protocol):
-    """What fades, and the E-step that sees it."""
-
-    @property
-    def is_matrix(self) -> bool:
-        """Whether it is K itself, which only the dual form can carry."""
-        ...
-
-    @property
-    def weight(self) -> Weight:
-        """How much fades."""
-        ...
-
-    @property
-    def level(self) -> float:
-        """The mean eigenvalue of K."""
-        ...
-
-    def faded(self, factor: float) -> Fading:
-        """Return the effect of K times ``factor``."""
-        ...
-
-    def expanded(self, problem: LeastSquares) -> Fading:
-        """Return the effect on the columns that are left, and no more."""
-        ...
-
-    def absorb(self, problem: LeastSquares, leaving: Mask, share: Vector, weight: Weight) -> Fading:
-        """Return K with the columns that leave added."""
-        ...
-
-    def moments(
-        self, problem: LeastSquares, d: Vector, sigma2: float, approximate: bool, single: bool
-    ) -> Moments:
-        """Return the moments of the columns that are left; in single precision where that pays."""
-        ...
-
-
 class MatrixFading(NamedTuple):
     """K itself: the lower triangle, in single precision."""
 
     weight: Weight
     matrix: Any
-
-    @property
-    def is_matrix(self) -> bool:
-        """Whether it is K itself: yes."""
-        return True
 
     @property
     def level(self) -> float:
@@ -171,15 +129,6 @@ class GramFading(NamedTuple):
     second: Effect
 
     @property
-    def is_matrix(self) -> bool:
-        """Whether it is K itself: no."""
-        return False
-
-    def expanded(self, problem: LeastSquares) -> GramFading:
-        """Return it as it is."""
-        return self
-
-    @property
     def level(self) -> float:
         """The mean eigenvalue of K."""
         return self.weight.total / self.n_rows
@@ -209,12 +158,11 @@ class GramFading(NamedTuple):
         """Return the moments, exact but for the third order of K; V = (I + K)^-1, V^2 = I - 2 K + 3 K^2."""
         first, second = self.first, self.second
         gram = problem.gram - first.gram + second.gram
-        given = PrimalKernel(problem, d, gram, problem.xz - first.xz + second.xz).at(1.0)
+        given = PrimalKernel(problem, d, gram, problem.xz - first.xz + second.xz).once()
         seen, twice = first.quadratic(given.mean), second.quadratic(given.mean)
         bent = 3.0 * twice - 2.0 * seen  # ||V e||^2 - ||e||^2
         if approximate:
-            form: Conditional = Diagonal(given, problem, d, self.weight.total)
-            found = moments(form, sigma2)
+            found = moments(Diagonal(given, problem, d, self.weight.total), sigma2)
             return found._replace(expected_rss=found.expected_rss + bent)
         trace = given.fit_trace
         half = given.half * given.root
@@ -224,6 +172,9 @@ class GramFading(NamedTuple):
         variance, rss = sigma2 * given.variance(), max(given.rss + bent, 0.0)
         found = Moments(given.mean, variance, rss + sigma2 * trace, trace, given.log_det)
         return _with_fading(found, sigma2, faded, growth)
+
+
+Fading = MatrixFading | GramFading
 
 
 def absorb(fading: Fading | None, problem: LeastSquares, leaving: Mask, share: Vector) -> Fading:

@@ -127,10 +127,11 @@ class RestingDual(NamedTuple):
 
     def _follow(self, d: Vector) -> RestingDual:
         """Let K change as the sum of the d_j ||x_j||^2 in it does."""
-        if self.k is None:
-            return self
-        weight = self.squares[~self.awake]
-        factor = float((d[~self.awake] @ weight) / (self.in_k[~self.awake] @ weight))
+        asleep = ~self.awake
+        before = float(self.in_k[asleep] @ self.squares[asleep])
+        if self.k is None or before == 0.0:
+            return self._replace(k=None)
+        factor = float(d[asleep] @ self.squares[asleep]) / before
         return self._replace(k=self.k * self.dtype(factor), in_k=self.in_k * factor, rate=factor)
 
     def _share_out(self, leverage: Vector, given: Dual) -> float:

@@ -9,7 +9,7 @@ from farrier.conditional.base import moments
 from farrier.conditional.dual import Dual
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.em.anderson import Anderson
-from farrier.em.fast.fading import Fading
+from farrier.em.fast.fading import Fading, MatrixFading
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
 from farrier.em.fast.pruning import prune
@@ -59,7 +59,7 @@ class Fast:
 
     # --- the E-step ---------------------------------------------------------------------------------
 
-    def e_step(self, state: State) -> tuple[State, Moments]:
+    def e_step(self, state: State) -> tuple[Moments, Pace]:
         """Return the moments, as cheaply as the path to the mode allows."""
         before, sigma2 = _pace(state), state.scales.sigma2
         rate = before.sigma2 / (2.0 * self._hyper.null_rate * sigma2)
@@ -68,7 +68,7 @@ class Fast:
         if fading is not None:
             fading = fading.faded(found.fading_growth)
         pace = Pace(sigma2, rate, fading, resting, before.last_prune, before.patience, before.next_polish)
-        return state._replace(pace=pace), found
+        return found, pace
 
     def _faded(self, fading: Fading | None, rate: float, state: State) -> Fading | None:
         """Return what is left of what fades after the M-step."""
@@ -76,7 +76,7 @@ class Fast:
             return None
         fading = fading.faded(rate)
         narrow, small = state.mean.size <= state.problem.n_rows, fading.level < LIMITS.expandable_level
-        if fading.is_matrix and narrow and small and rate < 1.0:
+        if isinstance(fading, MatrixFading) and narrow and small and rate < 1.0:
             return fading.expanded(state.problem)
         return fading if fading.level > LIMITS.gone_level else None
 
@@ -87,7 +87,7 @@ class Fast:
         problem, d, sigma2 = state.problem, state.scales.prior_variance, state.scales.sigma2
         constant, (n, k) = self._weights.constant, problem.shape
         approximate = self._plain.is_approximate(state.n_steps)
-        dual = (k > n or (fading is not None and fading.is_matrix)) and not approximate
+        dual = (k > n or (isinstance(fading, MatrixFading))) and not approximate
         single = dual and state.change >= (LIMITS.single_change if constant else self._plain.tol)
         if dual and constant:
             spread = float(d @ problem.squares)
@@ -103,7 +103,7 @@ class Fast:
             root = np.sqrt(d)
             scaled = problem.weighted.scaled(root, np.float32)
             return moments(Dual(problem, root, scaled.outer(), scaled), sigma2), None
-        return self._plain.e_step(state)[1], None
+        return self._plain.e_step(state)[0], None
 
     # --- after the E-step ---------------------------------------------------------------------------
 
@@ -161,9 +161,9 @@ class Fast:
         path = find_fixed_point(EMMap(state.problem, self._hyper, self._known, approximate), state.moments)
         if not path or state.n_steps + len(path) > self._max_iter:
             return None
-        state = state._replace(pace=_pace(state)._replace(fading=None))
+        pace = _pace(state)._replace(fading=None, sigma2=path[-1][0].sigma2)
         for scales, found in path:
-            state = state._replace(scales=scales).advanced(found, state.place)
+            state = state._replace(scales=scales).advanced(found, state.place, pace)
             self._trace.record(state)
         return state
 
