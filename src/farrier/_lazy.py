@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class lazy(Generic[T]):  # noqa: N801
-    """`functools.cached_property` without its lock, which takes longer than many of our attributes.
+    """`functools.cached_property` without the lock that it has before Python 3.12: a fit asks for many.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from farrier.data.standardise import (
     standardise_response,
 )
 from farrier.em.loop import solve
-from farrier.em.mstep import SIGMA2_FLOOR, Hyper
+from farrier.em.mstep import Hyper
 from farrier.em.options import Options
 from farrier.em.starts import earlier_start
 from farrier.em.weights import Begin, Constant, Moving, Weights
@@ -117,7 +117,7 @@ def fit(
     if nothing is not None:
         return restore(nothing, units, design.spread, spec.family)
     weights = _weights(spec, prepared, options.fast)
-    options = options._replace(sigma2=_known_sigma2(spec, units.unit))
+    options = options._replace(sigma2=_known_sigma2(spec, units))
     with fitting_threads(*design.columns.shape):
         result = solve(weights, spec.hyper, options, _begin(weights, units, start))
     if not design.kept.any():
@@ -152,7 +152,7 @@ def sample(
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
     assert isinstance(spec.prior, LocalSampler)
     assert isinstance(spec.tau, GlobalSampler)
-    known = _known_sigma2(spec, units.unit)
+    known = _known_sigma2(spec, units)
     model = Model(
         columns=design.columns,
         y=prepared.response.values,
@@ -230,11 +230,11 @@ def _weights(spec: ModelSpec, prepared: Prepared, fast: bool) -> Weights:
     return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
 
 
-def _known_sigma2(spec: ModelSpec, unit: float) -> str | float:
+def _known_sigma2(spec: ModelSpec, units: Units) -> str | float:
     """Return what is known of sigma2 in units of the response's; families without one have 1."""
     if not spec.family.has_dispersion:
         return 1.0
-    return spec.sigma2 if isinstance(spec.sigma2, str) else max(spec.sigma2 / unit**2, SIGMA2_FLOOR)
+    return spec.sigma2 if isinstance(spec.sigma2, str) else units.from_sigma2(spec.sigma2)
 
 
 def _begin(weights: Weights, units: Units, start: str | Earlier) -> Begin:
@@ -242,7 +242,7 @@ def _begin(weights: Weights, units: Units, start: str | Earlier) -> Begin:
     if not isinstance(start, Earlier) or not units.kept.any():
         return weights.begin_variance() if start == "variance" else weights.begin()
     coef, std = units.from_coef(start.coef), units.from_coef(start.std)
-    sigma2 = max(start.sigma2 / units.unit**2, SIGMA2_FLOOR)
+    sigma2 = units.from_sigma2(start.sigma2)
     begin = weights.begin_at(coef, units.from_intercept(start.intercept, start.coef), sigma2)
     return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2))
 

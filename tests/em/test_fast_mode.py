@@ -7,6 +7,7 @@ import pytest
 
 from farrier.em.fast import schedule
 from farrier.em.fast.limits import LIMITS
+from registry import SCHEDULES
 from simulate import SETTINGS
 from systems import PLAIN, run, standard_system
 
@@ -53,3 +54,14 @@ def test_the_mode_is_that_of_plain_em_where_columns_rest(rho, sigma2):
 @pytest.mark.parametrize(("rho", "sigma2"), SETTINGS)
 def test_the_mode_is_that_of_plain_em_on_many_more(rho, sigma2):
     assert len(elsewhere((70, 350), rho, sigma2, range(300))) <= 0.02 * 300
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("expectation", ["exact", "approximate"])
+@pytest.mark.parametrize("shape", [(100, 30), (60, 120)])
+def test_every_schedule_ends_in_the_same_mode(schedule, expectation, shape):
+    system = standard_system(*shape, rho=0.5, sigma2=0.5, n_signals=6, seed=11)
+    options = {"expectation": expectation, "tol": 1e-10}
+    ours, plain = (run(system, **options, **way) for way in (SCHEDULES[schedule], PLAIN))
+    assert np.array_equal(ours.support, plain.support)
+    np.testing.assert_allclose(ours.coef, plain.coef, rtol=0, atol=1e-7)

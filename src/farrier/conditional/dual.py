@@ -11,7 +11,7 @@ from farrier._lazy import lazy
 from farrier._types import Covariance, Mask, Vector
 from farrier.data.columns import Scaled
 from farrier.data.problem import LeastSquares
-from farrier.linalg import add_identity, cholesky, log_det
+from farrier.linalg import add_identity, cholesky, is_single, log_det
 
 
 class DualKernel:
@@ -72,7 +72,7 @@ class Dual:
     ) -> None:
         self._problem, self._root, self._at_hand, self._tau = problem, root, scaled, float(np.sqrt(tau2))
         self.factor = cholesky(add_identity(outer))
-        single = self.factor.dtype == np.float32
+        single = is_single(self.factor)
         self._potrs = lapack.spotrs if single else lapack.dpotrs
         self.residual = self.solve(problem.z)
         if single and refine:  # one step of iterative refinement, in double precision
@@ -122,7 +122,7 @@ class Dual:
     def whole_trace(self) -> float:
         """tr(I - M^-1): with what else has a share in the covariance of z."""
         n = int(self.factor.shape[0])
-        trsm = blas.strsm if self.factor.dtype == np.float32 else blas.dtrsm
+        trsm = blas.strsm if is_single(self.factor) else blas.dtrsm
         identity = np.eye(n, dtype=self.factor.dtype, order="F")
         inverse = trsm(1.0, self.factor, identity, lower=1, overwrite_b=1).ravel(order="K")
         return n - float(np.dot(inverse, inverse))

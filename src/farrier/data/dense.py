@@ -10,7 +10,6 @@ from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, varies
-from farrier.linalg import both_triangles
 
 BLOCK_ROWS = 4096
 """Rows that are weighted at a time: few enough to stay in the cache."""
@@ -49,7 +48,7 @@ class Dense:
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)'; weighted rows a block at a time."""
         if weights is None and center is None:
-            return both_triangles(blas.dsyrk(1.0, self._x, trans=1, lower=1))
+            return _mirrored(blas.dsyrk(1.0, self._x, trans=1, lower=1))
         n, k = self.shape
         root = np.ones(n) if weights is None else np.sqrt(weights)
         lower = np.zeros((k, k), order="F")
@@ -58,7 +57,7 @@ class Dense:
             block = self._x[rows] if center is None else self._x[rows] - center
             block = np.asfortranarray(block * root[rows, None])
             lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
-        return both_triangles(np.asarray(lower))
+        return _mirrored(lower)
 
     def squares(self) -> Vector:
         """Return ||x_j||^2."""
@@ -121,6 +120,12 @@ class Dense:
         return (self._x,)
 
 
+def _mirrored(lower: Any) -> Matrix:
+    """Return a symmetric matrix from its lower triangle; above it are zeros."""
+    lower += np.tril(lower, -1).T
+    return np.asarray(lower)
+
+
 class Blocks:
     """The columns times ``root``, in blocks of bounded size; a single block is scaled only once."""
 
@@ -129,7 +134,7 @@ class Blocks:
         self._root: Any = root.astype(dtype)
         self._step = max(1, BLOCK_BYTES // (self._dtype.itemsize * max(1, x.shape[0])))
         self._only: Any = None
-        prefix = "s" if self._dtype == np.float32 else "d"
+        prefix = "s" if self._dtype.itemsize == 4 else "d"
         self._syrk, self._trsm = getattr(blas, prefix + "syrk"), getattr(blas, prefix + "trsm")
 
     def outer(self, base: Any = None) -> Any:

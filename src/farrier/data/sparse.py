@@ -17,6 +17,7 @@ from scipy.sparse import csc_array
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, varies
+from farrier.linalg import is_single
 
 CHUNK = 1 << 22
 """Entries of what is made dense, or pairs of entries of a column, that are worked on at a time."""
@@ -211,14 +212,14 @@ class ScaledSparse:
         return ScaledSparse(self._t[:, np.flatnonzero(keep)], self._shift[keep], self._level)
 
     def _dense_leverages(self, factor: Any) -> Vector:
-        trsm = blas.strsm if factor.dtype == np.float32 else blas.dtrsm
+        trsm = blas.strsm if is_single(factor) else blas.dtrsm
         blocks = (np.asfortranarray(self._dense(part)) for part in self._parts())
         halves = (trsm(1.0, factor, block, lower=1, overwrite_b=1) for block in blocks)
         found = [np.empty(0), *(np.einsum("ij,ij->j", half, half) for half in halves)]
         return np.concatenate(found, dtype=np.float64)
 
     def _pair_leverages(self, factor: Any) -> Vector:
-        inverse = (lapack.spotri if factor.dtype == np.float32 else lapack.dpotri)(factor, lower=1)[0]
+        inverse = (lapack.spotri if is_single(factor) else lapack.dpotri)(factor, lower=1)[0]
         inverse = inverse + np.tril(inverse, -1).T
         seen = inverse @ self._level
         own = self._pairs(inverse) - 2.0 * self._shift * (self._t.T @ seen)
@@ -244,7 +245,7 @@ class ScaledSparse:
 
     def _dense_outer(self) -> Any:
         """Return T T', a block of columns at a time."""
-        syrk = blas.ssyrk if self._t.dtype == np.float32 else blas.dsyrk
+        syrk = blas.ssyrk if self._t.dtype.itemsize == 4 else blas.dsyrk
         n = self._t.shape[0]
         out: Any = np.zeros((n, n), self._t.dtype, "F")
         for part in self._parts():

@@ -20,6 +20,9 @@ from farrier.data.dense import Dense
 from farrier.data.problem import LeastSquares, Targets
 from farrier.linalg import scatter
 
+SIGMA2_FLOOR = 1e-12
+"""Below this share of the variance of y the noise variance changes no coefficient by more than rounding."""
+
 
 class Standardised(NamedTuple):
     """The columns that vary, on the scale on which the prior acts.
@@ -119,6 +122,10 @@ class Units(NamedTuple):
     def sigma2(self, sigma2: Any) -> Any:
         """Return a noise variance in the user's units."""
         return sigma2 * self.unit**2
+
+    def from_sigma2(self, sigma2: float) -> float:
+        """Return the user's noise variance on the prior's scale, above what rounding would make of zero."""
+        return max(sigma2 / self.unit**2, SIGMA2_FLOOR)
 
     def covariance(self, covariance: Covariance, of: Mask) -> Covariance:
         """Return the covariance of the coefficients ``of`` the columns that vary."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d
 
-from farrier._types import Vector
+from farrier._types import Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.dense import Dense
 from farrier.data.sparse import Sparse
@@ -25,6 +25,8 @@ def check_x(x: Any) -> Columns:
     """
     if isinstance(x, Dense | Sparse):
         return x
+    if _is_plain(x, 2):
+        return Dense(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
     if hasattr(x, "dtypes") and hasattr(x, "sparse"):  # a data frame of sparse columns
@@ -34,12 +36,22 @@ def check_x(x: Any) -> Columns:
         array = check_array(x, dtype=np.float64, ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}{_where_not_a_number(x)}") from error
+    return Dense(_finite(x, np.asarray(array)))
+
+
+def _is_plain(x: Any, ndim: int) -> bool:
+    """Tell whether ``x`` is an array of floats already, so that scikit-learn need not look at it for long."""
+    return type(x) is np.ndarray and x.dtype == np.float64 and x.ndim == ndim and x.size > 0
+
+
+def _finite(x: Any, array: Matrix) -> Matrix:
+    """Return the array, or say where it is not finite; ``x`` may have names."""
     with np.errstate(over="ignore", invalid="ignore"):
         suspect = not np.isfinite(array.sum())
     if suspect and not (finite := np.isfinite(array)).all():
         row, column = np.argwhere(~finite)[0]
         _refuse_value(x, array[row, column], int(row), int(column))
-    return Dense(np.asarray(array))
+    return array
 
 
 def _check_sparse(x: Any, given: Any) -> Sparse:
@@ -95,6 +107,8 @@ def check_y(y: Any, n_rows: int) -> Vector:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if _is_plain(y, 1) and y.size == n_rows:
+        return check_finite("y", y)
     refuse_sparse("y", y)
     if np.iscomplexobj(y if hasattr(y, "dtype") else np.asarray(y)):
         raise ValueError("Complex data not supported: y must be real")

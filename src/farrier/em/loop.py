@@ -40,8 +40,8 @@ def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None 
             if state.mean.size == 0:
                 state, status = _without_columns(weights, options, state), Status.NOTHING_SELECTED
                 break
-            state = state._replace(scales=m_step(hyper, state.second_moment, _sigma2(state, options)))  # 1.
-            state = weights.at(state)  # 2. weights and targets at eta
+            scales = m_step(hyper, state.second_moment, _sigma2(state, options))  # 1. Eqs. (16)-(18)
+            state = weights.at(state.scaled(scales))  # 2. weights and targets at eta
             with threads(*state.problem.shape):
                 moments, pace = schedule.e_step(state)  # 3. Eqs. (7)-(12)
             before, state = state, weights.accept(state, moments, pace)  # 4. as far as the likelihood lets us

@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Scales, Vector
+from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.priors import GlobalPrior, LocalPrior, is_sparse
-
-SIGMA2_FLOOR = 1e-12
-"""Below this share of the variance of y the noise variance changes no coefficient by more than rounding."""
 
 
 class Hyper(NamedTuple):

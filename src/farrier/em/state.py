@@ -54,6 +54,10 @@ class State(NamedTuple):
     n_steps: int = 0
     pace: Pace | None = None
 
+    def scaled(self, scales: Scales) -> State:
+        """Return the state with the scales of the next M-step."""
+        return State._make((*self[:SCALES], scales, *self[SCALES + 1 :]))
+
     def advanced(self, moments: Moments, place: Place, pace: Pace | None) -> State:
         """Return the state with the moments of one more E-step."""
         mean, rss, k = moments.mean, moments.expected_rss, self.n_steps + 1
@@ -76,6 +80,9 @@ class State(NamedTuple):
             moments=None if self.moments is None else self.moments.take(keep),
             spread_problem=None if base is None else base.take(keep),
         )
+
+
+SCALES = State._fields.index("scales")
 
 
 def relative_change(mean: Vector, before: Vector) -> float:

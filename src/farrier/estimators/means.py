@@ -14,7 +14,7 @@ from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Units, standardise_response
 from farrier.data.validation import check_y, refuse_sparse
 from farrier.em.loop import solve
-from farrier.em.mstep import SIGMA2_FLOOR, Hyper
+from farrier.em.mstep import Hyper
 from farrier.em.weights import Constant
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.settings import check_sigma2, em_options
@@ -66,10 +66,9 @@ def normal_means(
     response = standardise_response(vector, None, center=False)
     if response.unit == 0.0:
         return empty_result(Status.CONSTANT_RESPONSE, n, float(n), hyper.tau)
-    if isinstance(known, float):
-        known = max(known / response.unit**2, SIGMA2_FLOOR)
     weights = Constant(LeastSquares(Identity(n), Targets(response.values, float(n))))
     units = Units(np.ones(n, dtype=np.bool_), np.zeros(n), np.ones(n), 0.0, response.unit, False)
+    known = known if isinstance(known, str) else units.from_sigma2(known)
     return rescale(solve(weights, hyper, options._replace(sigma2=known)), units)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from farrier._checks import check_level
 from farrier._extras import require
 from farrier._types import Vector
-from farrier.families import Binomial
 from farrier.report.axes import (
     MODE,
     SELECTED,
@@ -208,7 +207,7 @@ def plot_predictive(posterior: Posterior, n_draws: int = 50, ax: Any = None) -> 
         ax = new_axes(7.0, 4.0)
     ax.set_xlabel("y")
     observed, counts = posterior.rows.y, posterior.rows.counts
-    if isinstance(posterior.family, Binomial):
+    if posterior.family.is_binary:
         labels = (0, 1) if posterior.classes is None else posterior.classes
         draw_classes(ax, np.vstack([observed, simulated]), counts, labels)
     elif posterior.family.discrete:

@@ -136,11 +136,8 @@ class GramFading(NamedTuple):
     def faded(self, factor: float) -> GramFading:
         """Return the effects of K times ``factor``, at most 1: the expansion must stay a good one."""
         factor = min(factor, 1.0)
-        return self._replace(
-            weight=self.weight.times(factor),
-            first=self.first.times(factor),
-            second=self.second.times(factor * factor),
-        )
+        first, second = self.first.times(factor), self.second.times(factor * factor)
+        return GramFading(self.weight.times(factor), self.n_rows, first, second)
 
     def absorb(self, problem: LeastSquares, leaving: Mask, share: Vector, weight: Weight) -> GramFading:
         """Return the effects with those of the columns that leave added."""
