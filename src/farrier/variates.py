@@ -25,19 +25,15 @@ class Source(Protocol):
 
     def standard_normal(self, size: Any) -> Any:
         """Return standard normal variates."""
-        ...
 
     def standard_exponential(self, size: Any) -> Any:
         """Return exponential variates of mean 1."""
-        ...
 
     def standard_gamma(self, shape: float, size: Any) -> Any:
         """Return gamma variates of scale 1."""
-        ...
 
     def random(self, size: Any) -> Any:
         """Return uniform variates."""
-        ...
 
 
 def reciprocal_inverse_gaussian(a: Vector, rng: Source) -> Vector:

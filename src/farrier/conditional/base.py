@@ -21,26 +21,21 @@ class Conditional(Protocol):
     @property
     def mean(self) -> Vector:
         """E[b]."""
-        ...
 
     @property
     def rss(self) -> float:
         """||z - X E[b]||^2."""
-        ...
 
     @property
     def log_det(self) -> float | None:
         """Log det M, M = I + X D X', or None where the variances are approximate."""
-        ...
 
     @property
     def fit_trace(self) -> float:
         """tr(X'X Cov[b]) / sigma2."""
-        ...
 
     def variance(self) -> Vector:
         """Return Var[b_j] / sigma2."""
-        ...
 
 
 Drawable = Primal | Dual | Orthogonal

@@ -30,23 +30,18 @@ class Scaled(Protocol):
 
     def outer(self, base: Any = None) -> Any:
         """Return base + X D X', D = diag(root^2): the lower triangle, Fortran-ordered."""
-        ...
 
     def leverages(self, factor: Any) -> Vector:
         """Return d_j x_j'M^-1 x_j from the Cholesky factor of M."""
-        ...
 
     def half_solved(self, factor: Any) -> Matrix:
         """Return L^-1 X D^1/2, dense: as many rows as observations."""
-        ...
 
     def matvec(self, coef: Any) -> Any:
         """Return X D^1/2 b, for a vector or for each column of a matrix."""
-        ...
 
     def rmatvec(self, rows: Any) -> Any:
         """Return D^1/2 X' r, for a vector or for each column of a matrix."""
-        ...
 
 
 class Columns(Protocol):
@@ -55,64 +50,49 @@ class Columns(Protocol):
     @property
     def orthogonal(self) -> bool:
         """Whether X'X is diagonal by construction: then nothing else is asked than what `Identity` has."""
-        ...
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        ...
 
     def matvec(self, coef: Any) -> Any:
         """Return X b, for a vector or for each column of a matrix."""
-        ...
 
     def rmatvec(self, rows: Any) -> Any:
         """Return X' r, for a vector or for each column of a matrix."""
-        ...
 
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)', both triangles."""
-        ...
 
     def squares(self) -> Vector:
         """Return ||x_j||^2."""
-        ...
 
     def scaled(self, root: Vector, dtype: Any = np.float64) -> Scaled:
         """Return the columns times ``root``, in single or double precision."""
-        ...
 
     def take(self, keep: Mask) -> Columns:
         """Return the columns in ``keep``."""
-        ...
 
     def rows(self, which: Any) -> Columns:
         """Return some of the rows."""
-        ...
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> Columns:
         """Return diag(root) (X - 1 center')."""
-        ...
 
     def single(self) -> Columns:
         """Return the columns in single precision."""
-        ...
 
     def compressed(self, targets: Vector) -> Compressed:
         """Return as few rows as say the same of the coefficients, if n > k; else the rows as they are."""
-        ...
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Columns, Spread]:
         """Return the columns that vary, centred and scaled by the weights, and what they were before."""
-        ...
 
     def dense(self) -> Matrix:
         """Return the array: for a few columns, or rows."""
-        ...
 
     def digest(self) -> tuple[Any, ...]:
         """Return arrays that tell these columns from others."""
-        ...
 
 
 def varies(spread: Vector, mean: Vector, n_rows: int) -> Mask:

@@ -27,15 +27,12 @@ class Schedule(Protocol):
 
     def begin(self, state: State) -> State:
         """Return the state with what the schedule wants to remember."""
-        ...
 
     def e_step(self, state: State) -> tuple[Moments, Pace | None]:
         """Return the moments of the coefficients at the scales of ``state``, and what is remembered."""
-        ...
 
     def after(self, before: State, state: State) -> tuple[State, bool]:
         """Return the state to go on from, and whether the fit is done."""
-        ...
 
 
 class Plain:

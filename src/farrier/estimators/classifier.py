@@ -188,10 +188,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            New rows.
-        offset : array-like of shape (m,), optional
-            Added to the linear predictor; only for two classes.
+        X, offset
+            As in `decision_function`.
 
         Returns
         -------
@@ -204,10 +202,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            New rows.
-        offset : array-like of shape (m,), optional
-            Added to the linear predictor; only for two classes.
+        X, offset
+            As in `decision_function`.
 
         Returns
         -------
@@ -224,10 +220,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            New rows.
-        offset : array-like of shape (m,), optional
-            Added to the linear predictor; only for two classes.
+        X, offset
+            As in `decision_function`.
 
         Returns
         -------
@@ -244,16 +238,10 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            New rows.
-        level : float, default=0.95
-            The coverage.
-        offset : array-like of shape (m,), optional
-            Added to the linear predictor; only for two classes.
-        method : {"mode", "posterior"}, default="mode"
-            Given the selection and Gaussian at the mode, or from draws of the whole posterior.
-        **options
-            Of `sample_posterior`, for ``method="posterior"``.
+        X, offset
+            As in `decision_function`.
+        level, method, **options
+            As in `HorseshoeRegressor.predict_interval`.
 
         Returns
         -------
@@ -288,12 +276,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            Rows.
-        y : array-like of shape (m,)
-            Their labels, all among ``classes_``.
-        sample_weight, offset : array-like of shape (m,), optional
-            As in `fit`.
+        X, y, sample_weight, offset
+            As in `score`; the labels must be among ``classes_``.
 
         Returns
         -------
@@ -315,12 +299,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        level : float, default=0.95
-            The coverage.
-        method : {"mode", "posterior"}, default="mode"
-            Gaussian at the mode, where a zero is a zero; or from draws of the whole posterior.
-        **options
-            Of `sample_posterior`, for ``method="posterior"``.
+        level, method, **options
+            As in `HorseshoeRegressor.coef_interval`.
 
         Returns
         -------

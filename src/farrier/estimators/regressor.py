@@ -242,10 +242,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            New rows.
-        offset : array-like of shape (m,), optional
-            Added to it.
+        X, offset
+            As in `predict`.
 
         Returns
         -------
@@ -261,12 +259,10 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            New rows.
+        X, offset
+            As in `predict`.
         level : float, default=0.95
             The coverage.
-        offset : array-like of shape (m,), optional
-            Added to the linear predictor.
         method : {"mode", "posterior"}, default="mode"
             Given the selection and Gaussian at the mode, or from draws of the whole posterior.
         **options
@@ -323,12 +319,8 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            Rows.
-        y : array-like of shape (m,)
-            Their responses.
-        sample_weight, offset : array-like of shape (m,), optional
-            As in `fit`.
+        X, y, sample_weight, offset
+            As in `score`.
 
         Returns
         -------

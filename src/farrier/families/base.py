@@ -165,7 +165,6 @@ class Augmented(Protocol):
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
     ) -> Working:
         """Draw the latent weights that make y Gaussian, times ``counts``; return them and the targets."""
-        ...
 
 
 @runtime_checkable
@@ -174,7 +173,6 @@ class Predictive(Protocol):
 
     def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return P(Y <= y) given eta."""
-        ...
 
 
 @runtime_checkable
@@ -183,7 +181,6 @@ class Shares(Protocol):
 
     def simulate_shares(self, eta: Vector, counts: Vector, rng: np.random.Generator) -> Vector:
         """Draw y given eta and the numbers of trials."""
-        ...
 
 
 def weighted_median(values: Vector, weights: Vector) -> float:

@@ -219,14 +219,12 @@ class Posterior:
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
-            New rows.
+        X, offset
+            As in `predict`.
         level : float, default=0.95
             The probability in the intervals.
         kind : {"predictive", "credible"}, default="predictive"
             Of a new y, or of E[y]; of two classes always the latter.
-        offset : array-like of shape (m,), optional
-            Added to the linear predictor.
         random_state : int or numpy.random.Generator, default=0
             Seed of the draws of y.
 

@@ -19,15 +19,12 @@ class LocalPrior(Protocol):
 
         Return 0 for a prior under which it does not go to zero.
         """
-        ...
 
     def mode(self, w: Vector, coordinate: float) -> Vector:
         """Return the lambda2 that minimises the expected negative log posterior, Eq. (16)."""
-        ...
 
     def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
         """Return -log of the density of lambda**coordinate, as a function of lambda2, up to a constant."""
-        ...
 
 
 @runtime_checkable
@@ -37,15 +34,12 @@ class GlobalPrior(Protocol):
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of tau2."""
-        ...
 
     def neg_log_density(self, tau2: float) -> float:
         """Return -log density, up to a constant."""
-        ...
 
     def slope(self, tau2: float) -> float:
         """Return the derivative of `neg_log_density` in log tau2; must not fall as tau2 grows."""
-        ...
 
 
 @runtime_checkable
@@ -54,7 +48,6 @@ class LocalSampler(Protocol):
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
         """Move lambda2 by a step that leaves its distribution given W as it is."""
-        ...
 
 
 @runtime_checkable
@@ -64,15 +57,12 @@ class GlobalSampler(Protocol):
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of tau2."""
-        ...
 
     def log_density(self, log_tau: float) -> float:
         """Return the log density of log tau within the bounds, up to a constant."""
-        ...
 
     def draw(self, n: int, s: Vector, tau2: Vector, rng: Source) -> Vector:
         """Move tau2 by a step that leaves its density times tau2^(-n/2) exp(-s / tau2) as it is."""
-        ...
 
 
 def held(lambda2: Vector) -> Vector:
