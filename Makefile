@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow bench bench-against lint docs clean
+.PHONY: help demo test test-slow bench bench-against bench-sparse lint docs clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ bench: $(STAMP)  ## us beside the peers; writes benchmarks/RESULTS.md
 
 bench-against: $(STAMP)  ## this tree beside another one, in turns: REV=<revision>
 	$(BIN)/python -m benchmarks.against $(REV)
+
+bench-sparse: $(STAMP)  ## sparse X beside the same X as an array
+	$(BIN)/python -m benchmarks.sparse
 
 lint: $(STAMP)  ## ruff and mypy --strict
 	$(BIN)/ruff check .
