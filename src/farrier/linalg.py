@@ -17,11 +17,12 @@ MANY_FLOPS = 2e9
 """Products of a full-width iteration, n^2 p, from which on more threads are likely to pay."""
 
 
-def cholesky(matrix: Any) -> Any:
+def cholesky(matrix: Any, again: Callable[[], Any] | None = None) -> Any:
     """Return the lower Cholesky factor of a symmetric matrix I + K, in its own precision.
 
     Only the lower triangle of a Fortran-ordered matrix is read. Where rounding swallows the identity, as
-    little more of it as is needed is added, to ``matrix`` itself.
+    little more of it as is needed is added, to ``matrix`` itself. With ``again``, which makes the matrix anew
+    where that happens, the factor takes its place.
 
     Examples
     --------
@@ -31,7 +32,9 @@ def cholesky(matrix: Any) -> Any:
     """
     potrf = lapack.spotrf if is_single(matrix) else lapack.dpotrf
     lower = matrix if matrix.flags.f_contiguous else matrix.T
-    factor, info = potrf(lower, lower=1)
+    factor, info = potrf(lower, lower=1, overwrite_a=again is not None)
+    if info != 0 and again is not None:
+        return cholesky(again())
     jitter = np.finfo(matrix.dtype).eps * float(matrix.diagonal().max()) if info else 0.0
     while info != 0:
         add_identity(matrix, jitter)

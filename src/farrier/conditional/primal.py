@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,26 +34,34 @@ class PrimalKernel:
         xz: Vector | None = None,
     ) -> None:
         self._problem, self._root = problem, np.sqrt(prior_variance)
+        self._gram = problem.gram if gram is None else gram
         self._xz = problem.xz if xz is None else xz
-        self._kernel = (problem.gram if gram is None else gram) * self._root
-        self._kernel *= self._root[:, None]
+
+    @lazy
+    def _kernel(self) -> Matrix:
+        return self._scaled()
+
+    def _scaled(self) -> Matrix:
+        scaled = self._gram * self._root
+        scaled *= self._root[:, None]
+        return scaled
 
     def at(self, tau2: float) -> Primal:
         """Return the coefficients at one value of tau2."""
-        root = np.sqrt(tau2) * self._root
-        return Primal(self._problem, root, add_identity(self._kernel * tau2), self._xz)
+        root, kernel = np.sqrt(tau2) * self._root, self._kernel
+        return Primal(self._problem, root, lambda: add_identity(kernel * tau2), self._xz)
 
     def once(self) -> Primal:
-        """Return the coefficients at tau2 = 1, and use the kernel up."""
-        return Primal(self._problem, self._root, add_identity(self._kernel), self._xz)
+        """Return the coefficients at tau2 = 1, without a kernel to keep."""
+        return Primal(self._problem, self._root, lambda: add_identity(self._scaled()), self._xz)
 
 
 class Primal:
     """mean = D^1/2 B^-1 D^1/2 X'z, var_j = sigma2 d_j (B^-1)_jj, B = I + D^1/2 X'X D^1/2 (appendix C)."""
 
-    def __init__(self, problem: LeastSquares, root: Vector, matrix: Matrix, xz: Vector) -> None:
+    def __init__(self, problem: LeastSquares, root: Vector, matrix: Callable[[], Matrix], xz: Vector) -> None:
         self._problem, self.root = problem, root
-        self._factor = cholesky(matrix)
+        self._factor = cholesky(matrix(), matrix)
         self._shrunk = lapack.dpotrs(self._factor, root * xz, lower=1)[0]
         self.mean: Vector = root * self._shrunk
 

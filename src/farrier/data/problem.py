@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.dense import Dense
-from farrier.linalg import both_triangles
+from farrier.linalg import is_single
 
 CANCELS = 0.9
 """A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand."""
@@ -211,9 +212,9 @@ class LeastSquares:
         root, weights, total = self.targets.root, self.targets.weights, self.targets.information
         if root is None or weights is None:
             return outer
-        outer = both_triangles(outer.copy())
         if self.targets.center:
-            pull = outer @ (weights / total).astype(outer.dtype)
+            symv = blas.ssymv if is_single(outer) else blas.dsymv
+            pull = symv(1.0, outer, weights / total, lower=1)
             inner = float(pull @ weights) / total
             outer = outer - pull[:, None] - (pull - np.asarray(inner, outer.dtype))
         root = root.astype(outer.dtype)
