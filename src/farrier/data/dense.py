@@ -85,7 +85,7 @@ class Dense:
 
     def single(self) -> Dense:
         """Return the columns in single precision."""
-        return Dense(self._x.astype(np.float32))
+        return self if self._x.itemsize == 4 else Dense(self._x.astype(np.float32))
 
     def compressed(self, targets: Vector) -> Compressed:
         """Return R and Q'z, X = QR."""
@@ -133,6 +133,7 @@ class Blocks:
         self._x, self._dtype = x, np.dtype(dtype)
         self._root: Any = root.astype(dtype)
         self._step = max(1, BLOCK_BYTES // (self._dtype.itemsize * max(1, x.shape[0])))
+        self._plain = self._dtype == x.dtype and bool((root == 1.0).all())  # then nothing is copied ...
         self._only: Any = None
         prefix = "s" if self._dtype.itemsize == 4 else "d"
         self._syrk, self._trsm = getattr(blas, prefix + "syrk"), getattr(blas, prefix + "trsm")
@@ -149,7 +150,7 @@ class Blocks:
         """Return d_j x_j'M^-1 x_j."""
         out = np.empty(self._x.shape[1])
         for columns, block in self._blocks():
-            half = self._trsm(1.0, factor, block, lower=1, overwrite_b=1)
+            half = self._trsm(1.0, factor, block, lower=1, overwrite_b=not self._plain)  # ... or overwritten
             out[columns] = np.einsum("ij,ij->j", half, half)
         self._only = None  # it was overwritten
         return out
@@ -175,6 +176,8 @@ class Blocks:
         if self._only is not None:
             return self._only
         part = self._x[:, columns]
+        if self._plain and part.flags.f_contiguous:
+            return part
         out: Any = np.empty(part.shape, dtype=self._dtype, order="F")
         np.multiply(part, self._root[columns], out=out, casting="same_kind")
         if self._x.shape[1] <= self._step:

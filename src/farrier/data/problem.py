@@ -56,6 +56,10 @@ class Targets:
             return 0.0
         return float(self.weights @ fit) / self.information
 
+    def intercept(self, fit: Vector) -> float:
+        """Return the intercept that goes with a linear predictor without one."""
+        return self.mean - self.average(fit)
+
     def centred(self, pull: Vector) -> Vector:
         """Return the rows that give, with X as it is, what ``pull`` gives with X centred by weight."""
         if self.weights is None or not self.center:
@@ -172,8 +176,12 @@ class LeastSquares:
 
     def rmatvec(self, rows: Vector) -> Vector:
         """Return X' r of the weighted, centred columns; these are not formed."""
+        return np.asarray(self.columns.rmatvec(self.pull(rows)))
+
+    def pull(self, rows: Vector) -> Vector:
+        """Return the rows that give with the columns as they are what ``rows`` give with the weighted ones."""
         root = self.targets.root
-        return np.asarray(self.columns.rmatvec(rows if root is None else self.targets.centred(root * rows)))
+        return rows if root is None else self.targets.centred(root * rows)
 
     def residual(self, coef: Vector) -> Vector:
         """Return z - X coef."""
@@ -188,12 +196,7 @@ class LeastSquares:
 
     def intercept(self, coef: Vector) -> float:
         """Return the intercept that goes with ``coef``."""
-        return self.fit(coef)[1]
-
-    def fit(self, coef: Vector) -> tuple[Vector, float]:
-        """Return X coef of the columns as they are, and the intercept that goes with it."""
-        fit = self.columns.matvec(coef)
-        return fit, self.targets.mean - self.targets.average(fit)
+        return self.targets.intercept(self.columns.matvec(coef))
 
     def take(self, keep: Mask) -> LeastSquares:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""

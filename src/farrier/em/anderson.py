@@ -21,17 +21,24 @@ class Anderson:
 
     def __init__(self, depth: int = 4) -> None:
         self._depth = depth
-        self._points: list[Vector] = []
+        self._images: list[Vector] = []
         self._gaps: list[Vector] = []
+        self._seen: list[Vector] = []
 
     def next(self, point: Vector, image: Vector) -> Vector:
         """Return where to try next, given that the iteration takes ``point`` to ``image``."""
+        return self.mixed(point, image, image)[0]
+
+    def mixed(self, point: Vector, image: Vector, seen: Vector) -> tuple[Vector, Vector]:
+        """Return that, and what is seen there: ``seen`` is linear in the image, such as its predictor."""
         gap = image - point
         if self._gaps and np.linalg.norm(gap) > np.linalg.norm(self._gaps[-1]):
-            self._points, self._gaps = [], []  # it leads nowhere: start afresh
-        self._points, self._gaps = [*self._points, image][-self._depth :], [*self._gaps, gap][-self._depth :]
+            self._images, self._gaps, self._seen = [], [], []  # it leads nowhere: start afresh
+        for kept, new in ((self._images, image), (self._gaps, gap), (self._seen, seen)):
+            kept.append(new)
+            del kept[: -self._depth]
         if len(self._gaps) < 2:
-            return image
-        gaps, points = np.diff(self._gaps, axis=0), np.diff(self._points, axis=0)
-        share = np.linalg.lstsq(gaps.T, gap, rcond=1e-10)[0]
-        return np.asarray(image - share @ points)
+            return image, seen
+        share = np.linalg.lstsq(np.diff(self._gaps, axis=0).T, gap, rcond=1e-10)[0]
+        ahead, there = (values[-1] - share @ np.diff(values, axis=0) for values in (self._images, self._seen))
+        return np.asarray(ahead), np.asarray(there)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import blas
 
 from farrier._types import Covariance, Mask, Moments, Scales, Start, Status, Vector
 from farrier.conditional.base import Conditional, condition, moments
@@ -206,7 +207,8 @@ class Moving:
         settled = bool(np.all(np.abs(found.second_moment - before) < LIMITS.settled_change * before))
         place = state.place._replace(waiting=self._may_wait(state, found.mean, settled))
         if not place.waiting:
-            place = self._accept(place, state.problem, found.mean, state.scales)
+            fit = state.problem.columns.matvec(found.mean)
+            place = self._accept(place, state.problem, found.mean, fit, state.scales)
             found = found._replace(mean=place.coef)
         return state.advanced(found, place, pace)
 
@@ -217,7 +219,8 @@ class Moving:
 
     def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
         """Take the next weights where the steps so far lead; return how far the last one went."""
-        place, way = self._mixed(state.place, state.problem, state.mean, state.scales, mixer)
+        fit = state.problem.columns.matvec(state.mean)
+        place, way = self._mixed(state.place, state.problem, state.mean, fit, state.scales, mixer)
         return state._replace(place=place), way
 
     def intercept(self, state: State) -> float:
@@ -245,7 +248,7 @@ class Moving:
         for _ in range(START_STEPS):
             before, level = scales.sigma2, place.intercept
             problem = self._linearise(problem, place, before)
-            place = self._accept(place, problem, none, scales)
+            place = self._accept(place, problem, none, np.zeros_like(self._y), scales)
             left = problem.targets.zz
             scales = scales._replace(sigma2=known or noise_variance(left, self.total_weight))
             moved = abs(place.intercept - level) + abs(scales.sigma2 - before)
@@ -293,20 +296,20 @@ class Moving:
         if place is None:
             place = Place(np.zeros(self.full.n_columns), 0.0, self.family.start(self._y), self.family)
             problem = self._linearise(problem, place, 1.0)
-            place = self._accept(self._nowhere(), problem, ridge.mean(problem), ridge.scales)
+            place = self._accept(self._nowhere(), problem, *ridge.step(problem), ridge.scales)
         for _ in range(START_STEPS):
             problem = self._linearise(problem, place, 1.0)
-            mean, before = ridge.mean(problem), place.coef
+            (mean, fit), before = ridge.step(problem), place.coef
             if mixer is not None:
-                place, change = self._mixed(place, problem, mean, ridge.scales, mixer)
+                place, change = self._mixed(place, problem, mean, fit, ridge.scales, mixer)
             else:
-                place = self._accept(place, problem, mean, ridge.scales)
+                place = self._accept(place, problem, mean, fit, ridge.scales)
                 mean = place.coef
                 change = max(relative_change(mean, before), place.left_out)
             if change < START_TOL:
                 break
         if mixer is not None:
-            point, eta = self._image(problem, mean)
+            point, eta = self._image(problem, mean, fit)
             place = place._replace(coef=mean, intercept=float(point[-1]), eta=eta)
         start = Start(mean, mean**2 + ridge.variance(problem), self.total_weight)
         return Begin(start, problem, place._replace(waiting=self._is_tall(problem)))
@@ -359,30 +362,38 @@ class Moving:
     def _predictor(self, problem: LeastSquares, coef: Vector, intercept: float) -> Vector:
         return np.asarray(problem.columns.matvec(coef) + (self._offset + intercept))
 
-    def _accept(self, place: Place, problem: LeastSquares, mean: Vector, scales: Scales) -> Place:
-        """Return the place after a step towards ``mean``."""
+    def _accept(
+        self, place: Place, problem: LeastSquares, mean: Vector, fit: Vector, scales: Scales
+    ) -> Place:
+        """Return the place after a step towards ``mean``, whose X b is ``fit``."""
         level = place.intercept
-        place = self._step_to(place, *self._image(problem, mean), scales)
+        place = self._step_to(place, *self._image(problem, mean, fit), scales)
         left_out = max(relative_change(mean, place.coef), _moved(place.intercept, level))
         return self._updated(place, scales)._replace(left_out=left_out)
 
     def _mixed(
-        self, place: Place, problem: LeastSquares, mean: Vector, scales: Scales, mixer: Anderson
+        self,
+        place: Place,
+        problem: LeastSquares,
+        mean: Vector,
+        fit: Vector,
+        scales: Scales,
+        mixer: Anderson,
     ) -> tuple[Place, float]:
         """Return the place to which the steps so far lead, and how far the last one, to ``mean``, went."""
-        before, (image, eta) = place.point, self._image(problem, mean)
+        before, (image, eta) = place.point, self._image(problem, mean, fit)
         bound = self._objective(place.family, place.eta, place.coef, scales)
         place = self._updated(self._step_to(place, image, eta, scales), scales)
-        place = self._try(place, problem, mixer.next(before, place.point), scales, bound)
+        place = self._try(place, *mixer.mixed(before, place.point, place.eta), scales, bound)
         return place, max(relative_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
 
     def _updated(self, place: Place, scales: Scales) -> Place:
         family = place.family.update(self._y, place.eta, scales.sigma2, self._sample)
         return place._replace(family=family)
 
-    def _image(self, problem: LeastSquares, mean: Vector) -> tuple[Vector, Vector]:
+    def _image(self, problem: LeastSquares, mean: Vector, fit: Vector) -> tuple[Vector, Vector]:
         """Return coefficients with the intercept that goes with them, and their eta."""
-        fit, intercept = problem.fit(mean)
+        intercept = problem.targets.intercept(fit)
         return np.append(mean, intercept), fit + (self._offset + intercept)
 
     def _step_to(self, place: Place, point: Vector, eta: Vector, scales: Scales) -> Place:
@@ -399,9 +410,8 @@ class Moving:
                 point, eta = 0.5 * (point + here), 0.5 * (eta + place.eta)
         return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta)
 
-    def _try(self, place: Place, problem: LeastSquares, point: Vector, scales: Scales, bound: float) -> Place:
+    def _try(self, place: Place, point: Vector, eta: Vector, scales: Scales, bound: float) -> Place:
         """Go to coefficients and intercept if the penalised likelihood is good enough there."""
-        eta = self._predictor(problem, point[:-1], float(point[-1]))
         near = float(np.abs(eta - place.eta).max()) <= LONGEST
         if near and self._objective(place.family, eta, point[:-1], scales) <= bound:
             return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta)
@@ -445,9 +455,13 @@ class Ridge:
         self._outer = design.columns.scaled(self.scales.lambda2).outer() if k > n else None
         self._dtype = np.float32 if fast and n * k > LIMITS.large else np.float64
 
-    def mean(self, problem: LeastSquares) -> Vector:
-        """Return E[b] alone, which costs less than its variances."""
-        return self._given(problem, np.float64).mean
+    def step(self, problem: LeastSquares) -> tuple[Vector, Vector]:
+        """Return E[b] alone, which costs less than its variances, and X E[b]: from X X' if that is known."""
+        given = self._given(problem, np.float64)
+        if isinstance(given, Dual) and self._outer is not None:
+            pull = problem.pull(given.residual)
+            return given.mean, blas.dsymv(1.0, self._outer, pull, lower=1)
+        return given.mean, problem.columns.matvec(given.mean)
 
     def variance(self, problem: LeastSquares) -> Vector:
         """Return Var[b_j]; of many columns in single precision."""

@@ -71,16 +71,18 @@ class RestingDual(NamedTuple):
         """Return the moments of all columns, those that rest included, and who rests next."""
         here = self._follow(d)
         awake, light = here.awake, LeastSquares(here.columns, problem.targets)
-        weighted = LeastSquares(here.part, problem.targets).weighted
         root = np.sqrt(d[awake])
-        scaled = weighted.scaled(root, here.dtype)
         moving = problem.targets.root is not None
-        total = (here.part.scaled(root, here.dtype) if moving else scaled).outer(here.k)
+        part = here.part.scaled(root, here.dtype)
+        total = part.outer(here.k)
         whole = problem.weigh(total)
-        small = here.dtype == np.float64 and _norm(whole) < LIMITS.single_spread
-        given = Dual(light, np.sqrt(d), whole, scaled, refine=False)
+        small = here.dtype is np.float64 and _norm(whole) < LIMITS.single_spread
+        given = Dual(light, np.sqrt(d), whole, refine=False)
+        if moving:  # single precision loses the square root of the condition number only
+            weighted = LeastSquares(here.part.single(), problem.targets).weighted
+            part = weighted.scaled(root, np.float32)
         leverage = d * here.unit_leverage
-        leverage[awake] = scaled.leverages(given.factor)
+        leverage[awake] = part.leverages(given.factor.astype(np.float32, order="F", copy=False))
         trace = here._share_out(leverage, given)
         residual = _refined(light, given, d)
         mean = np.asarray(d * light.rmatvec(residual), dtype=np.float64)
