@@ -77,12 +77,16 @@ class Dual:
         self.residual = self.solve(problem.z)
         if single and refine:  # one step of iterative refinement, in double precision
             self.residual += self.solve(self._error(extra))
-        self.log_det: Any = None if single else log_det(self.factor)
 
     @lazy
     def _scaled(self) -> Scaled:
         """The weighted columns times ``root``."""
         return self._at_hand or self._problem.weighted.scaled(self._root, self.factor.dtype)
+
+    @lazy
+    def log_det(self) -> Any:
+        """Log det M, or None in single precision."""
+        return None if is_single(self.factor) else log_det(self.factor)
 
     @lazy
     def prior_variance(self) -> Vector:

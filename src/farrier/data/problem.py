@@ -179,7 +179,7 @@ class LeastSquares:
         return np.asarray(self.columns.rmatvec(self.pull(rows)))
 
     def pull(self, rows: Vector) -> Vector:
-        """Return the rows that give with the columns as they are what ``rows`` give with the weighted ones."""
+        """Return the rows that give with the raw columns what ``rows`` give with the weighted ones."""
         root = self.targets.root
         return rows if root is None else self.targets.centred(root * rows)
 

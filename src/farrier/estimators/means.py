@@ -18,7 +18,7 @@ from farrier.em.mstep import Hyper
 from farrier.em.weights import Constant
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.settings import check_sigma2, em_options
-from farrier.model import empty_result
+from farrier.model.fit import empty_result
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
 

@@ -18,7 +18,8 @@ from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_offset, check_weights, check_x, check_y
 from farrier.estimators.settings import STARTS, check_sigma2, em_options
 from farrier.families import Family, resolve_family
-from farrier.model import Earlier, ModelSpec, fit
+from farrier.model.fit import Earlier, fit
+from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 

@@ -13,7 +13,9 @@ from farrier._checks import check_choice, check_number
 from farrier.data.rows import known_rows
 from farrier.data.validation import check_labels, check_offset, check_weights, check_x, check_y
 from farrier.families import FAMILIES, Binomial, Family, Response, resolve_family
-from farrier.model import ModelSpec, fit, refuse_fractions, sample
+from farrier.model.fit import fit
+from farrier.model.sample import refuse_fractions, sample
+from farrier.model.spec import ModelSpec
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import MAX_MEMORY, Extras
 from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local

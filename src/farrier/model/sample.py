@@ -1,0 +1,108 @@
+"""From the rows and the mode to draws from the posterior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from farrier._types import Status, Vector
+from farrier.data.fitted import Fitted
+from farrier.data.rows import Rows
+from farrier.families import Augmented, Family
+from farrier.model.spec import ModelSpec, known_sigma2, prepare
+from farrier.posterior.draws import Posterior
+from farrier.posterior.run import Extras, draw
+from farrier.priors import GlobalSampler, LocalSampler
+from farrier.sampling.chains import Plan
+from farrier.sampling.gibbs import Model
+
+
+def sample(
+    spec: ModelSpec,
+    rows: Rows,
+    mode: Fitted,
+    plan: Plan,
+    extras: Extras,
+    names: Any = None,
+    classes: Any = None,
+) -> Posterior:
+    """Draw from the posterior, from chains that start around the mode.
+
+    ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
+    """
+    _refuse_without_sampler(spec)
+    status = mode.result.status
+    if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
+        raise ValueError(f"there is no posterior to sample with these data: {status}")
+    if spec.family.latent_rows:
+        refuse_fractions(rows.weights, spec.family)
+        rows = rows.repeated()
+    _refuse_light_rows(spec, rows)
+    prepared = prepare(spec, rows)
+    design, units = prepared.design, prepared.units
+    if not np.allclose(units.places(design.spread), mode.scale, rtol=1e-9, atol=0.0):
+        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
+    assert isinstance(spec.prior, LocalSampler)
+    assert isinstance(spec.tau, GlobalSampler)
+    known = known_sigma2(spec, units)
+    model = Model(
+        columns=design.columns,
+        y=prepared.response.values,
+        offset=prepared.offset,
+        counts=rows.counts,
+        family=spec.family,
+        prior=spec.prior,
+        tau=spec.tau,
+        sigma2=None if isinstance(known, str) else known,
+        center=spec.fit_intercept,
+    )
+    return draw(model, units, rows, mode, plan, extras, vars(spec), names, classes)
+
+
+def refuse_fractions(weights: Vector | None, family: Family) -> None:
+    """Refuse weights that are not whole for families in which each row has a latent weight of its own.
+
+    Examples
+    --------
+    >>> from farrier.families import Gaussian
+    >>> refuse_fractions(np.array([1.0, 0.5]), Gaussian())
+    """
+    if weights is None or not family.latent_rows:
+        return
+    fractional = np.round(weights) != weights
+    if fractional.any():
+        row = int(np.argmax(fractional))
+        raise ValueError(
+            f"sample_weight in row {row} is {weights[row]:g}: with {type(family).__name__} noise "
+            "only whole weights can be sampled with; round them, or use the Gaussian family"
+        )
+
+
+def _refuse_without_sampler(spec: ModelSpec) -> None:
+    family, prior, tau = spec.family, spec.prior, spec.tau
+    if family.has_dispersion and not isinstance(family, Augmented):
+        raise ValueError(
+            f"{type(family).__name__} has no sampler: a family with a noise variance needs a method "
+            "augment(y, eta, sigma2, counts, rng), which draws the weights that make y Gaussian"
+        )
+    if not isinstance(prior, LocalSampler):
+        raise ValueError(
+            f"{type(prior).__name__} has no sampler: give it a method draw(w, lambda2, rng), as those of "
+            "farrier.priors have"
+        )
+    if not isinstance(tau, GlobalSampler):
+        raise ValueError(
+            f"{type(tau).__name__} has no sampler: give it methods log_density(log_tau) and "
+            "draw(n, s, tau2, rng), as in farrier.priors"
+        )
+
+
+def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
+    total = float(rows.counts.sum())
+    unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
+    if unknown and total <= float(spec.fit_intercept):
+        raise ValueError(
+            f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: the weights "
+            "are numbers of rows; multiply them to add up to about that, or give sigma2"
+        )

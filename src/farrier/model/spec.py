@@ -1,0 +1,83 @@
+"""What is fitted, and the data on the scale on which its prior acts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.data.rows import Rows
+from farrier.data.standardise import (
+    ScaledResponse,
+    Standardised,
+    Units,
+    standardise,
+    standardise_response,
+)
+from farrier.em.mstep import Hyper
+from farrier.families import Family
+from farrier.priors import GlobalPrior, LocalPrior
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """What is fitted to the rows; ``sigma2`` is in the user's units."""
+
+    family: Family
+    prior: LocalPrior
+    tau: GlobalPrior
+    coordinate: float = 2.0
+    sigma2: float | str = "estimate"
+    fit_intercept: bool = True
+    standardize: bool = True
+
+    @property
+    def hyper(self) -> Hyper:
+        """The prior of the scales."""
+        return Hyper(self.prior, self.coordinate, self.tau)
+
+
+class Prepared(NamedTuple):
+    """The data on the scale on which the prior acts, and the way back."""
+
+    design: Standardised
+    response: ScaledResponse
+    offset: Vector
+    units: Units
+
+
+def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
+    """Return the columns and the response on the scale on which the prior acts.
+
+    Where y = eta + noise, the offset is taken off y, and y is in units of its spread; it is centred only
+    where that is all an intercept means.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Gaussian
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> rows = Rows(Dense(np.arange(4.0)[:, None]), np.array([1.0, 3.0, 1.0, 3.0]), None, np.zeros(4))
+    >>> prepare(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows).response.values
+    array([-1.,  1., -1.,  1.])
+    """
+    family, center = spec.family, spec.fit_intercept
+    design = standardise(rows.columns, rows.weights, center=center, scale=spec.standardize)
+    response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
+    if family.is_location:
+        left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
+        response = standardise_response(left, rows.weights, center)
+        if response.unit > 0.0 and not family.constant_weights:
+            unit = family.scale(left, rows.counts)
+            response = ScaledResponse(0.0, unit, left / unit)
+    units = Units(design.kept, design.mean, design.scale, response.level, response.unit, center)
+    return Prepared(design, response, offset, units)
+
+
+def known_sigma2(spec: ModelSpec, units: Units) -> str | float:
+    """Return what is known of sigma2 in units of the response's; families without one have 1."""
+    if not spec.family.has_dispersion:
+        return 1.0
+    return spec.sigma2 if isinstance(spec.sigma2, str) else units.from_sigma2(spec.sigma2)
