@@ -140,7 +140,9 @@ class Blocks:
 
     def outer(self, base: Any = None) -> Any:
         """Return base + X D X'."""
-        n = self._x.shape[0]
+        n, k = self._x.shape
+        if base is None and 0 < k <= self._step:
+            return self._syrk(1.0, self._block(slice(0, k)), lower=1)
         out = np.zeros((n, n), self._dtype, "F") if base is None else base.astype(self._dtype, order="F")
         for _, block in self._blocks():
             out = self._syrk(1.0, block, beta=1.0, c=out, lower=1, overwrite_c=1)
@@ -161,10 +163,14 @@ class Blocks:
 
     def matvec(self, coef: Any) -> Any:
         """Return X D^1/2 b."""
+        if self._only is not None:
+            return self._only @ coef
         return sum(block @ coef[columns] for columns, block in self._blocks())
 
     def rmatvec(self, rows: Any) -> Any:
         """Return D^1/2 X' r."""
+        if self._only is not None:
+            return self._only.T @ rows
         return np.concatenate([block.T @ rows for _, block in self._blocks()])
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
