@@ -225,6 +225,8 @@ class LeastSquares:
 
     def compressed(self) -> tuple[LeastSquares, float]:
         """Return a problem with at most k rows that says the same, and the rest of the sum of squares."""
+        if self.n_columns > self.n_rows:
+            return LeastSquares(self.weighted, Targets(self.z, self.total_weight)), 0.0
         x, z, left_over = self.weighted.compressed(self.z)
         targets = Targets(np.ascontiguousarray(z), self.total_weight)
         return LeastSquares(Dense(np.asfortranarray(x)), targets), left_over
