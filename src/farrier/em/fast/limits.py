@@ -30,10 +30,11 @@ class Limits:
     # Single precision does while the coefficients move by more than `single_change`, and sum_j d_j ||x_j||^2
     # (where weights move the largest sum of a row of X D X'), which bounds the condition number, is below
     # `single_spread`. It has never changed a mode. Below `negligible_spread` the columns do not see each
-    # other.
+    # other. In a fit that is not wide, that is asked of more than `many_columns`, at the start only.
     single_change: float = 1e-3
     single_spread: float = 1e5
     negligible_spread: float = 1e-3
+    many_columns: int = 500
     # The tail begins when no E[b_j^2] moves by more than `settled_change` of itself in a step, and what
     # fades is below `faded_level`. It is forgotten below `gone_level`: the fixed point is the same without
     # it. Below `expandable_level`, a mean eigenvalue, the second order of (I + K)^-1 is as good as K.

@@ -89,7 +89,7 @@ class Fast:
         approximate = self._plain.is_approximate(state.n_steps)
         dual = (k > n or (isinstance(fading, MatrixFading))) and not approximate
         single = dual and state.change >= (LIMITS.single_change if constant else self._plain.tol)
-        if constant and (dual or (state.n_steps == 0 and not approximate)):
+        if constant and (dual or (state.n_steps == 0 and k > LIMITS.many_columns)):
             spread = float(d @ problem.squares)
             if spread < LIMITS.negligible_spread:
                 return moments(Orthogonal(problem, d), sigma2), None
