@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +34,8 @@ class DualKernel:
 
     def at(self, tau2: float) -> Dual:
         """Return the coefficients at one value of tau2."""
-        return Dual(self._problem, self._root, self._outer * tau2, self._scaled, tau2=tau2)
+        again = partial(self._outer.__mul__, tau2)
+        return Dual(self._problem, self._root, again(), self._scaled, tau2=tau2, again=again)
 
     def once(self) -> Dual:
         """Return the coefficients at tau2 = 1, and use the kernel up."""
@@ -58,6 +62,8 @@ class Dual:
         Multiplies the prior variances.
     refine : bool
         Whether ``outer`` is of all columns, so that the mean can be refined.
+    again : callable, optional
+        Makes ``outer`` anew: then the factor takes its place.
     """
 
     def __init__(
@@ -69,9 +75,10 @@ class Dual:
         extra: Any = None,
         tau2: float = 1.0,
         refine: bool = True,
+        again: Callable[[], Any] | None = None,
     ) -> None:
-        self._problem, self._root, self._at_hand, self._tau = problem, root, scaled, float(np.sqrt(tau2))
-        self.factor = cholesky(add_identity(outer))
+        self._problem, self._root, self._at_hand, self._tau = problem, root, scaled, math.sqrt(tau2)
+        self.factor = cholesky(add_identity(outer), again and (lambda: add_identity(again())))
         single = is_single(self.factor)
         self._potrs = lapack.spotrs if single else lapack.dpotrs
         self.residual = self.solve(problem.z)
@@ -83,7 +90,7 @@ class Dual:
         """The weighted columns times ``root``."""
         return self._at_hand or self._problem.weighted.scaled(self._root, self.factor.dtype)
 
-    @lazy
+    @property
     def log_det(self) -> Any:
         """Log det M, or None in single precision."""
         return None if is_single(self.factor) else log_det(self.factor)
@@ -107,7 +114,7 @@ class Dual:
         """||z - X E[b]||^2."""
         return float(self.residual @ self.residual)
 
-    @property
+    @lazy
     def quadratic(self) -> float:
         """Z' M^-1 z."""
         return float(self._problem.z @ self.residual)

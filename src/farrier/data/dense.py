@@ -126,6 +126,10 @@ def _mirrored(lower: Any) -> Matrix:
     return np.asarray(lower)
 
 
+def _all_ones(root: Vector) -> bool:
+    return root.size == 0 or bool(root[0] == 1.0 and (root == 1.0).all())
+
+
 class Blocks:
     """The columns times ``root``, in blocks of bounded size; a single block is scaled only once."""
 
@@ -133,7 +137,7 @@ class Blocks:
         self._x, self._dtype = x, np.dtype(dtype)
         self._root: Any = root.astype(dtype)
         self._step = max(1, BLOCK_BYTES // (self._dtype.itemsize * max(1, x.shape[0])))
-        self._plain = self._dtype == x.dtype and bool((root == 1.0).all())  # then nothing is copied ...
+        self._plain = self._dtype == x.dtype and _all_ones(root)  # then nothing is copied ...
         self._only: Any = None
         prefix = "s" if self._dtype.itemsize == 4 else "d"
         self._syrk, self._trsm = getattr(blas, prefix + "syrk"), getattr(blas, prefix + "trsm")

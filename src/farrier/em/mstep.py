@@ -59,7 +59,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
             w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
         else:
             positive = lambda2
-        return 0.5 * w.size - float((w / positive).sum()) + hyper.tau.slope(tau2), lambda2
+        return 0.5 * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
 
     if low == high:
         return Scales(hyper.mode(half_w / high), high, sigma2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import blas
 
 from farrier._types import Mask, Moments, Scales, Vector
 from farrier.data.problem import LeastSquares
@@ -93,4 +94,6 @@ def relative_change(mean: Vector, before: Vector) -> float:
     >>> relative_change(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
     0.5
     """
-    return float(np.abs(mean - before).sum() / (1.0 + np.abs(mean).sum()))
+    if mean.size == 0:
+        return 0.0
+    return float(blas.dasum(mean - before) / (1.0 + blas.dasum(mean)))

@@ -154,7 +154,8 @@ class GramFading(NamedTuple):
     ) -> Moments:
         """Return the moments, exact but for the third order of K; V = (I + K)^-1, V^2 = I - 2 K + 3 K^2."""
         first, second = self.first, self.second
-        gram = problem.gram - first.gram + second.gram
+        gram = problem.gram - first.gram
+        gram += second.gram
         given = PrimalKernel(problem, d, gram, problem.xz - first.xz + second.xz).once()
         seen, twice = first.quadratic(given.mean), second.quadratic(given.mean)
         bent = 3.0 * twice - 2.0 * seen  # ||V e||^2 - ||e||^2
@@ -163,8 +164,10 @@ class GramFading(NamedTuple):
             return found._replace(expected_rss=found.expected_rss + bent)
         trace = given.fit_trace
         half = given.half * given.root
-        inner = 2.0 * second.gram - first.gram
-        faded = first.trace - second.trace + float(np.einsum("ij,ij->", half @ inner, half))
+        inner = second.gram + second.gram
+        inner -= first.gram  # symmetric: the transpose is it, Fortran-ordered
+        crossed = blas.dtrmm(1.0, half, inner.T, lower=1)
+        faded = first.trace - second.trace + float(np.vdot(crossed.T, half.T))
         growth = self.weight.growth(faded, (seen - 2.0 * twice) / sigma2)
         variance, rss = sigma2 * given.variance(), max(given.rss + bent, 0.0)
         found = Moments(given.mean, variance, rss + sigma2 * trace, trace, given.log_det)

@@ -130,7 +130,7 @@ class Fast:
         if state.scales.tau2 not in self._hyper.tau.bounds:
             return False
         moved = np.abs(state.second_moment - before.second_moment)
-        return bool(np.all(moved < LIMITS.settled_change * before.second_moment))
+        return bool((moved < LIMITS.settled_change * before.second_moment).all())
 
     def _polish(self, state: State, pace: Pace) -> tuple[State, bool]:
         """Jump to the fixed point if that is safe; return whether this ends the fit.
