@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,10 @@ from farrier.data.standardise import Units
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts."""
+    """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts.
+
+    ``aliases`` tells for which tied columns a column stands.
+    """
 
     coef: Vector
     std: Vector
@@ -28,6 +31,7 @@ class Fitted:
     covariance: Covariance | None
     family: Any
     result: FitResult
+    aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
