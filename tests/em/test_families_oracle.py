@@ -127,7 +127,9 @@ def test_fixed_point_is_that_of_plain_em(kind: str, shape: str, expectation: str
     X, y = make_data(kind, shape)
     plain = plain_em(X, y, kind, approximate=expectation == "approximate")
     assert 1 <= plain.support.sum() < 12
-    model = HorseshoeRegressor(family=KINDS[kind], expectation=expectation, tol=1e-10).fit(X, y)
+    model = HorseshoeRegressor(family=KINDS[kind], expectation=expectation, start="paper", tol=1e-10).fit(
+        X, y
+    )
     assert_same(model, plain)
 
 
@@ -135,7 +137,9 @@ def test_fixed_point_is_that_of_plain_em(kind: str, shape: str, expectation: str
 @pytest.mark.parametrize("shape", SHAPES)
 def test_classifier_is_that_of_plain_em(weights: str, shape: str) -> None:
     X, y = make_data(weights, shape, seed=1)
-    model = HorseshoeClassifier(weights=weights, tol=1e-10).fit(X, np.where(y > 0, "yes", "no"))
+    model = HorseshoeClassifier(weights=weights, start="paper", tol=1e-10).fit(
+        X, np.where(y > 0, "yes", "no")
+    )
     assert_same(model, plain_em(X, y, weights))
 
 
@@ -143,7 +147,7 @@ def test_classifier_is_that_of_plain_em(weights: str, shape: str) -> None:
 @pytest.mark.parametrize("tau", [0.3, 0.05])
 def test_a_fixed_tau_is_that_of_plain_em(kind: str, tau: float) -> None:
     X, y = make_data(kind, "long", seed=2)
-    model = HorseshoeRegressor(family=KINDS[kind], tau=tau, tol=1e-10).fit(X, y)
+    model = HorseshoeRegressor(family=KINDS[kind], tau=tau, start="paper", tol=1e-10).fit(X, y)
     assert_same(model, plain_em(X, y, kind, tau2=tau**2))
 
 
@@ -153,14 +157,15 @@ def test_weights_and_offsets_are_those_of_plain_em(kind: str, shape: str) -> Non
     X, y = make_data(kind, shape, seed=3)
     rng = np.random.default_rng(4)
     counts, offset = rng.uniform(0.5, 2.0, len(y)), rng.normal(0.0, 0.5, len(y))
-    model = HorseshoeRegressor(family=KINDS[kind], tol=1e-10).fit(X, y, sample_weight=counts, offset=offset)
+    model = HorseshoeRegressor(family=KINDS[kind], start="paper", tol=1e-10)
+    model.fit(X, y, sample_weight=counts, offset=offset)
     assert_same(model, plain_em(X, y, kind, counts=counts, offset=offset))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fit_starts_where_it_ended(kind: str) -> None:
     X, y = make_data(kind, "long", seed=5)
-    first = HorseshoeRegressor(family=KINDS[kind], tol=1e-10).fit(X, y)
+    first = HorseshoeRegressor(family=KINDS[kind], start="paper", tol=1e-10).fit(X, y)
     again = HorseshoeRegressor(family=KINDS[kind], tol=1e-10, start=first).fit(X, y)
     np.testing.assert_allclose(again.coef_, first.coef_, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(again.intercept_, first.intercept_, rtol=1e-7, atol=1e-9)

@@ -214,7 +214,7 @@ def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
     shape = {"all": np.ones(N), "alternating": SIGN, "half": SIGN > 0, "matching": SIGN}[pattern]
     offset = size * shape
     y = np.floor(np.exp(offset + X[:, 0])) if pattern == "matching" else COUNTS
-    model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(X, y, offset=offset)
+    model = HorseshoeRegressor(family=family, max_iter=2000, **KEEP).fit(X, y, offset=offset)
     assert_finite(model)
     assert model.status_.converged
     assert_best_intercept(model, X, y, offset)
@@ -275,7 +275,7 @@ def test_units_beyond_reason(family: Any, y: Any, unit: float) -> None:
 @pytest.mark.parametrize(("family", "y"), ALL, ids=lambda v: type(v).__name__)
 def test_huge_columns_as_they_are(family: Any, y: Any) -> None:
     """|eta| reaches 700 on the way: a coefficient of 1 is 1e4 in eta."""
-    model = HorseshoeRegressor(family=family, standardize=False, max_iter=2000, **KEEP).fit(X * 1e4, y)
+    model = HorseshoeRegressor(family=family, standardize=False, max_iter=1000, **KEEP).fit(X * 1e4, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
         assert_best_intercept(model, X * 1e4, y)
@@ -285,7 +285,7 @@ def test_huge_columns_as_they_are(family: Any, y: Any) -> None:
 def test_one_row_far_from_the_others(family: Any, y: Any) -> None:
     x = X.copy()
     x[0] *= 1e6
-    model = HorseshoeRegressor(family=family, max_iter=2000, **KEEP).fit(x, y)
+    model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(x, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
         assert_best_intercept(model, x, y)

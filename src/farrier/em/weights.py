@@ -20,7 +20,7 @@ from farrier.em.anderson import Anderson
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
 from farrier.em.mstep import noise_variance
-from farrier.em.starts import paper_start, variance_start
+from farrier.em.starts import marginal_start, paper_start, variance_start
 from farrier.em.state import Place, State, relative_change
 from farrier.families.base import Family
 
@@ -275,8 +275,19 @@ class Moving:
         return self._begin_ridge()
 
     def begin_variance(self) -> Begin:
-        """Return the family's own start, which is the only one."""
+        """Return the family's own start, which has no noise variance to choose."""
         return self.begin()
+
+    def linear(self) -> LeastSquares:
+        """Return the least-squares problem that stands for the likelihood near the response itself."""
+        place = Place(np.empty(0), 0.0, self.family.start(self._y), self.family)
+        return self._linearise(self._blank(), place, 1.0)
+
+    def begin_marginal(self) -> Begin:
+        """Return what each column explains alone, less what noise would: half of the null ones go at once."""
+        place = self._nowhere()
+        problem = self._linearise(self._blank(), place, 1.0)
+        return Begin(marginal_start(problem, self.total_weight), problem, place)
 
     def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
         """Return a beginning at an earlier fit."""

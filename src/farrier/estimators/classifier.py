@@ -39,8 +39,9 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         As in `HorseshoeRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
-    start : "paper" or a fitted HorseshoeClassifier, default="paper"
-        Where EM starts: at a ridge with precision 1, or at an earlier fit to the same classes.
+    start : "auto", "linear", "marginal", "paper" or a fitted HorseshoeClassifier, default="auto"
+        Where EM starts: as in `HorseshoeRegressor`, where "auto" is "linear" for classes, or at an earlier
+        fit to the same classes.
     warm_start, callback, random_state
         As in `HorseshoeRegressor`.
 
@@ -103,7 +104,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         max_iter: int = 10_000,
         zero_threshold: str | float = "auto",
         class_weight: Any = None,
-        start: Any = "paper",
+        start: Any = "auto",
         warm_start: bool = False,
         callback: Callback | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -369,7 +370,9 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         warm = self.warm_start and hasattr(self, "estimators_")
         earlier = self if warm else self.start
         if not isinstance(earlier, HorseshoeClassifier):
-            check_choice("start", earlier, ("paper",), " or a fitted HorseshoeClassifier")
+            check_choice(
+                "start", earlier, ("auto", "linear", "marginal", "paper"), " or a fitted HorseshoeClassifier"
+            )
             return [earlier] * (1 if classes.size == 2 else classes.size)
         check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
         what = "the earlier fit that warm_start=True starts from" if warm else "start"

@@ -68,10 +68,13 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     zero_threshold : "auto" or float, default="auto"
         Coefficients below it on the standardised scale are set to exactly zero; "auto" is 1/(5 sqrt n),
         0 keeps everything. Priors that never select (ridge, student_t) keep everything by default.
-    start : "paper", "variance" or a fitted HorseshoeRegressor, default="paper"
-        Where EM starts, which decides the mode it finds: as in Algorithm 1, or with sigma2 = var(y), or
-        at an earlier fit. Families other than the Gaussian have one start beside an earlier fit: a ridge
-        with precision 1, or marginal fits around the median where there is a noise variance.
+    start : str or a fitted HorseshoeRegressor, default="auto"
+        Where EM starts, which decides the mode it finds: at an earlier fit, or by name. Gaussian data:
+        "paper" ("auto") as in Algorithm 1, "variance" at sigma2 = var(y). "student_t" and "laplace": at
+        marginal fits around the median, whatever the name. Counts and classes: "paper" at a ridge with
+        precision 1, which finds nothing where columns are very many; "linear" ("auto" for classes) at the
+        mode of a Gaussian fit to the working response; "marginal" ("auto" for counts) at what each column
+        explains alone.
     warm_start : bool, default=False
         Whether ``fit`` starts at this estimator's own last fit.
     callback : callable, optional
@@ -152,7 +155,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         tol: float = 1e-5,
         max_iter: int = 10_000,
         zero_threshold: str | float = "auto",
-        start: Any = "paper",
+        start: Any = "auto",
         warm_start: bool = False,
         callback: Callback | None = None,
         random_state: int | np.random.Generator | None = None,

@@ -11,7 +11,7 @@ from farrier._checks import check_choice, check_number
 from farrier.em.options import Options
 
 EXPECTATIONS = ("exact", "approximate", "stochastic")
-STARTS = ("paper", "variance")
+STARTS = ("auto", "paper", "variance", "linear", "marginal")
 
 
 def em_options(params: Any) -> Options:

@@ -55,6 +55,8 @@ class Family:
         Whether y must not be negative.
     discrete : bool
         Whether y is a whole number.
+    wide_start : "linear", "marginal" or None
+        Where a fit starts best when columns are many: see `HorseshoeRegressor`.
     never_overshoots : bool
         Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture
         (those of `Laplace` once they are sharp); otherwise each step is checked, and halved until it does
@@ -68,6 +70,7 @@ class Family:
     has_dispersion: bool = False
     positive_only: bool = False
     discrete: bool = False
+    wide_start: str | None = "linear"
     never_overshoots: bool = False
 
     def encode(self, y: Any) -> Response:

@@ -32,6 +32,7 @@ class Counts(Family):
 
     positive_only = True
     discrete = True
+    wide_start = "marginal"
 
     def check(self, y: Vector) -> None:
         """Refuse negative counts, and a fractional one among whole ones."""
