@@ -139,6 +139,9 @@ class FitResult:
         The values of the columns at which the linear predictor is best known.
     intercept_variance : float
         The variance of the linear predictor there.
+    at_information : bool
+        Whether ``covariance`` comes from the expected information at the mode; ``moments`` are those of the
+        last E-step, which may have other weights.
     family : Family or None
         The family with what it estimates beside the coefficients; None where it has no say in the loop.
     """
@@ -155,6 +158,7 @@ class FitResult:
     covariance: Covariance | None
     center: Vector
     intercept_variance: float
+    at_information: bool = False
     family: Any = None
 
     def with_status(self, status: Status) -> FitResult:
@@ -177,6 +181,12 @@ class Covariance:
     diagonal: Vector
     factor: Matrix
     sign: float
+
+    @property
+    def variance(self) -> Vector:
+        """The variances."""
+        joint: Vector = np.einsum("ij,ij->j", self.factor, self.factor)
+        return np.asarray(np.maximum(self.diagonal + self.sign * joint, 0.0))
 
     def take(self, keep: Mask) -> Covariance:
         """Return the covariance of the columns in ``keep``."""

@@ -93,6 +93,10 @@ def plain_em(
         second = theta[1:] ** 2 + variance
         change = np.abs(theta[1:] - coef).sum() / (1 + np.abs(theta[1:]).sum())
         coef, eta = theta[1:], D @ theta + offset
+    if kind == "polya_gamma":  # the spread at the mode is that of the expected information
+        mu = 1 / (1 + np.exp(-eta))
+        information = D.T @ ((counts * mu * (1 - mu))[:, None] * D)
+        variance = np.diag(np.linalg.inv(information + np.diag(np.append(0.0, 1 / (tau2 * lambda2)))))[1:]
     coef = np.where(np.abs(coef) < 1 / (5 * np.sqrt(n)), 0.0, coef)
     return PlainFit(coef / x_sd, theta[0] - x_mean @ (coef / x_sd), lambda2, variance / x_sd**2, coef != 0.0)
 

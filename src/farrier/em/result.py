@@ -28,7 +28,7 @@ def sparsify(
     coef = scatter(active, moments.mean)
     coef[np.abs(coef) < _thresholds(weights, hyper, options)] = 0.0
     support = coef != 0.0
-    covariance, center, intercept_variance = weights.uncertainty(state, support[active])
+    found = weights.uncertainty(state, support[active])
     if status is Status.CONVERGED:
         status = (weights.remark(state) or status) if support.any() else Status.NOTHING_SELECTED
     low, high = hyper.tau.bounds
@@ -44,9 +44,10 @@ def sparsify(
         tau_at_bound=low < high and scales.tau2 in (low, high),
         n_iter=len(trace.lines),
         trace=tuple(trace.lines),
-        covariance=covariance,
-        center=scatter(active, center),
-        intercept_variance=intercept_variance,
+        covariance=found.covariance,
+        center=scatter(active, found.center),
+        intercept_variance=found.intercept_variance,
+        at_information=found.at_information,
         family=state.place.family,
     )
 

@@ -45,11 +45,15 @@ class Begin(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """Cov[b], and the variance of the linear predictor at the columns' values ``center``."""
+    """Cov[b], and the variance of the linear predictor at the columns' values ``center``.
+
+    ``at_information`` says that they come from the expected information, and not from the working weights.
+    """
 
     covariance: Covariance | None
     center: Vector
     intercept_variance: float
+    at_information: bool = False
 
 
 class Constant:
@@ -233,12 +237,23 @@ class Moving:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
         sigma2, information = state.scales.sigma2, state.place.family.information()
         if information is None:
-            variance = sigma2 / state.problem.targets.information
-            return Uncertainty(_covariance(state, of), state.problem.x_mean, variance)
+            there = self._at_information(state)
+            variance = sigma2 / there.problem.targets.information
+            changed = there is not state
+            return Uncertainty(_covariance(there, of), there.problem.x_mean, variance, changed)
         base = state.spread_problem or self.full.take(state.active)
         scales = state.scales._replace(tau2=information * state.scales.tau2, sigma2=sigma2 / information)
         covariance = _covariance(state._replace(problem=base, scales=scales), of)
         return Uncertainty(covariance, np.zeros(state.mean.size), scales.sigma2 / self.total_weight)
+
+    def _at_information(self, state: State) -> State:
+        """Return the state with the expected information in the place of the working weights."""
+        fisher = state.place.family.fisher(state.place.eta, state.scales.sigma2)
+        if fisher is None:
+            return state
+        old = state.problem.targets
+        targets = Targets(old.values, self.total_weight, self._sample * fisher, self._center)
+        return state._replace(problem=LeastSquares(state.problem.columns, targets))
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
         """Fit the intercept alone; return the noise variance that is left."""

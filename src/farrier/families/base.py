@@ -143,6 +143,13 @@ class Family:
         """
         return None
 
+    def fisher(self, eta: Vector, sigma2: float) -> Vector | None:
+        """Return sigma2 times the expected information of each row about eta; None: the working weights.
+
+        At the mode the spread of the coefficients comes from it, whatever the weights on the way were.
+        """
+        return None
+
     def scale(self, y: Vector, weights: Vector) -> float:
         """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
         return 1.0

@@ -72,6 +72,12 @@ class Binomial(Family):
         weights = np.maximum(mu * special.expit(-eta), WEIGHT_FLOOR)
         return Working(weights, eta + (y - mu) / weights)
 
+    def fisher(self, eta: Vector, sigma2: float) -> Vector | None:
+        """Return mu (1 - mu), which is less than the weights of the scale mixture."""
+        if self.weights == "irls":
+            return None
+        return np.maximum(self.variance(eta, sigma2), WEIGHT_FLOOR)
+
     def mean(self, eta: Vector) -> Vector:
         """Return the probability of success."""
         return np.asarray(special.expit(eta))
