@@ -26,6 +26,14 @@ class Harmful:
         return (Path.touch, (self.path,))
 
 
+def opened(action: Callable[[], Any]) -> tuple[Any, str | None]:
+    """Return what a file holds and None, or None and why it is refused; any other error is raised."""
+    try:
+        return action(), None
+    except ValueError as error:
+        return None, str(error)
+
+
 # --- any file -------------------------------------------------------------------------------------
 
 
@@ -169,7 +177,7 @@ ARRAYS: tuple[Callable[[Arrays, Rng], Arrays], ...] = (
 
 
 def with_pickle(content: bytes, rng: Rng, harm: Path) -> bytes:
-    """Return a checkpoint in which an array, old or new, is one of objects that do harm when they are made."""
+    """Return a checkpoint in which an array, old or new, holds objects that do harm when they are made."""
     arrays = unpack(content)
     name = str(rng.choice([*sorted(arrays), "new"]))
     return pack({**arrays, name: np.array([Harmful(harm)], dtype=object)})
