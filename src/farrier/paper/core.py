@@ -73,7 +73,7 @@ class Note(NamedTuple):
 
 
 FAULTS = Note(
-    "HS-EM and HS-apx, as released, have the faults of the code that was released with the paper "
+    'What is called "as released" has the faults of the code that was released with the paper '
     "(docs/deviations.md).",
     RELEASED,
 )
