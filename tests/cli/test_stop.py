@@ -41,7 +41,6 @@ MOMENTS = (
     "open=table2-seed1000.jsonl.",
     "subprocess.Popen=python",
     "open=table2-seed1000.jsonl",
-    "open=.md.",
     "os.rename=.csv",
     "open=.png.",
 )
@@ -85,10 +84,11 @@ def whole(tmp_path_factory):
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_c_at_any_moment(moment, tmp_path, whole):
     out = tmp_path / "a folder"
-    with start("-c", DRIVER, moment, *command(out, "--jobs", "2")) as run:
+    jobs = "2" if "Popen" in moment or "jsonl" in moment else "1"
+    with start("-c", DRIVER, moment, *command(out, "--jobs", jobs)) as run:
         stdout, stderr = run.communicate(timeout=120)
     assert run.returncode == -signal.SIGINT, (stdout, stderr)
-    assert_only_told(stderr, f"--out '{out}'", "--jobs 2")
+    assert_only_told(stderr, f"--out '{out}'", f"--jobs {jobs}")
     assert not list(tmp_path.rglob("*.draft"))
     assert out.exists() != moment.startswith("import")
     if out.exists():

@@ -61,7 +61,7 @@ def spread(function: str, work: list[Any], jobs: int) -> Iterator[Any]:
 @contextmanager
 def _workers(function: str, count: int) -> Iterator[list[Worker]]:
     """Start processes that are gone in the end, whatever happens."""
-    command = [sys.executable, "-c", "from farrier.paper.workers import serve; serve()", function]
+    command = [sys.executable, "-P", "-c", "from farrier.paper.workers import serve; serve()", function]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     workers: list[Worker] = []
     try:
