@@ -18,15 +18,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seed", type=int, help="of the first hundred cases; another one every time if left out")
+    parser.add_argument(
+        "--seed", type=int, help="of the first hundred cases; another one every time if left out"
+    )
     chosen = parser.parse_args()
     first = int(time.time()) if chosen.seed is None else chosen.seed
     print(f"seed {first}")
     report = run(chosen.cases, first, chosen.jobs)
     say(report)
     keep(report)
-    forbidden = sum(map(len, report.found.values()))
-    print(f"\n{forbidden} forbidden outcomes of {len(report.found)} kinds in {sum(report.endings.values())} cases")
+    forbidden, total = sum(map(len, report.found.values())), sum(report.endings.values())
+    print(f"\n{forbidden} forbidden outcomes of {len(report.found)} kinds in {total} cases")
     return 1 if forbidden else 0
 
 

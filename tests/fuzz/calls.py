@@ -21,7 +21,7 @@ ARRAYS = ("X", "y", "sample_weight", "offset", "new", "level")
 """The flaws that are not options."""
 
 
-class Broken(AssertionError):
+class ContradictionError(AssertionError):
     """An answer that contradicts itself."""
 
 
@@ -51,7 +51,7 @@ def _copies(*arrays: Any) -> list[Any]:
 def _unmodified(before: list[Any], after: tuple[Any, Any]) -> None:
     for name, old, new in zip(("X", "y"), before, after, strict=True):
         if old is not None and old.tobytes() != new.tobytes():
-            raise Broken(f"{name} was modified")
+            raise ContradictionError(f"{name} was modified")
 
 
 def _rows(case: Case, data: Data) -> dict[str, Any]:
@@ -104,16 +104,20 @@ def _fit(case: Case, data: Data, X: Any, y: Any) -> Values:
 def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values:
     """Return the fit, and what was asked of it."""
     several = case.call == "classifier" and len(model.classes_) > 2
-    offset = {} if several or case.flaw == ("new", "no rows") else {k: v for k, v in rows.items() if k == "offset"}
+    offset = (
+        {} if several or case.flaw == ("new", "no rows") else {k: v for k, v in rows.items() if k == "offset"}
+    )
     new = _new(case, X)
     names = ["coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_"]
     values = {name: getattr(model, name) for name in names}
     if case.call == "regressor":
         values["sigma2_"] = model.sigma2_
     if not np.array_equal(model.support_, np.not_equal(model.coef_, 0.0)):
-        raise Broken("support_ is not where coef_ is not zero")
+        raise ContradictionError("support_ is not where coef_ is not zero")
     str(model.status_)
-    values["eta"] = (model.decision_function if case.call == "classifier" else model.linear_predictor)(new, **offset)
+    values["eta"] = (model.decision_function if case.call == "classifier" else model.linear_predictor)(
+        new, **offset
+    )
     return values | ASKED[case.ask](case, model, new, y, offset, rows)
 
 
@@ -139,9 +143,9 @@ def _predict(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> 
     if case.call == "classifier":
         proba = model.predict_proba(X, **offset)
         if not np.allclose(proba.sum(axis=1), 1.0):
-            raise Broken("predict_proba does not add up to 1")
+            raise ContradictionError("predict_proba does not add up to 1")
         if not np.isin(model.predict(X, **offset), model.classes_).all():
-            raise Broken("predict returns other labels than classes_")
+            raise ContradictionError("predict returns other labels than classes_")
         return {"predict_proba": proba, "predict_log_proba": model.predict_log_proba(X, **offset)}
     mean, std = model.predict(X, return_std=True, **offset)
     heavy = case.family == "StudentT(1.5)"  # has no variance
@@ -149,7 +153,9 @@ def _predict(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> 
 
 
 def _interval(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
-    return {"predict_interval": _ordered("predict_interval", model.predict_interval(X, _level(case), **offset))}
+    return {
+        "predict_interval": _ordered("predict_interval", model.predict_interval(X, _level(case), **offset))
+    }
 
 
 def _coef_interval(case: Case, model: Any, *_: Any) -> Values:
@@ -170,9 +176,9 @@ def _score(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Va
 
 def _copy(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
     clone(model)
-    again = pickle.loads(pickle.dumps(model)).predict(X, **offset)  # noqa: S301
+    again = pickle.loads(pickle.dumps(model)).predict(X, **offset)
     if not np.array_equal(again, model.predict(X, **offset)):
-        raise Broken("a copy predicts something else")
+        raise ContradictionError("a copy predicts something else")
     return {}
 
 
@@ -184,7 +190,9 @@ def _posterior(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -
 
 def _drawn(case: Case, posterior: Any, X: Any, offset: Any) -> Values:
     """Return the draws, and what is said of them."""
-    values = {f"draws of {name}": getattr(posterior, name) for name in ("coef", "intercept", "tau2", "sigma2")}
+    values = {
+        f"draws of {name}": getattr(posterior, name) for name in ("coef", "intercept", "tau2", "sigma2")
+    }
     level = _level(case)
     values["posterior shrinkage"] = posterior.shrinkage
     values["posterior interval"] = _ordered("interval", posterior.interval(level))
@@ -223,7 +231,7 @@ def _means(case: Case, data: Data, X: Any, y: Any) -> Values:
 
 def _ordered(name: str, interval: Any) -> Any:
     if np.any(interval[..., 0] > interval[..., 1]):
-        raise Broken(f"{name} has a lower end above its upper end")
+        raise ContradictionError(f"{name} has a lower end above its upper end")
     return interval
 
 

@@ -1,4 +1,4 @@
-"""The campaign: thousands of cases in two processes, what is forbidden of them, the plainest case of each kind."""
+"""The campaign: thousands of cases in two processes, and the plainest case of each kind of finding."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from fuzz.cases import FOUND, Case
 from fuzz.outcomes import judge
-from fuzz.strategies import cases
 from fuzz.plainer import plainest
+from fuzz.strategies import cases
 
 LIMIT = 20.0
 """The most seconds that a case may take."""
@@ -36,8 +36,13 @@ def run_block(number: int, size: int = BLOCK) -> Report:
     report = Report({}, Counter(), [])
 
     @seed(number)
-    @settings(max_examples=size, database=None, deadline=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=size,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(cases())
     def judge_one(case: Case) -> None:
         verdict = judge(case, LIMIT)
@@ -62,7 +67,9 @@ def run(n_cases: int, first_seed: int, jobs: int) -> Report:
             add(total, report)
             if done % 10 == 0 or done == len(blocks):
                 spent = time.perf_counter() - start
-                print(f"{done * BLOCK} cases, {spent:.0f} s, {len(total.found)} kinds of findings", flush=True)
+                print(
+                    f"{done * BLOCK} cases, {spent:.0f} s, {len(total.found)} kinds of findings", flush=True
+                )
     return total
 
 

@@ -14,7 +14,7 @@ JITTER = 1e-8
 
 
 class Changed(NamedTuple):
-    """The data changed, and how: row ``rows[i]`` is the i-th now, column ``columns[j]`` the j-th, and the factors."""
+    """The data changed: row ``rows[i]`` is the i-th now, column ``columns[j]`` the j-th, and the factors."""
 
     case: Case
     data: Data

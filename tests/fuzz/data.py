@@ -32,9 +32,7 @@ def build(case: Case) -> Data:
     X = _cast(_scale(_twist(_design(rng, case), case, rng), case, rng), case.dtype)
     unit = 10.0**case.y_exponent if case.is_location else 1.0
     with np.errstate(all="ignore"):
-        return Data(
-            X, _response(case, X, rng, unit), _weights(case, rng), _offset(case, rng, unit), unit
-        )
+        return Data(X, _response(case, X, rng, unit), _weights(case, rng), _offset(case, rng, unit), unit)
 
 
 def _design(rng: np.random.Generator, case: Case) -> np.ndarray:

@@ -54,7 +54,9 @@ RUN: list[tuple[str, Any]] = [
     ("max_memory", 10.0),
     ("max_memory", -1.0),
 ]
-LEVEL: list[tuple[str, Any]] = [("level", value) for value in (0.0, 1.0, -1.0, NAN, 1.0 - 1e-16, 1e-300, "high")]
+LEVEL: list[tuple[str, Any]] = [
+    ("level", value) for value in (0.0, 1.0, -1.0, NAN, 1.0 - 1e-16, 1e-300, "high")
+]
 X_WAYS = [
     *("nan", "inf", "none", "text", "number as text", "complex", "date", "timedelta", "masked", "category"),
     *("1d", "3d", "no rows", "no columns", "scalar", "nothing", "word", "ragged", "arrays inside", "decimal"),
@@ -63,7 +65,17 @@ X_WAYS = [
 ]
 Y_WAYS = [
     *("nan", "inf", "none", "text", "complex", "date", "timedelta", "masked", "two columns", "longer"),
-    *("no rows", "nothing", "scalar", "sparse", "one huge", "all huge", "negative", "fraction", "arrays inside"),
+    *(
+        "no rows",
+        "nothing",
+        "scalar",
+        "sparse",
+        "one huge",
+        "all huge",
+        "negative",
+        "fraction",
+        "arrays inside",
+    ),
     *("decimal", "mixed", "subnormal"),
 ]
 WEIGHT_WAYS = [

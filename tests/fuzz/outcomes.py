@@ -1,4 +1,4 @@
-"""What a case may end in: a finite answer that order and units do not change, or a sentence that says why not."""
+"""What a case may end in: a finite answer that order and units do not change, or a sentence that says why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means, sample_posterior
-from fuzz.calls import Broken, Values, call
+from fuzz.calls import ContradictionError, Values, call
 from fuzz.cases import Case
 from fuzz.changes import Changed, applies, changed, is_exact, jittered, unchanged
 from fuzz.data import Data, build
@@ -23,14 +23,37 @@ from fuzz.sameness import different
 
 ARGUMENTS = {
     name
-    for function in (HorseshoeRegressor, HorseshoeRegressor.fit, HorseshoeClassifier, sample_posterior, normal_means)
+    for function in (
+        HorseshoeRegressor,
+        HorseshoeRegressor.fit,
+        HorseshoeClassifier,
+        sample_posterior,
+        normal_means,
+    )
     for name in inspect.signature(function).parameters
     if name != "self"
 }
-WORDS = {"row", "rows", "column", "columns", "feature", "features", "level", "classes", "names", "label", "labels"}
+WORDS = {
+    "row",
+    "rows",
+    "column",
+    "columns",
+    "feature",
+    "features",
+    "level",
+    "classes",
+    "names",
+    "label",
+    "labels",
+}
 CULPRIT = re.compile(rf"\b({'|'.join(sorted(ARGUMENTS | WORDS))})\b")
 OURS = ("/farrier/", "/sklearn/utils/", "/fuzz/")
-DELIBERATE = ((ConvergenceWarning, ""), (UserWarning, "R-hat"), (UserWarning, "interrupted"), (UserWarning, "sigma2='exact'"))
+DELIBERATE = (
+    (ConvergenceWarning, ""),
+    (UserWarning, "R-hat"),
+    (UserWarning, "interrupted"),
+    (UserWarning, "sigma2='exact'"),
+)
 
 
 class TooSlow(BaseException):
@@ -61,14 +84,17 @@ class Attempt(NamedTuple):
 
 
 def judge(case: Case, limit: float | None = None) -> Verdict:
-    """Return what is forbidden of what a case ends in; ``limit`` is the most seconds that its calls may take."""
+    """Return what is forbidden of what a case ends in; ``limit`` is the most seconds for a call."""
     start = time.process_time()
     try:
         findings, ending = _judge(case, limit)
     except TooSlow as error:
         options = case.options
         what = f"{case.call}, {case.family}, {options.get('prior', 'horseshoe')}"
-        findings, ending = [Finding(f"slower than {limit} s: {what}", f"stopped in {_place(error)}")], "too slow"
+        findings, ending = (
+            [Finding(f"slower than {limit} s: {what}", f"stopped in {_place(error)}")],
+            "too slow",
+        )
     return Verdict(findings, ending, time.process_time() - start)
 
 
@@ -77,10 +103,7 @@ def _judge(case: Case, limit: float | None) -> tuple[list[Finding], str]:
     with _alarm(limit):
         base = _attempt(case, data)
     findings = _look(case, base)
-    if base.error is not None:
-        ending = f"refused: {_plain(str(base.error))}"
-    else:
-        ending = "answer"
+    ending = "answer" if base.error is None else f"refused: {_plain(str(base.error))}"
     if findings or not applies(case):
         return findings, ending
     other = changed(case, data)
@@ -109,7 +132,7 @@ def _compare(
 
 
 def _undecided(case: Case, data: Data, values: Values) -> bool:
-    """Tell whether the data, hardly shaken, have another answer: then the order of a sum may decide it too."""
+    """Tell whether the data, hardly shaken, have another answer: then rounding may decide it."""
     same = unchanged(case, data)
     for seed in range(3):
         shaken = _attempt(case, jittered(case, data, seed))
@@ -132,7 +155,9 @@ def _attempt(case: Case, data: Data) -> Attempt:
 def _look(case: Case, attempt: Attempt) -> list[Finding]:
     """Return what is forbidden of one call by itself."""
     findings = [
-        Finding(f"leaked {w.category.__name__}: {_plain(str(w.message))} [{_short(w.filename)}]", str(w.message))
+        Finding(
+            f"leaked {w.category.__name__}: {_plain(str(w.message))} [{_short(w.filename)}]", str(w.message)
+        )
         for w in attempt.caught[:1]
     ]
     if attempt.error is not None:
@@ -145,7 +170,7 @@ def _look(case: Case, attempt: Attempt) -> list[Finding]:
 
 def _look_at_error(error: BaseException) -> list[Finding]:
     told = f"{type(error).__name__}: {error}"
-    if isinstance(error, Broken):
+    if isinstance(error, ContradictionError):
         return [Finding(f"contradiction: {error}", told)]
     where = _place(error)
     if not isinstance(error, ValueError | TypeError | NotFittedError):

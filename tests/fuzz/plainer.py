@@ -1,4 +1,4 @@
-"""The plainest case with the same forbidden outcome: each field in turn as in the plainest case, or nearer."""
+"""The plainest case with the same forbidden outcome: each field in turn as in the plainest, or nearer."""
 
 from __future__ import annotations
 

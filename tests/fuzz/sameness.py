@@ -48,7 +48,9 @@ def _decided_by_order(one: Changed) -> tuple[str, ...]:
         return ("coef_", "coef_std_", "eta", "sigma_")
     columns = unit_columns(one.data.X)
     columns = columns[:, np.abs(columns).max(axis=0) > 0.0]
-    signed = columns * np.where(np.take_along_axis(columns, np.abs(columns).argmax(axis=0)[None], 0) < 0, -1, 1)
+    signed = columns * np.where(
+        np.take_along_axis(columns, np.abs(columns).argmax(axis=0)[None], 0) < 0, -1, 1
+    )
     apart = np.abs(signed[:, :, None] - signed[:, None, :]).max(axis=0)
     tied = (apart < TIED).sum() > columns.shape[1]
     return ("coef_", "coef_std_") if tied else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -167,6 +168,7 @@ def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value not in ("gaussian", "horseshoe")}
 
 
+@cache
 def accepted(call: str) -> set[str]:
     """Return the arguments that there are: those that come later are tried when they are there."""
     calls = {"regressor": HorseshoeRegressor, "classifier": HorseshoeClassifier, "sampler": sample_posterior}
