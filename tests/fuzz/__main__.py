@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument(
-        "--seed", type=int, help="of the first hundred cases; another one every time if left out"
+        "--seed", type=int, help="the number of the first case; another one every time if left out"
     )
     chosen = parser.parse_args()
     first = int(time.time()) if chosen.seed is None else chosen.seed

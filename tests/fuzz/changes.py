@@ -71,9 +71,13 @@ def changed(case: Case, data: Data) -> Changed:
 
 
 def jittered(case: Case, data: Data, seed: int) -> Data:
-    """Return the data shaken: y where it has units, otherwise the weights; ties and constants stay."""
+    """Return the data shaken: the units of the columns, and y, or the weights if it has no units.
+
+    Constant columns stay constant, and ties ties up to rounding.
+    """
     rng = np.random.default_rng([case.seed, seed])
     shake = 1.0 + JITTER * rng.uniform(-1.0, 1.0, data.y.size)
+    data = data._replace(X=data.X * (1.0 + JITTER * rng.uniform(-1.0, 1.0, data.X.shape[1])))
     if case.is_location:
         return data._replace(y=data.y * shake)
     return data._replace(weights=shake * (1.0 if data.weights is None else data.weights))

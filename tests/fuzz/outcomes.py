@@ -135,7 +135,7 @@ def _undecided(case: Case, data: Data, values: Values) -> bool:
     """Tell whether the data, hardly shaken, have another answer: then rounding may decide it."""
     same = unchanged(case, data)
     for seed in range(3):
-        shaken = _attempt(case, jittered(case, data, seed))
+        shaken = _attempt(case.but(dtype="float64"), jittered(case, data, seed))
         if shaken.values is None or different(same, values, same, shaken.values):
             return True
     return False

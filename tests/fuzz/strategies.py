@@ -6,6 +6,7 @@ import inspect
 from functools import cache
 from typing import Any
 
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
@@ -146,6 +147,29 @@ def cases(draw: st.DrawFn) -> Case:
     )
     scaled_y = (case.is_location or case.is_count) and draw(one_in(4))
     return case.but(y_exponent=draw(exponents)) if scaled_y else case
+
+
+def case_of(number: int) -> Case:
+    """Return the case with this number, the same at every time.
+
+    Each has a run of hypothesis of its own: within a run it would repeat parts of what it has drawn before.
+    """
+    drawn = []
+
+    @seed(number)
+    @settings(
+        max_examples=2,  # the first is always the plainest
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases())
+    def collect(case: Case) -> None:
+        drawn.append(case)
+
+    collect()
+    return drawn[-1]
 
 
 @st.composite
