@@ -186,6 +186,8 @@ def _look_at_error(error: BaseException) -> list[Finding]:
 def _deliberate(case: Case, caught: Any) -> bool:
     if issubclass(caught.category, DataConversionWarning):
         return case.y_container == "column"  # as scikit-learn asks of every estimator
+    if case.flaw and case.flaw[0] == "new" and "feature names" in str(caught.message):
+        return True  # so does scikit-learn for a frame after an array, and the other way round
     return any(
         issubclass(caught.category, category) and str(caught.message).startswith(start)
         for category, start in DELIBERATE

@@ -9,7 +9,7 @@ from dataclasses import fields
 from fuzz.cases import Case
 from fuzz.outcomes import judge
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 """Seconds that are spent on one kind."""
 
 
