@@ -32,18 +32,18 @@ def plainest(found: list[Case], kind: str, limit: float) -> Case:
 def _plainer(case: Case) -> Iterator[Case]:
     """Yield cases with one thing less."""
     plain = Case()
+    for name in ("n", "p"):
+        value = getattr(case, name)
+        for less in sorted({1, 2, 3, value // 2, value - 1}):
+            if 0 < less < value:
+                yield case.but(**{name: less})
     for name in (each.name for each in fields(Case) if each.name not in ("n", "p", "options")):
         value = getattr(plain, name)
         if getattr(case, name) != value:
             yield case.but(**{name: value})
     for name in case.options:
         yield case.but(options={other: v for other, v in case.options.items() if other != name})
-    for name in ("n", "p"):
-        value = getattr(case, name)
-        for less in sorted({1, 2, 3, value // 2, value - 1}):
-            if 0 < less < value:
-                yield case.but(**{name: less})
     for name in ("x_exponent", "y_exponent", "power"):
         value = getattr(case, name)
-        if abs(value) > 1:
+        if abs(value) > 8:
             yield case.but(**{name: int(value * 0.8)})
