@@ -27,7 +27,12 @@ ANSWER = {
 
 
 def quick(case: Case) -> Case:
-    """Return the case with an end to its iterations: `make fuzz` lets them go on."""
+    """Return the case with an end to its iterations, and without a row that counts a million times.
+
+    `make fuzz` has both: the sampler repeats such a row under "student_t" and "laplace".
+    """
+    if case.weights == "dominant" and (case.call == "sampler" or case.ask == "posterior"):
+        case = case.but(weights="counts")
     return case if case.call == "sampler" else case.but(options={"max_iter": ITERATIONS, **case.options})
 
 
