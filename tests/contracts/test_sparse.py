@@ -45,6 +45,9 @@ def response(family, eta, rng):
     return eta + 0.5 * rng.standard_normal(eta.size)
 
 
+unfinished = pytest.mark.filterwarnings("ignore:not converged:sklearn.exceptions.ConvergenceWarning")
+
+
 def extras(which, n, rng):
     found = {}
     if "weights" in which:
@@ -100,6 +103,7 @@ def test_every_family(family, shape, extra):
     assert ours.log_likelihood(new, y[:7]) == pytest.approx(theirs.log_likelihood(X[:7], y[:7]), rel=1e-6)
 
 
+@unfinished
 @pytest.mark.parametrize(
     ("prior", "shape", "expectation"),
     in_pairs([prior for prior, _ in LOCAL_PRIORS], SHAPES, ["exact", "approximate", "stochastic"]),
@@ -309,6 +313,7 @@ def test_a_checkpoint_knows_its_sparse_data(tmp_path):
 # --- size -------------------------------------------------------------------------------------------
 
 
+@unfinished
 def test_nothing_of_the_size_of_the_table_is_made():
     """500 x 80,000 with 80,000 entries: as an array it would take 320 MB, and the fit takes a quarter."""
     import tracemalloc

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import _safe_indexing
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from farrier._types import Mask
@@ -62,10 +63,16 @@ class Selector(TransformerMixin):
             ``set_output(transform="pandas")``, and sparse where X is.
         """
         mask = self.get_support()
-        if hasattr(X, "iloc"):  # its columns may be of several kinds, and keep them
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return _safe_indexing(X, mask, axis=1)
-        given = validate_data(self, X, reset=False, dtype=None, accept_sparse=("csr", "csc"))
+        frames = _get_output_config("transform", estimator=self)["dense"] != "default"
+        as_it_is = frames and hasattr(X, "iloc")  # columns of several kinds keep them
+        given = validate_data(
+            self,
+            X,
+            reset=False,
+            dtype=None,
+            accept_sparse=("csr", "csc"),
+            skip_check_array=as_it_is,
+        )
         return _safe_indexing(given, mask, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
