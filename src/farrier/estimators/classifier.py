@@ -18,7 +18,7 @@ from farrier.data.validation import check_labels, check_weights, check_x
 from farrier.estimators.ending import warn_unfinished, weigh
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.selector import Selector, check_new, hand_down_names, remember_columns
-from farrier.families import Binomial
+from farrier.families import Binomial, Family
 from farrier.priors import GlobalPrior, LocalPrior
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
         As in `HorseshoeRegressor`; of shape (n_classes, n_features) for more than two classes.
     intercept_, tau2_, n_iter_, status_, tau_at_bound_, trace_
         As in `HorseshoeRegressor`; one for each class where there are more than two.
+    family_ : Binomial
     estimators_ : list of HorseshoeRegressor
         The binomial regressions: one for two classes, otherwise one for each class.
     n_features_in_ : int
@@ -85,6 +86,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
     tau2_: Any
     support_: Mask
     scale_: Vector
+    family_: Family
     shrinkage_: Vector
     n_iter_: Any
     status_: Status | tuple[Status, ...]
@@ -435,7 +437,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.status_ = models[0].status_ if len(models) == 1 else tuple(m.status_ for m in models)
         self.trace_ = models[0].trace_ if len(models) == 1 else tuple(m.trace_ for m in models)
-        self.scale_ = models[0].scale_
+        self.scale_, self.family_ = models[0].scale_, models[0].family_
 
 
 def _check_two(offset: Any, classes: Any) -> None:

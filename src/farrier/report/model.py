@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from farrier._types import Mask, Matrix, Vector
+from farrier.families import Family
 
 
 class FittedModel(Protocol):
@@ -43,7 +44,11 @@ class FittedModel(Protocol):
     def scale_(self) -> Vector:
         """The standard deviations of the columns."""
 
-    def coef_interval(self, level: float = 0.95) -> Matrix:
+    @property
+    def family_(self) -> Family:
+        """The distribution of y."""
+
+    def coef_interval(self, level: float = 0.95, method: str = ...) -> Matrix:
         """Return (lower, upper) of each coefficient."""
 
 
