@@ -128,6 +128,16 @@ def test_select_from_model_takes_the_same_columns_unasked(diabetes, model):
         assert selector.get_feature_names_out().tolist() == SELECTED
 
 
+def test_small_coefficients_are_selected_too(diabetes):
+    X, y = diabetes
+    large = X * 1e8  # whose coefficients are below 1e-5
+    model = HorseshoeRegressor().fit(large, y)
+    assert model.get_feature_names_out().tolist() == SELECTED
+    assert np.abs(model.coef_).max() < 1e-5
+    told = SelectFromModel(HorseshoeRegressor(), threshold=1e-300).fit(large, y)
+    assert told.get_feature_names_out().tolist() == SELECTED
+
+
 def test_where_nothing_is_selected_nothing_is_left():
     X, y = np.random.default_rng(0).standard_normal((2, 60, 3))
     model = HorseshoeRegressor().fit(X, y[:, 0])

@@ -109,6 +109,11 @@ def test_precisions_of_the_sampler(diabetes):
     assert light.mode.result.status is Status.LIGHT_WEIGHTS
 
 
+def test_weights_too_light_for_the_sampler_are_sent_to_precisions(diabetes):
+    with pytest.raises(ValueError, match=r"sample_weight adds up to 0\.442.*weight_type='precision'"):
+        sample_posterior(*diabetes, sample_weight=0.001, **SHORT)
+
+
 @pytest.mark.parametrize("value", ["counts", None, 1])
 def test_other_types_of_weights_are_refused(diabetes, value):
     for ask in (

@@ -104,5 +104,5 @@ def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
     if unknown and total <= float(spec.fit_intercept):
         raise ValueError(
             f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: the weights "
-            "are numbers of rows; multiply them to add up to about that, or give sigma2"
+            "are numbers of rows; if only their proportions matter, use weight_type='precision', or give sigma2"
         )

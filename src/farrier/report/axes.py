@@ -120,8 +120,8 @@ def told_apart(names: Sequence[Any], columns: Any) -> list[str]:
 
 def _inches(ax: Any) -> tuple[float, float]:
     """Return the size of axes, about: the layout may change it a little."""
-    size, place = ax.figure.get_figure().get_size_inches(), ax.get_position()
-    return float(size[0] * place.width), float(size[1] * place.height)
+    dpi = float(ax.figure.dpi)
+    return float(ax.bbox.width) / dpi, float(ax.bbox.height) / dpi
 
 
 def _folded(text: str, width: float) -> str:
