@@ -97,6 +97,11 @@ class Status(Enum):
         "and the prior decides how large the coefficients are"
     )
 
+    LIGHT_WEIGHTS = (
+        "converged, but weights count rows, and these add up to less than a tenth of the rows: hardly "
+        "anything can be selected from so few; if only their proportions matter, use weight_type='precision'"
+    )
+
     def __str__(self) -> str:
         return self.value
 

@@ -27,6 +27,7 @@ NOISY = X[:, 0] - X[:, 1] + RNG.standard_normal(N)
 both_weights = pytest.mark.parametrize("weights", ["polya_gamma", "irls"])
 LOG_LINK = [Poisson(), NegativeBinomial(), NegativeBinomial(size=2.0)]
 log_link = pytest.mark.parametrize("family", LOG_LINK, ids=["poisson", "negative_binomial", "size_2"])
+unfinished = pytest.mark.filterwarnings("ignore:not converged:sklearn.exceptions.ConvergenceWarning")
 KEEP = {"zero_threshold": 0}  # else what is set to zero is missing beside the intercept
 HEAVY = [StudentT(), StudentT(df=1.0), Laplace()]
 heavy = pytest.mark.parametrize("family", HEAVY, ids=["student_t", "cauchy", "laplace"])
@@ -92,6 +93,7 @@ def test_a_wide_gap_between_the_classes(weights: str) -> None:
     assert model.status_ is Status.SEPARATED
 
 
+@unfinished
 @both_weights
 def test_separated_classes_with_hardly_any_prior(weights: str) -> None:
     model = HorseshoeClassifier(weights=weights, prior="ridge", tau=1e4, max_iter=200).fit(X, X[:, 0] > 0)
@@ -124,6 +126,7 @@ def test_one_class_only(weights: str, y: Any) -> None:
     np.testing.assert_allclose(model.predict(X), 1.0 - half if y[0] else half)
 
 
+@unfinished
 @both_weights
 @pytest.mark.parametrize("size", [30.0, 700.0])
 @pytest.mark.parametrize("pattern", ["all", "alternating", "matching"])
@@ -224,6 +227,7 @@ def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
         np.testing.assert_allclose(model.intercept_, plain.intercept_ - size, rtol=1e-6)
 
 
+@unfinished
 @log_link
 @pytest.mark.parametrize("pattern", ["all", "alternating", "half"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier._checks import check_choice, check_number
+from farrier._checks import check_choice, check_number, check_random_state
 from farrier.em.options import Options
 
 EXPECTATIONS = ("exact", "approximate", "stochastic")
@@ -33,7 +33,7 @@ def em_options(params: Any) -> Options:
         max_iter=int(params.max_iter),
         zero_threshold=_check_threshold(params.zero_threshold),
         callback=params.callback,
-        random_state=params.random_state,
+        random_state=None if params.random_state is None else check_random_state(params.random_state),
     )
 
 

@@ -45,6 +45,8 @@ class Family:
         Whether weights are 1 and targets y, whatever eta is: the Gaussian family.
     is_location : bool
         Whether y = eta + noise: then an offset is taken off y, and the prior acts in units of its spread.
+    log_link : bool
+        Whether the mean is exp(eta): then an exposure multiplies it.
     is_binary : bool
         Whether y is 0 or 1, or a share of trials: then y may be labels, and intervals are of its mean.
     latent_rows : bool
@@ -65,6 +67,7 @@ class Family:
 
     constant_weights: bool = False
     is_location: bool = False
+    log_link: bool = False
     is_binary: bool = False
     latent_rows: bool = False
     has_dispersion: bool = False

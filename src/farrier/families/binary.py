@@ -57,7 +57,11 @@ class Binomial(Family):
 
     def check(self, y: Vector) -> None:
         """Refuse what is not between 0 and 1."""
-        refuse(y, (y < 0.0) | (y > 1.0), "must be 0 or 1, or a proportion between them")
+        refuse(
+            y,
+            (y < 0.0) | (y > 1.0),
+            "must be 0 or 1, or a proportion between them; labels are for HorseshoeClassifier",
+        )
 
     def start(self, y: Vector) -> Vector:
         """Return the logit of (y + 1/2) / 2."""

@@ -30,6 +30,7 @@ SIZE_RANGE = (0.01, 1000.0)
 class Counts(Family):
     """Families with a log link."""
 
+    log_link = True
     positive_only = True
     discrete = True
     wide_start = "marginal"
