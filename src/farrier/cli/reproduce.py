@@ -13,14 +13,14 @@ from rich.text import Text
 
 from farrier.cli.shared import notice, progress_on, standard_output, told
 from farrier.cli.stop import STOP
-from farrier.paper import FIGURES, RESULTS, SEED, TABLES
+from farrier.paper import FIGURES, MORE, RESULTS, SEED, TABLES
 
 if TYPE_CHECKING:
     from farrier.paper.report import Report
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join((*TABLES, *FIGURES))}.")],
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join((*TABLES, *FIGURES, *MORE))}.")],
     replicates: Annotated[
         int | None, typer.Option(help="Data sets of each setting; the paper's number by default.", min=1)
     ] = None,

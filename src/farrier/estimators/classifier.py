@@ -254,7 +254,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
     def predict_interval(
-        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "mode", **options: Any
+        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "auto", **options: Any
     ) -> Any:
         """Return the interval of the probability of the second class, or of each against the rest.
 
@@ -316,7 +316,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
         picked = log_proba[np.arange(labels.size), codes]
         return float(picked.sum() if weights is None else weights @ picked)
 
-    def coef_interval(self, level: float = 0.95, method: str = "mode", **options: Any) -> Any:
+    def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Any:
         """Return the interval of each coefficient.
 
         Parameters
@@ -352,7 +352,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
             )
         return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
 
-    def summary(self, level: float = 0.95) -> Any:
+    def summary(self, level: float = 0.95, method: str = "auto") -> Any:
         """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
 
         For more than two classes the first column is the class. Needs pandas, which the extra
@@ -362,6 +362,8 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
         ----------
         level : float, default=0.95
             The coverage of the interval.
+        method : {"auto", "mode", "posterior"}, default="auto"
+            Of the interval, as in `HorseshoeRegressor.coef_interval`: for classes, from draws.
 
         Returns
         -------
@@ -370,7 +372,8 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
         from farrier.report.tables import class_table, coefficient_table
 
         check_is_fitted(self)
-        return coefficient_table(self, level) if len(self.estimators_) == 1 else class_table(self, level)
+        table = coefficient_table if len(self.estimators_) == 1 else class_table
+        return table(self, level, method)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

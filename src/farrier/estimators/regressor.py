@@ -22,6 +22,7 @@ from farrier.estimators.selector import Selector, check_new, named_aliases, reme
 from farrier.estimators.settings import STARTS, check_sigma2, em_options
 from farrier.families import Family, resolve_family
 from farrier.model.fit import Earlier, fit
+from farrier.model.sample import can_sample
 from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
@@ -291,7 +292,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         X: Any,
         level: float = 0.95,
         offset: Any = None,
-        method: str = "mode",
+        method: str = "auto",
         exposure: Any = None,
         **options: Any,
     ) -> Matrix:
@@ -303,10 +304,12 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
             As in `predict`.
         level : float, default=0.95
             The coverage.
-        method : {"mode", "posterior"}, default="mode"
-            Given the selection and Gaussian at the mode, or from draws of the whole posterior.
+        method : {"auto", "mode", "posterior"}, default="auto"
+            "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
+            posterior. "auto" is the latter for classes, "negative_binomial" and "laplace", whose intervals at
+            the mode are too narrow, if there is a sampler for the prior and the weights.
         **options
-            Of `sample_posterior`, for ``method="posterior"``.
+            Of `sample_posterior`, where draws are taken.
 
         Returns
         -------
@@ -314,7 +317,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         """
         level = check_level(level)
         matrix = check_new(self, X)
-        if _by_posterior(method, options):
+        if self._by_posterior(method, options):
             draws = self.sample_posterior(**options)
             return draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
         eta = self._eta(matrix, offset, exposure)
@@ -374,25 +377,25 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
         return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
 
-    def coef_interval(self, level: float = 0.95, method: str = "mode", **options: Any) -> Matrix:
+    def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
         """Return the interval of each coefficient.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage.
-        method : {"mode", "posterior"}, default="mode"
-            Gaussian at the mode, where a zero is a zero; or from draws of the whole posterior, which also say
-            how sure the zeros are.
+        method : {"auto", "mode", "posterior"}, default="auto"
+            "mode": Gaussian at the mode, where a zero is a zero. "posterior": from draws of the whole
+            posterior, which also say how sure the zeros are. "auto": as in `predict_interval`.
         **options
-            Of `sample_posterior`, for ``method="posterior"``.
+            Of `sample_posterior`, where draws are taken.
 
         Returns
         -------
         array of shape (n_features, 2)
         """
         check_is_fitted(self)
-        if _by_posterior(method, options):
+        if self._by_posterior(method, options):
             return self.sample_posterior(**options).interval(level)
         z = float(ndtri(0.5 + check_level(level) / 2.0))
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
@@ -421,7 +424,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
             known = self._sampled = (options, sample_fitted(self, options))
         return known[1]
 
-    def summary(self, level: float = 0.95) -> Any:
+    def summary(self, level: float = 0.95, method: str = "auto") -> Any:
         """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
 
         Needs pandas, which the extra ``farrier[pandas]`` installs.
@@ -430,6 +433,8 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         ----------
         level : float, default=0.95
             The coverage of the interval.
+        method : {"auto", "mode", "posterior"}, default="auto"
+            Of the interval, as in `coef_interval`.
 
         Returns
         -------
@@ -437,7 +442,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         """
         from farrier.report.tables import coefficient_table
 
-        return coefficient_table(self, level)
+        return coefficient_table(self, level, method)
 
     def __getstate__(self) -> Any:
         """Leave the training data and the draws out of copies: they are large, and seldom needed."""
@@ -468,6 +473,20 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         eta = self._eta(matrix, offset, exposure)
         weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
         return response, eta, np.ones_like(response) if weights is None else weights
+
+    def _by_posterior(self, method: Any, options: dict[str, Any]) -> bool:
+        """Tell whether draws are to be taken; options without them are a mistake."""
+        choice = check_choice("method", method, ("auto", "mode", "posterior"))
+        if choice == "auto":
+            choice = self.family_.interval if self._has_sampler() else "mode"
+        if choice == "mode" and options:
+            raise TypeError(f"{', '.join(options)}: options of sample_posterior go with method='posterior'")
+        return choice == "posterior"
+
+    def _has_sampler(self) -> bool:
+        """Tell whether there is a posterior to draw from; of a copy without its data, that there would be."""
+        training = self.__dict__.get("_training")
+        return training is None or can_sample(training.spec, training.rows, self.status_)
 
     def _start(self, n_columns: int) -> str | Earlier:
         warm = self.warm_start and hasattr(self, "coef_")
@@ -500,12 +519,3 @@ class Training:
 
     rows: Rows
     spec: ModelSpec
-
-
-def _by_posterior(method: Any, options: dict[str, Any]) -> bool:
-    """Tell whether draws are asked for; options without them are a mistake."""
-    if check_choice("method", method, ("mode", "posterior")) == "posterior":
-        return True
-    if options:
-        raise TypeError(f"{', '.join(options)}: only method='posterior' takes options of sample_posterior")
-    return False

@@ -153,7 +153,10 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
     """
     training = getattr(model, "_training", None)
     if training is None:
-        raise ValueError("copies of a fit do not hold its data: fit again, or call farrier.sample_posterior")
+        raise ValueError(
+            "copies of a fit do not hold its data: fit again, or call farrier.sample_posterior; "
+            "intervals with method='mode' need none"
+        )
     names = model.__dict__.get("feature_names_in_")
     chosen = {"random_state": model.random_state, **options}
     extras = Extras(**{name: chosen.pop(name) for name in Extras._fields if name in chosen})

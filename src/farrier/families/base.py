@@ -57,6 +57,8 @@ class Family:
         Whether y must not be negative.
     discrete : bool
         Whether y is a whole number.
+    interval : "mode" or "posterior"
+        What intervals are made of by default: at the mode they may be too narrow.
     wide_start : "linear", "marginal" or None
         Where a fit starts best when columns are many: see `HorseshoeRegressor`.
     never_overshoots : bool
@@ -73,6 +75,7 @@ class Family:
     has_dispersion: bool = False
     positive_only: bool = False
     discrete: bool = False
+    interval: str = "mode"
     wide_start: str | None = "linear"
     never_overshoots: bool = False
 

@@ -36,6 +36,7 @@ class Binomial(Family):
     """
 
     is_binary = True
+    interval = "posterior"
     weights: str = "polya_gamma"
 
     def __post_init__(self) -> None:

@@ -122,6 +122,7 @@ class NegativeBinomial(Counts):
     array([1.5])
     """
 
+    interval = "posterior"
     size: str | float = "estimate"
     size_: float = 1.0
 

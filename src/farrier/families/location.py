@@ -198,6 +198,7 @@ class Laplace(Location):
     """
 
     latent_rows = True
+    interval = "posterior"
     blur: float = field(default=1.0, repr=False)
     floor: float = field(default=1.0, repr=False)
 

@@ -32,9 +32,7 @@ def sample(
     ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
     """
     _refuse_without_sampler(spec)
-    status = mode.result.status
-    if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
-        raise ValueError(f"there is no posterior to sample with these data: {status}")
+    _refuse_status(mode.result.status)
     if spec.family.latent_rows:
         refuse_fractions(rows.weights, spec.family)
         rows = rows.repeated()
@@ -60,6 +58,28 @@ def sample(
     return draw(model, units, rows, mode, plan, extras, vars(spec), names, classes)
 
 
+def can_sample(spec: ModelSpec, rows: Rows, status: Status) -> bool:
+    """Tell whether there is a posterior that the sampler can draw from.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Gaussian
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> rows = Rows(Dense(np.eye(2)), np.ones(2), None, np.zeros(2))
+    >>> can_sample(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows, Status.CONSTANT_RESPONSE)
+    False
+    """
+    try:
+        _refuse_without_sampler(spec)
+        _refuse_status(status)
+        refuse_fractions(rows.weights, spec.family)
+        _refuse_light_rows(spec, rows)
+    except ValueError:
+        return False
+    return True
+
+
 def refuse_fractions(weights: Vector | None, family: Family) -> None:
     """Refuse weights that are not whole for families in which each row has a latent weight of its own.
 
@@ -77,6 +97,11 @@ def refuse_fractions(weights: Vector | None, family: Family) -> None:
             f"sample_weight in row {row} is {weights[row]:g}: with {type(family).__name__} noise "
             "only whole weights can be sampled with; round them, or use the Gaussian family"
         )
+
+
+def _refuse_status(status: Status) -> None:
+    if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
+        raise ValueError(f"there is no posterior to sample with these data: {status}")
 
 
 def _refuse_without_sampler(spec: ModelSpec) -> None:

@@ -13,6 +13,8 @@ RESULTS = Path("experiments") / "results"
 SEED = 1000
 TABLES = ("table2", "table3", "table4", "table5", "table6")
 FIGURES = ("figure1",)
+MORE = ("coverage",)
+"""Experiments that the paper does not have."""
 
 
 def load(name: str) -> Experiment:

@@ -10,7 +10,7 @@ import numpy as np
 
 from farrier._types import Matrix, Vector
 
-Kind = Literal["means", "gaussian", "binomial"]
+Kind = Literal["means", "gaussian", "binomial", "poisson", "negative_binomial", "student_t", "laplace"]
 HORSESHOES = ("hs-em", "hs-apx")
 RELEASED = ("hs-em-released", "hs-apx-released")
 HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")
@@ -24,10 +24,14 @@ class RequestError(ValueError):
 
 
 class Fit(NamedTuple):
-    """What a method answers: coefficients on the scale of the data, and the intercept."""
+    """What a method answers: coefficients on the scale of the data, and the intercept.
+
+    ``intervals`` are those of the coefficients and of the new rows, where a table judges these.
+    """
 
     coef: Vector
     intercept: float = 0.0
+    intervals: tuple[Matrix, Matrix] | None = None
 
 
 @dataclass(frozen=True)
@@ -37,15 +41,19 @@ class Problem:
     Attributes
     ----------
     kind : str
-        "means" (``X`` is None: one observation of each mean), "gaussian", or "binomial" (y is 0 or 1).
+        "means" (``X`` is None: one observation of each mean), or the name of a family; of "binomial" y is 0
+        or 1.
     score : callable
         From a `Fit` to the metrics of the table, without the time.
+    new : array, optional
+        Rows whose intervals are asked for.
     """
 
     kind: Kind
     X: Matrix | None
     y: Vector
     score: Callable[[Fit], dict[str, float]]
+    new: Matrix | None = None
 
     @property
     def design(self) -> Matrix:
@@ -118,6 +126,8 @@ class Experiment:
         What a reader of the table must know.
     signed : bool
         Whether the numbers of the table can be negative, as coefficients can.
+    explanation : str or None
+        What the numbers are, if not those of the paper's tables.
     reasons : tuple of Reason
         Why cells differ from the printed ones, where that is known; the first that covers a cell counts.
     """
@@ -133,10 +143,13 @@ class Experiment:
     notes: tuple[Note, ...] = ()
     reasons: tuple[Reason, ...] = ()
     signed: bool = False
+    explanation: str | None = None
 
     @property
     def heading(self) -> str:
-        """The number of the table and what it is about."""
+        """The number of the table, if it is one of the paper's, and what it is about."""
+        if not self.name.startswith("table"):
+            return self.title
         return f"Table {self.name.removeprefix('table')}: {self.title}"
 
     def reason(self, setting: str, metric: str, method: str) -> Reason | None:

@@ -148,6 +148,24 @@ def _conventional(normalised: bool) -> Runner:
     return lambda problem, rng: horseshoe_like(problem.X, problem.y, normalised)
 
 
+def _interval(method: str) -> Runner:
+    """Return our mode with intervals of 95 %, at the mode or from the posterior."""
+
+    def run(problem: Problem, rng: np.random.Generator) -> Fit:
+        options: dict[str, Any] = {}
+        if method == "posterior":
+            seed = int(rng.integers(2**31))
+            options = {"n_chains": 2, "n_warmup": WARMUP, "n_draws": DRAWS, "n_jobs": 1, "random_state": seed}
+        model = HorseshoeRegressor(family=problem.kind).fit(problem.design, problem.y)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="R-hat is not below")
+            of_coef = model.coef_interval(method=method, **options)
+            of_new = model.predict_interval(problem.new, method=method, **options)
+        return Fit(model.coef_, float(model.intercept_), (of_coef, of_new))
+
+    return run
+
+
 METHODS = {
     "hs-em": Method("HS-EM", "HS-EM", _mode()),
     "hs-em-small": Method("HS-EM, tau2 = 0.01", "HS-EM", _mode(tau=FixedScale(SMALL_TAU2))),
@@ -169,5 +187,7 @@ METHODS = {
     "run-low": Method("2.5 %", "2.5 %", _single_run(lambda b: np.quantile(b, 0.025, axis=0))),
     "run-high": Method("97.5 %", "97.5 %", _single_run(lambda b: np.quantile(b, 0.975, axis=0))),
     "posterior-mean": Method("Posterior mean", None, _posterior_mean, needs=("polyagamma",)),
+    "interval-mode": Method("At the mode", None, _interval("mode")),
+    "interval-posterior": Method("Posterior", None, _interval("posterior"), needs=("polyagamma",)),
 }
 """By name, in the order of the columns."""

@@ -67,7 +67,8 @@ def make_report(
     ]
     notes = [*_few(cells[0].replicates), *(note.text for note in experiment.notes if note.applies(cells))]
     found = verdicts(experiment, cells)
-    return Report(experiment.heading, EXPLANATION, blocks, found, tuple(notes), command, about)
+    explanation = experiment.explanation or EXPLANATION
+    return Report(experiment.heading, explanation, blocks, found, tuple(notes), command, about)
 
 
 def _few(replicates: int) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from farrier._extras import require
-from farrier.paper import FIGURES, SEED, TABLES, load
+from farrier.paper import FIGURES, MORE, SEED, TABLES, load
 from farrier.paper.core import Experiment, RequestError
 from farrier.paper.machine import here, machine, versions
 from farrier.paper.methods import METHODS
@@ -80,8 +80,8 @@ def requested(
     Traceback (most recent call last):
     farrier.paper.core.RequestError: replicates=0 must be at least 1
     """
-    if name not in TABLES:
-        raise RequestError(f"{name!r} is not known: use one of {', '.join((*TABLES, *FIGURES))}")
+    if name not in (*TABLES, *MORE):
+        raise RequestError(f"{name!r} is not known: use one of {', '.join((*TABLES, *FIGURES, *MORE))}")
     experiment = load(name)
     count = experiment.replicates if replicates is None else replicates
     if count < 1:

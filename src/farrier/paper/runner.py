@@ -106,9 +106,9 @@ def _warm_up(name: str, kind: Kind) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20, 21))
     y = X[:, 0] + rng.standard_normal(20)
-    if kind == "binomial":
+    if kind in ("binomial", "poisson", "negative_binomial"):
         y = (y > 0.0).astype(float)
-    problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {})
+    problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {}, X)
     METHODS[name].run(problem, rng)
 
 

@@ -23,7 +23,7 @@ def feature_names(model: FittedModel | FittedClasses) -> list[str]:
     return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def coefficient_table(model: FittedModel, level: float) -> Any:
+def coefficient_table(model: FittedModel, level: float, method: str = "auto") -> Any:
     """Return one row for each column of X, in the user's units and order.
 
     Where columns are tied, ``alias_of`` names the one that stands for each.
@@ -35,7 +35,7 @@ def coefficient_table(model: FittedModel, level: float) -> Any:
     >>> list(coefficient_table(model, level=0.95).columns)
     ['feature', 'coef', 'std', 'lower', 'upper', 'shrinkage', 'selected']
     """
-    interval = model.coef_interval(level)
+    interval = model.coef_interval(level, method=method)
     pandas = require("pandas", extra="pandas")
     table = pandas.DataFrame(
         {
@@ -55,20 +55,20 @@ def coefficient_table(model: FittedModel, level: float) -> Any:
     return table
 
 
-def class_table(model: FittedClasses, level: float) -> Any:
+def class_table(model: FittedClasses, level: float, method: str = "auto") -> Any:
     """Return the rows of every class below each other, with the class in front.
 
     Examples
     --------
     >>> from farrier import HorseshoeClassifier
     >>> X = [[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]]
-    >>> class_table(HorseshoeClassifier().fit(X, list("aabbcc")), level=0.95)["class"].tolist()
+    >>> class_table(HorseshoeClassifier().fit(X, list("aabbcc")), level=0.95, method="mode")["class"].tolist()
     ['a', 'b', 'c']
     """
     pandas = require("pandas", extra="pandas")
     tables = []
     for label, regression in zip(model.classes_.tolist(), model.estimators_, strict=True):
-        table = coefficient_table(regression, level)
+        table = coefficient_table(regression, level, method)
         table["feature"] = np.array(feature_names(model), dtype=object)
         table.insert(0, "class", [label] * len(table))
         tables.append(table)
