@@ -150,7 +150,7 @@ def test_offset_of_two_classes(weights: str) -> None:
     np.testing.assert_allclose(model.decision_function(X, offset=offset), eta, rtol=1e-12)
     np.testing.assert_allclose(model.predict_proba(X, offset=offset)[:, 1], 1.0 / (1.0 + np.exp(-eta)))
     np.testing.assert_array_equal(model.predict(X, offset=offset), (eta > 0).astype(int))
-    interval = model.predict_interval(X, offset=offset)
+    interval = model.predict_interval(X, offset=offset, method="mode")
     assert np.all(interval[:, 0] < 1.0 / (1.0 + np.exp(-eta)))
     assert np.all(interval[:, 1] > 1.0 / (1.0 + np.exp(-eta)))
 
@@ -162,8 +162,12 @@ def test_classifier_is_the_binomial_regression(weights: str) -> None:
     regression = HorseshoeRegressor(family=Binomial(weights=weights), **OPTIONS).fit(X, y.astype(float))
     assert_same_fit(model, regression)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], regression.predict(X), rtol=1e-12)
-    np.testing.assert_allclose(model.predict_interval(X), regression.predict_interval(X), rtol=1e-12)
-    np.testing.assert_allclose(model.coef_interval(), regression.coef_interval(), rtol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_interval(X, method="mode"), regression.predict_interval(X, method="mode"), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        model.coef_interval(method="mode"), regression.coef_interval(method="mode"), rtol=1e-12
+    )
     assert model.status_ is regression.status_
     assert model.n_iter_ == regression.n_iter_
 
@@ -189,7 +193,9 @@ def test_one_against_the_rest(weights: str) -> None:
         np.testing.assert_allclose(model.coef_std_[k], one.coef_std_, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(model.intercept_[k], one.intercept_, rtol=1e-9)
         np.testing.assert_allclose(model.lambda2_[k], one.lambda2_, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(model.predict_interval(X)[:, k], one.predict_interval(X), rtol=1e-9)
+        np.testing.assert_allclose(
+            model.predict_interval(X, method="mode")[:, k], one.predict_interval(X, method="mode"), rtol=1e-9
+        )
         assert model.status_[k] is one.status_
     eta = np.column_stack([one.decision_function(X) for one in separate])
     np.testing.assert_allclose(model.decision_function(X), eta, rtol=1e-9)

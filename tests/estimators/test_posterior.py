@@ -104,7 +104,7 @@ def test_unknown_methods_are_refused(model, diabetes, method):
 
 
 def test_options_without_draws_and_unknown_options_are_refused(model):
-    with pytest.raises(TypeError, match="n_draws: only method='posterior'"):
+    with pytest.raises(TypeError, match="n_draws: options of sample_posterior go with"):
         model.coef_interval(n_draws=100)
     with pytest.raises(TypeError, match=r"n_drawz: not among the options.*n_draws"):
         model.coef_interval(method="posterior", n_drawz=100)

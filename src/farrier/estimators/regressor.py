@@ -318,7 +318,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         level = check_level(level)
         matrix = check_new(self, X)
         if self._by_posterior(method, options):
-            draws = self.sample_posterior(**options)
+            draws = self._interval_draws(options)
             return draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
         eta = self._eta(matrix, offset, exposure)
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
@@ -396,7 +396,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if self._by_posterior(method, options):
-            return self.sample_posterior(**options).interval(level)
+            return self._interval_draws(options).interval(level)
         z = float(ndtri(0.5 + check_level(level) / 2.0))
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
 
@@ -482,6 +482,11 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         if choice == "mode" and options:
             raise TypeError(f"{', '.join(options)}: options of sample_posterior go with method='posterior'")
         return choice == "posterior"
+
+    def _interval_draws(self, options: dict[str, Any]) -> Posterior:
+        """Return draws that are the same whenever intervals are asked for, seed or none."""
+        seed = {} if self.random_state is not None else {"random_state": 0}
+        return self.sample_posterior(**{**seed, **options})
 
     def _has_sampler(self) -> bool:
         """Tell whether there is a posterior to draw from; of a copy without its data, that there would be."""
