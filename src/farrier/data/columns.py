@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
+
+SQUARABLE = 2.0**-480, 2.0**480
+"""Columns whose spread is between these can be squared and added up: nothing overflows, nothing is lost."""
 
 
 class Spread(NamedTuple):
@@ -93,6 +97,26 @@ class Columns(Protocol):
 
     def digest(self) -> tuple[Any, ...]:
         """Return arrays that tell these columns from others."""
+
+
+def extreme_units(spread: Vector, largest: Callable[[], Vector]) -> Any:
+    """Return the powers of two to take out of each column before it is squared, or None where none is needed.
+
+    ``spread`` is what was found without that: zero, infinite or NaN, if the squares were out of range.
+    ``largest`` returns max |x_ij| of each column; it is asked only then. Ordinary columns get 0, so that they
+    stay as they are to the last bit.
+
+    Examples
+    --------
+    >>> extreme_units(np.array([1.0, 0.0, np.inf]), lambda: np.array([3.0, 0.0, 2.0**600]))
+    array([  0,   0, 601], dtype=int32)
+    """
+    low, high = SQUARABLE
+    if spread.size == 0 or (spread.min() >= low and spread.max() <= high):  # False for NaN
+        return None
+    top = largest()
+    extreme = (top > high) | ((top < low) & (top > 0.0))
+    return np.where(extreme, np.frexp(top)[1], 0) if extreme.any() else None
 
 
 def varies(spread: Vector, mean: Vector, n_rows: int) -> Mask:

@@ -14,7 +14,10 @@ from farrier.data.standardise import Units
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts."""
+    """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts.
+
+    ``covariance`` is that of the coefficients of columns divided by 2^powers: it is then never out of range.
+    """
 
     coef: Vector
     std: Vector
@@ -26,6 +29,7 @@ class Fitted:
     center: Vector
     intercept_variance: float
     covariance: Covariance | None
+    powers: Any
     family: Any
     result: FitResult
 
@@ -39,7 +43,8 @@ class Fitted:
         variance = np.full(columns.shape[0], self.intercept_variance)
         if self.covariance is not None:
             support = self.coef != 0.0
-            variance += self.covariance.quadratic(columns.take(support).dense() - self.center[support])
+            rows = columns.take(support).dense() - self.center[support]
+            variance += self.covariance.quadratic(np.ldexp(rows, -self.powers[support]))
         return np.asarray(np.maximum(variance, 0.0))
 
 
@@ -63,6 +68,7 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
         center=units.center(result.center),
         intercept_variance=units.sigma2(result.intercept_variance) if has_intercept else 0.0,
         covariance=None if covariance is None else units.covariance(covariance, result.support),
+        powers=units.places(units.powers),
         family=family,
         result=result,
     )

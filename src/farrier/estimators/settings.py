@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier._checks import check_choice, check_number
+from farrier._checks import check_choice, check_number, check_random_state
 from farrier.em.options import Options
 
 EXPECTATIONS = ("exact", "approximate", "stochastic")
@@ -27,6 +27,8 @@ def em_options(params: Any) -> Options:
         raise TypeError(f"callback={params.callback!r} must be callable: it is given each Iteration")
     if not isinstance(params.max_iter, int | np.integer) or params.max_iter < 1:
         raise ValueError(f"max_iter={params.max_iter!r} must be a whole number of at least 1")
+    if not (params.random_state is None or isinstance(params.random_state, np.random.RandomState)):
+        check_random_state(params.random_state)
     return Options(
         expectation=check_choice("expectation", params.expectation, EXPECTATIONS),
         tol=check_number("tol", params.tol, low_allowed=True),

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _get_feature_names
 from farrier._checks import check_choice, check_level, check_number, check_random_state
 from farrier._extras import require
 from farrier._types import Matrix, Vector
-from farrier.data.columns import Columns
+from farrier.data.columns import Columns, extreme_units
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.validation import check_labels, check_offset, check_x, check_y
@@ -105,7 +105,13 @@ class Posterior:
 
     def std(self, of: str = "coef") -> Any:
         """Return the posterior standard deviation."""
-        return self.draws(of).std(axis=(0, 1))
+        draws, axes = self.draws(of), (0, 1)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            spread = draws.std(axis=axes)
+            powers = extreme_units(spread, lambda: np.abs(draws).max(axis=axes))
+        if powers is None:
+            return spread
+        return np.ldexp(np.ldexp(draws, -powers).std(axis=axes), powers)
 
     def interval(self, level: float = 0.95, kind: str = "equal_tailed", of: str = "coef") -> Matrix:
         """Return credible intervals, (lower, upper) in the last axis.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier._types import Vector
-from farrier.priors.base import held, require_positive
+from farrier.priors.base import TAU_RANGE, check_tau, held, require_positive
 from farrier.variates import Source, gamma_above
 
 
@@ -26,9 +26,9 @@ class HalfCauchy:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self, scale=self.scale)
+        check_tau("HalfCauchy: scale", self.scale)
         if self.tau_max != np.inf:
-            require_positive(self, tau_max=self.tau_max)
+            check_tau("HalfCauchy: tau_max", self.tau_max)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -69,7 +69,8 @@ class InverseGammaGlobal:
     tau_max: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self, shape=self.shape, scale=self.scale, tau_max=self.tau_max)
+        require_positive(self, shape=self.shape, scale=self.scale)
+        check_tau("InverseGammaGlobal: tau_max", self.tau_max)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -108,6 +109,11 @@ class FixedScale:
 
     def __post_init__(self) -> None:
         require_positive(self, tau2=self.tau2)
+        low, high = TAU_RANGE
+        if not low * low <= self.tau2 <= high * high:
+            raise ValueError(
+                f"FixedScale: tau2={self.tau2!r} must be between {low * low:g} and {high * high:g}"
+            )
 
     @property
     def bounds(self) -> tuple[float, float]:
