@@ -250,8 +250,8 @@ def _refuse_extreme_weights(vector: Vector) -> None:
         total = float(vector.sum())
     if not low <= total <= high:
         raise ValueError(
-            f"sample_weight adds up to {total:g} (it is {top:g} in row {row}): weights are numbers of rows, so "
-            f"scale them to add up to about {vector.size}"
+            f"sample_weight adds up to {total:g} (it is {top:g} in row {row}): weights are numbers of rows, "
+            f"so scale them to add up to about {vector.size}"
         )
     others = total - top
     if others <= 4.0 * np.finfo(np.float64).eps * top and np.count_nonzero(vector) > 1:
@@ -332,7 +332,7 @@ def _refuse_words(given: Any, x: Any) -> None:
 
     ``x`` is what ``given`` was made of, and may have names.
     """
-    values = given if isinstance(given, np.ndarray) else np.asarray(given)
+    values: Any = given if isinstance(given, np.ndarray) else np.asarray(given)
     _refuse_dates("X", values, " in column 0")
     if values.ndim != 2 or values.dtype.kind not in "OUS":
         return

@@ -74,7 +74,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
     ends = {
         math.log(low): at_low,
         math.log(high): at_high,
-    }  # exp(log x) is not quite x: the sign might differ
+    }  # exp(log x) is not quite x: signs may differ
     log_tau2 = brentq(
         lambda t: ends[t] if t in ends else slope(math.exp(t))[0],
         *ends,

@@ -88,8 +88,9 @@ def _refuse_far(values: Vector, unit: float, number: Any) -> None:
     row = int(np.argmax(np.abs(values)))
     if abs(values[row]) > FARTHEST * unit:
         raise ValueError(
-            f"y in row {row if number is None else number[row]} is {values[row]:g} (less its offset, if there "
-            f"is one), {abs(values[row] / unit):.0e} times the typical deviation of y: mend or remove that row"
+            f"y in row {row if number is None else number[row]} is {values[row]:g} (less its offset, if "
+            f"there is one), {abs(values[row] / unit):.0e} times the typical deviation of y: mend or remove "
+            "that row"
         )
 
 
