@@ -97,6 +97,12 @@ class Status(Enum):
         "and the prior decides how large the coefficients are"
     )
 
+    NO_NOISE = (
+        "converged, but the noise variance ran towards zero and the fit goes through every row: either y has "
+        "no noise, or the prior shrinks too little for so many columns; give sigma2, fix a smaller tau, or "
+        "use the horseshoe in coordinate 2"
+    )
+
     def __str__(self) -> str:
         return self.value
 

@@ -15,6 +15,10 @@ from farrier.linalg import scatter
 from farrier.priors import is_dense
 
 
+NO_NOISE = 1e-6
+"""Below this share of the variance of y the noise counts as none."""
+
+
 def sparsify(
     weights: Weights, hyper: Hyper, options: Options, state: State, status: Status, trace: Trace
 ) -> FitResult:
@@ -28,7 +32,8 @@ def sparsify(
     support = coef != 0.0
     covariance, center, intercept_variance = weights.uncertainty(state, support[active])
     if status is Status.CONVERGED:
-        status = (weights.remark(state) or status) if support.any() else Status.NOTHING_SELECTED
+        remark = Status.NO_NOISE if _without_noise(options, state) else weights.remark(state)
+        status = (remark or status) if support.any() else Status.NOTHING_SELECTED
     low, high = hyper.tau.bounds
     return FitResult(
         coef=coef,
@@ -47,6 +52,16 @@ def sparsify(
         intercept_variance=intercept_variance,
         family=state.place.family,
     )
+
+
+def _without_noise(options: Options, state: State) -> bool:
+    """Tell whether the noise variance, which nobody gave, is as good as zero beside that of y.
+
+    Eq. (18) divides E[RSS] alone and leaves out what the prior says of sigma2. With more columns than rows, and
+    a prior under which null coefficients do not vanish (the lasso, Student-t, any in coordinate 1), nothing
+    then holds it up: the smaller sigma2, the less the columns are shrunk, and the better they fit.
+    """
+    return options.known_sigma2 is None and state.scales.sigma2 < NO_NOISE
 
 
 def _thresholds(weights: Weights, hyper: Hyper, options: Options) -> Vector:
