@@ -51,6 +51,9 @@ class Scaled(Protocol):
 class Columns(Protocol):
     """X: n rows that fit in memory as vectors, k columns that may live anywhere."""
 
+    names: Any
+    """Those that the user gave, for errors; None if there are none."""
+
     @property
     def orthogonal(self) -> bool:
         """Whether X'X is diagonal by construction: then nothing else is asked than what `Identity` has."""
@@ -97,6 +100,19 @@ class Columns(Protocol):
 
     def digest(self) -> tuple[Any, ...]:
         """Return arrays that tell these columns from others."""
+
+
+def column_label(columns: Any, column: int) -> str:
+    """Return what a column is called in an error: its place, and its name if the user gave it one.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> column_label(Dense(np.eye(2)), 1)
+    'column 1'
+    """
+    names = columns.names
+    return f"column {column}" if names is None else f"column {names[column]!r} ({column})"
 
 
 def extreme_units(spread: Vector, largest: Callable[[], Vector]) -> Any:

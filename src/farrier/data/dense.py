@@ -27,6 +27,7 @@ class Dense:
     """
 
     orthogonal = False
+    names: Any = None
 
     def __init__(self, x: Any) -> None:
         self._x = x
@@ -74,7 +75,9 @@ class Dense:
     def rows(self, which: Any) -> Dense:
         """Return some of the rows."""
         part = self._x[which]
-        return Dense(np.asfortranarray(part) if self._x.flags.f_contiguous else part)
+        out = Dense(np.asfortranarray(part) if self._x.flags.f_contiguous else part)
+        out.names = self.names
+        return out
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> Dense:
         """Return diag(root) (X - 1 center')."""

@@ -50,6 +50,7 @@ class Sparse:
     """
 
     orthogonal = False
+    names: Any = None
 
     def __init__(self, matrix: Any, shift: Vector | None = None, level: Vector | None = None) -> None:
         self._s = csc_array(matrix)
@@ -94,7 +95,9 @@ class Sparse:
 
     def rows(self, which: Any) -> Sparse:
         """Return some of the rows."""
-        return Sparse(self._s.tocsr()[which], self._shift, self._level[which])
+        out = Sparse(self._s.tocsr()[which], self._shift, self._level[which])
+        out.names = self.names
+        return out
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> Sparse:
         """Return diag(root) (X - 1 center')."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from farrier._types import Covariance, Mask, Vector
-from farrier.data.columns import Columns
+from farrier.data.columns import Columns, column_label
 from farrier.data.dense import Dense
 from farrier.data.problem import LeastSquares, Targets
 from farrier.linalg import scatter
@@ -76,26 +76,22 @@ def standardise(columns: Columns, weights: Vector | None, *, center: bool, scale
     part, found = columns.standardised(weights, center, scale)
     kept = found.varies
     spread = found.spread[kept]
-    _refuse_spread(kept, spread, UNSCALED if not scale else WRITABLE, scale)
+    _refuse_spread(columns, kept, spread, scale)
     return Standardised(
         part, kept, found.mean[kept], spread if scale else np.ones_like(spread), spread, weights
     )
 
 
-def _refuse_spread(kept: Mask, spread: Vector, allowed: tuple[float, float], scale: bool) -> None:
-    low, high = allowed
+def _refuse_spread(columns: Columns, kept: Mask, spread: Vector, scale: bool) -> None:
+    low, high = (WRITABLE[0], np.inf) if scale else UNSCALED
     if spread.size == 0 or (spread.min() >= low and spread.max() <= high):
         return
-    if scale:
-        high = np.inf  # units are taken out, however large they are
-    wrong = (spread < low) | (spread > high)
-    if wrong.any():
-        j = int(np.argmax(wrong))
-        advice = "change its unit" if scale else "change its unit, or leave standardize=True"
-        raise ValueError(
-            f"column {np.flatnonzero(kept)[j]} of X has a standard deviation of {spread[j]:.3g}, which is "
-            f"too {'small' if spread[j] < low else 'large'} to compute with: {advice}"
-        )
+    j = int(np.argmax((spread < low) | (spread > high)))
+    advice = "change its unit" if scale else "change its unit, or leave standardize=True"
+    raise ValueError(
+        f"{column_label(columns, int(np.flatnonzero(kept)[j]))} of X has a standard deviation of "
+        f"{spread[j]:.3g}, which is too {'small' if spread[j] < low else 'large'} to compute with: {advice}"
+    )
 
 
 class ScaledResponse(NamedTuple):
@@ -198,7 +194,7 @@ class Units(NamedTuple):
         """
         return covariance.rescale((self.unit / np.ldexp(self.scale, -self.powers))[of])
 
-    def refuse_extremes(self) -> None:
+    def refuse_extremes(self, columns: Columns) -> None:
         """Refuse units in which a coefficient cannot be written as a float, by the name of its column."""
         if self.unit == 0.0 or self.scale.size == 0:
             return
@@ -209,8 +205,8 @@ class Units(NamedTuple):
             ratio = self.unit / self.scale
         j = int(np.argmax((ratio < low) | (ratio > high)))
         raise ValueError(
-            f"column {np.flatnonzero(self.kept)[j]} of X has a standard deviation of {self.scale[j]:.3g}, "
-            f"and y one of {self.unit:.3g}: a coefficient between them is too "
+            f"{column_label(columns, int(np.flatnonzero(self.kept)[j]))} of X has a standard deviation of "
+            f"{self.scale[j]:.3g}, and y one of {self.unit:.3g}: a coefficient between them is too "
             f"{'small' if ratio[j] < low else 'large'} to be written as a float, so change the unit of one"
         )
 

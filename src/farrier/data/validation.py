@@ -37,7 +37,7 @@ def check_x(x: Any) -> Columns:
     if issparse(x):
         return _check_sparse(x, x)
     if hasattr(x, "dtypes") and hasattr(x, "sparse") and x.shape[1]:  # a data frame of sparse columns
-        return _check_sparse(x.sparse.to_coo(), x)
+        return _with_names(_check_sparse(x.sparse.to_coo(), x), x)
     refuse_masked("X", x)
     _refuse_date_columns(x)
     values = frame_values(x)
@@ -46,7 +46,16 @@ def check_x(x: Any) -> Columns:
         array = check_array(values, dtype=np.float64, ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}{_where_not_a_number(x)}") from error
-    return Dense(_finite(x, np.asarray(array)))
+    return _with_names(Dense(_finite(x, np.asarray(array))), x)
+
+
+def _with_names(columns: Dense | Sparse, x: Any) -> Dense | Sparse:
+    """Return the columns with the names that they have in a frame, for errors to come."""
+    try:
+        columns.names = _get_feature_names(x)
+    except TypeError:  # names of several types: whoever needs them says so
+        columns.names = None
+    return columns
 
 
 def _is_plain(x: Any, ndim: int) -> bool:

@@ -14,7 +14,6 @@ from farrier.em.weights import Weights
 from farrier.linalg import scatter
 from farrier.priors import is_dense
 
-
 NO_NOISE = 1e-6
 """Below this share of the variance of y the noise counts as none."""
 
@@ -57,9 +56,9 @@ def sparsify(
 def _without_noise(options: Options, state: State) -> bool:
     """Tell whether the noise variance, which nobody gave, is as good as zero beside that of y.
 
-    Eq. (18) divides E[RSS] alone and leaves out what the prior says of sigma2. With more columns than rows, and
-    a prior under which null coefficients do not vanish (the lasso, Student-t, any in coordinate 1), nothing
-    then holds it up: the smaller sigma2, the less the columns are shrunk, and the better they fit.
+    Eq. (18) divides E[RSS] alone and leaves out what the prior says of sigma2. With more columns than rows,
+    and a prior under which null coefficients do not vanish (the lasso, Student-t, any in coordinate 1),
+    nothing then holds it up: the smaller sigma2, the less is shrunk, and the better the columns fit.
     """
     return options.known_sigma2 is None and state.scales.sigma2 < NO_NOISE
 

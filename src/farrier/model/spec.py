@@ -79,7 +79,7 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
             response = ScaledResponse(0.0, unit, left / unit)
             _refuse_far(left, unit, rows.number)
     units = Units(design.kept, design.mean, design.scale, response.level, response.unit, center)
-    units.refuse_extremes()
+    units.refuse_extremes(rows.columns)
     return Prepared(design, response, offset, units)
 
 

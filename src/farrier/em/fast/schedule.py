@@ -74,7 +74,7 @@ class Fast:
         return found, pace
 
     def _is_impossible(self, found: Moments, state: State) -> bool:
-        """Tell whether no coefficients have such moments: E[RSS] below 0, or more of a fit than there are rows."""
+        """Tell whether no coefficients have such moments: E[RSS] below 0, or a trace beyond that of I."""
         exact = not self._plain.is_approximate(state.n_steps)
         return found.expected_rss < 0.0 or (exact and abs(found.fit_trace) > 2.0 * state.problem.n_rows)
 
