@@ -211,3 +211,9 @@ def test_the_likelihood_of_labels(which: str) -> None:
 def test_the_likelihood_of_a_number_among_words() -> None:
     est = HorseshoeClassifier().fit(FRAME, WORDS)
     told(lambda: est.log_likelihood(FRAME, put(OBJECTS, 3)), r"\by\b", at_row(ROW), r"\b3\b", r"\b(no|yes)\b")
+
+
+def test_labels_that_are_masked() -> None:
+    X, _ = make_data()
+    y = np.ma.array(np.arange(len(X)) % 2, mask=np.arange(len(X)) == 5)
+    assert_says(refused(lambda: HorseshoeClassifier().fit(X, y)), r"\by\b", "masked", "row 5")
