@@ -214,6 +214,7 @@ def test_the_likelihood_of_a_number_among_words() -> None:
 
 
 def test_labels_that_are_masked() -> None:
-    X, _ = make_data()
-    y = np.ma.array(np.arange(len(X)) % 2, mask=np.arange(len(X)) == 5)
-    assert_says(refused(lambda: HorseshoeClassifier().fit(X, y)), r"\by\b", "masked", "row 5")
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    y = np.ma.array(np.arange(30) % 2, mask=np.arange(30) == 5)
+    message = refused(lambda: HorseshoeClassifier().fit(X, y))
+    assert "y is masked in row 5" in message

@@ -82,7 +82,7 @@ WEIGHTS = {
     "all huge": (np.full(N, 1e150), 0, "adds up to"),
     "all tiny": (np.full(N, 1e-150), 0, "adds up to"),
     "one huge": (np.where(np.arange(N) == 3, 1e150, 1.0), 3, "adds up to"),
-    "one beside which the others are nothing": (
+    "one too heavy": (
         np.where(np.arange(N) == 3, 1e30, 1.0),
         3,
         "count for nothing",

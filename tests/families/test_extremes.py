@@ -341,7 +341,7 @@ def test_every_expectation_of_heavy_tails(family: Any, expectation: str) -> None
 # --- a size so large that the counts are as good as Poisson -----------------------------------------
 
 
-@pytest.mark.parametrize("size", [999.0, 1e3, 1e5, 1e7, 1e9, 1e12, 1e20])
+@pytest.mark.parametrize("size", [1e3, 1e5, 1e7, 1e9, 1e12, 1e20])
 @pytest.mark.parametrize("eta", [-3.0, 0.0, 4.0])
 def test_log_likelihood_of_a_large_size(size: float, eta: float) -> None:
     """Against the product that defines it, (size)(size + 1) ... (size + y - 1) / y!, added up exactly."""
@@ -362,9 +362,8 @@ def test_a_large_size_ends_in_poisson() -> None:
 
 @log_link
 def test_counts_beyond_counting(family: Any) -> None:
-    assert_says(
-        refused(lambda: HorseshoeRegressor(family=family).fit(X, COUNTS * 1e60)), "row", "larger units"
-    )
+    y = np.where(np.arange(N) == 7, 1e60, COUNTS)
+    assert_says(refused(lambda: HorseshoeRegressor(family=family).fit(X, y)), at_row(7), "larger units")
 
 
 @both_weights
