@@ -222,3 +222,21 @@ def test_a_fitted_model_draws_in_extreme_units() -> None:
     got = draws(HorseshoeRegressor().fit(X * 1e-155, y).sample_posterior)
     want = draws(HorseshoeRegressor().fit(X, y).sample_posterior)
     same(got.std() * 1e-155, want.std())
+
+
+# --- new rows -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_new_rows_that_are_far_too_large(family: str) -> None:
+    X, y = make_data(family)
+    model, posterior = HorseshoeRegressor(family=family).fit(X, y), draws(sample_posterior, X, y)
+    new = X[:5].copy()
+    new[3] = 1e200
+    assert np.isfinite(model.predict(new)).all()
+    for action in (
+        lambda: model.predict(new, return_std=True),
+        lambda: model.predict_interval(new),
+        lambda: posterior.predict(new, return_std=True),
+    ):
+        assert_says(refused(action), at_row(3), r"\bX\b", "units")

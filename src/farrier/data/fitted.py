@@ -43,9 +43,29 @@ class Fitted:
         variance = np.full(columns.shape[0], self.intercept_variance)
         if self.covariance is not None:
             support = self.coef != 0.0
-            rows = columns.take(support).dense() - self.center[support]
-            variance += self.covariance.quadratic(np.ldexp(rows, -self.powers[support]))
+            with np.errstate(over="ignore", invalid="ignore"):
+                rows = columns.take(support).dense() - self.center[support]
+                variance += self.covariance.quadratic(np.ldexp(rows, -self.powers[support]))
+            refuse_far_rows(variance)
         return np.asarray(np.maximum(variance, 0.0))
+
+
+def refuse_far_rows(variance: Vector) -> None:
+    """Refuse new rows so far from the data that the variance of their prediction is no float.
+
+    Examples
+    --------
+    >>> refuse_far_rows(np.array([1.0, np.inf]))
+    Traceback (most recent call last):
+    ValueError: row 1 of X is so far from the data of the fit that the variance of its prediction cannot be \
+written as a float: look at the units of its columns
+    """
+    finite = np.isfinite(variance)
+    if not finite.all():
+        raise ValueError(
+            f"row {int(np.argmin(finite))} of X is so far from the data of the fit that the variance of its "
+            "prediction cannot be written as a float: look at the units of its columns"
+        )
 
 
 def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fitted:

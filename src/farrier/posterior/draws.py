@@ -13,7 +13,7 @@ from farrier._checks import check_choice, check_level, check_number, check_rando
 from farrier._extras import require
 from farrier._types import Matrix, Vector
 from farrier.data.columns import Columns, extreme_units
-from farrier.data.fitted import Fitted
+from farrier.data.fitted import Fitted, refuse_far_rows
 from farrier.data.rows import Rows
 from farrier.data.validation import check_labels, check_offset, check_x, check_y
 from farrier.families import Family, Shares
@@ -207,10 +207,12 @@ class Posterior:
             first[rows] += mean.sum(axis=0)
             total = len(eta)
             if return_std:
-                second[rows] += ((mean - mean.mean(axis=0)) ** 2).sum(axis=0)
-                noise[rows] += self._variances(eta).sum(axis=0)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    second[rows] += ((mean - mean.mean(axis=0)) ** 2).sum(axis=0)
+                    noise[rows] += self._variances(eta).sum(axis=0)
         if not return_std:
             return first / total
+        refuse_far_rows(second + noise)
         return first / total, np.sqrt((second + noise) / total)
 
     def predict_interval(
