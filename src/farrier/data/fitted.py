@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ class Fitted:
     """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts.
 
     ``covariance`` is that of the coefficients of columns divided by 2^powers: it is then never out of range.
+    ``aliases`` tells for which tied columns a column stands.
     """
 
     coef: Vector
@@ -32,6 +33,7 @@ class Fitted:
     powers: Any
     family: Any
     result: FitResult
+    aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""

@@ -52,6 +52,18 @@ class Standardised(NamedTuple):
         """The sum of the weights: the n of the paper."""
         return float(self.columns.shape[0]) if self.weights is None else float(self.weights.sum())
 
+    def take(self, keep: Mask) -> Standardised:
+        """Return some of the columns that vary."""
+        kept = self.kept.copy()
+        kept[kept] = keep
+        return self._replace(
+            columns=self.columns.take(keep),
+            kept=kept,
+            mean=self.mean[keep],
+            scale=self.scale[keep],
+            spread=self.spread[keep],
+        )
+
     def problem(self, targets: Vector) -> LeastSquares:
         """Return the least-squares problem of explaining ``targets``; rows are weighted once and for all."""
         if self.weights is None:

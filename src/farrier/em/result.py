@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from farrier._types import FitResult, Status, Vector
+from farrier._types import FitResult, Mask, Status, Vector
 from farrier.conditional.base import condition
 from farrier.em.mstep import Hyper
 from farrier.em.options import Options
@@ -61,6 +63,29 @@ def _without_noise(options: Options, state: State) -> bool:
     nothing then holds it up: the smaller sigma2, the less is shrunk, and the better the columns fit.
     """
     return options.known_sigma2 is None and state.scales.sigma2 < NO_NOISE
+
+
+def scatter_result(result: FitResult, keep: Mask) -> FitResult:
+    """Return a fit to some of the columns as one to all, with zeros for the others.
+
+    Examples
+    --------
+    >>> from farrier.model.fit import empty_result
+    >>> from farrier.priors import HalfCauchy
+    >>> few = empty_result(Status.NO_COLUMNS, 1, 5.0, HalfCauchy())
+    >>> scatter_result(few, np.array([False, True, False])).coef
+    array([0., 0., 0.])
+    """
+    moments, scales = result.moments, result.scales
+    mean, variance = scatter(keep, moments.mean), scatter(keep, moments.variance)
+    return replace(
+        result,
+        coef=scatter(keep, result.coef),
+        scales=scales._replace(lambda2=scatter(keep, scales.lambda2)),
+        moments=moments._replace(mean=mean, variance=variance),
+        active=scatter(keep, result.active),
+        center=scatter(keep, result.center),
+    )
 
 
 def _thresholds(weights: Weights, hyper: Hyper, options: Options) -> Vector:

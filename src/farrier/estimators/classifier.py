@@ -15,7 +15,7 @@ from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier.data.columns import Columns
 from farrier.data.validation import check_labels, check_weights, check_x
-from farrier.estimators.regressor import HorseshoeRegressor, check_new
+from farrier.estimators.regressor import HorseshoeRegressor, check_new, named_aliases
 from farrier.families import Binomial
 from farrier.priors import GlobalPrior, LocalPrior
 
@@ -52,6 +52,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         As in `HorseshoeRegressor`; of shape (n_classes, n_features) for more than two classes.
     intercept_, tau2_, n_iter_, status_, tau_at_bound_, trace_
         As in `HorseshoeRegressor`; one for each class where there are more than two.
+    aliases_ : dict
+        As in `HorseshoeRegressor`; of all classes together.
     estimators_ : list of HorseshoeRegressor
         The binomial regressions: one for two classes, otherwise one for each class.
     n_features_in_ : int
@@ -77,6 +79,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
     lambda2_: Vector
     tau2_: Any
     support_: Mask
+    aliases_: dict[Any, tuple[Any, ...]]
     scale_: Vector
     shrinkage_: Vector
     n_iter_: Any
@@ -420,6 +423,8 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         self.status_ = models[0].status_ if len(models) == 1 else tuple(m.status_ for m in models)
         self.trace_ = models[0].trace_ if len(models) == 1 else tuple(m.trace_ for m in models)
         self.scale_ = models[0].scale_
+        aliases = {first: tied for model in models for first, tied in model._fitted.aliases.items()}
+        self.aliases_ = named_aliases(self, aliases)
 
 
 def _check_two(offset: Any, classes: Any) -> None:

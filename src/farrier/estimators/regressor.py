@@ -94,6 +94,9 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         The scales, on the standardised scale on which the prior acts.
     support_ : bool array of shape (n_features,)
         Which coefficients are not zero.
+    aliases_ : dict
+        Which column stands for which tied ones, by name or number: columns that are the same up to their unit
+        and sign, where the prior selects. The first has the effect, the others are exactly zero.
     scale_ : array of shape (n_features,)
         The standard deviations of the columns; zero where a column is constant.
     shrinkage_ : array of shape (n_features,)
@@ -126,6 +129,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     lambda2_: Vector
     tau2_: float
     support_: Mask
+    aliases_: dict[Any, tuple[Any, ...]]
     scale_: Vector
     shrinkage_: Vector
     n_iter_: int
@@ -437,6 +441,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         self.family_ = fitted.family
         self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
         self.support_ = self.coef_ != 0.0
+        self.aliases_ = named_aliases(self, fitted.aliases)
         self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
         self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
         self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
@@ -472,6 +477,20 @@ def check_new(model: Any, X: Any) -> Columns:
     matrix = check_x(X)
     validate_data(model, X, reset=False, skip_check_array=True)
     return matrix
+
+
+def named_aliases(model: Any, aliases: dict[int, tuple[int, ...]]) -> dict[Any, tuple[Any, ...]]:
+    """Return which column stands for which, by the names of the columns if they have any.
+
+    Examples
+    --------
+    >>> named_aliases(HorseshoeRegressor(), {0: (2, 3)})
+    {0: (2, 3)}
+    """
+    names = model.__dict__.get("feature_names_in_")
+    if names is None:
+        return aliases
+    return {names[first]: tuple(names[j] for j in tied) for first, tied in aliases.items()}
 
 
 def _remember_columns(model: HorseshoeRegressor, X: Any, n_columns: int) -> None:

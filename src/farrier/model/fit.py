@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from farrier._types import FitResult, Moments, Scales, Status, Vector
+from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
 from farrier.data.fitted import Fitted, restore
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
+from farrier.data.ties import Ties, find_near_ties, find_ties
 from farrier.em.loop import solve
 from farrier.em.options import Options
+from farrier.em.result import scatter_result
 from farrier.em.starts import earlier_start
 from farrier.em.weights import Begin, Constant, Moving, Weights
 from farrier.linalg import fitting_threads
@@ -50,13 +52,43 @@ def fit(
     nothing = _nothing_to_fit(spec, rows, prepared)
     if nothing is not None:
         return restore(nothing, units, design.spread, spec.family)
-    weights = _weights(spec, prepared, options.fast)
     options = options._replace(sigma2=known_sigma2(spec, units))
     with fitting_threads(*design.columns.shape):
-        result = solve(weights, spec.hyper, options, _begin(weights, units, start))
+        result, ties = _solve(spec, prepared, options, start)
     if not design.kept.any():
         result = result.with_status(Status.NO_COLUMNS)
-    return restore(result, units, design.spread, result.family or spec.family)
+    fitted = restore(result, units, design.spread, result.family or spec.family)
+    return fitted if ties is None else replace(fitted, aliases=_aliases(ties, units.kept))
+
+
+def _solve(
+    spec: ModelSpec, prepared: Prepared, options: Options, start: str | Earlier
+) -> tuple[FitResult, Ties | None]:
+    """Find the mode, with one column for each set of tied ones where the prior selects."""
+    ties = _find_ties(spec, prepared)
+    while True:
+        weights = _weights(spec, prepared, options.fast, ties)
+        result = solve(weights, spec.hyper, options, _begin(weights, prepared.units, start, ties))
+        more = find_near_ties(weights.full, result.support) if spec.hyper.sparse else None
+        if more is None:
+            break
+        ties = more if ties is None else ties.then(more)
+    return (result, None) if ties is None else (scatter_result(result, ties.keep), ties)
+
+
+def _find_ties(spec: ModelSpec, prepared: Prepared) -> Ties | None:
+    """Return which columns are the same; a prior that does not select lets them share."""
+    return find_ties(prepared.problem) if spec.hyper.sparse else None
+
+
+def _aliases(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
+    """Return which of the user's columns stand for which others."""
+    places = np.flatnonzero(kept)
+    found: dict[int, tuple[int, ...]] = {}
+    for later in np.flatnonzero(~ties.keep):
+        lead = int(places[ties.first[later]])
+        found[lead] = (*found.get(lead, ()), int(places[later]))
+    return found
 
 
 def empty_result(status: Status, n_columns: int, total_weight: float, tau: GlobalPrior) -> FitResult:
@@ -96,18 +128,22 @@ def _nothing_to_fit(spec: ModelSpec, rows: Rows, prepared: Prepared) -> FitResul
     return replace(empty_result(Status.BOUNDARY, k, n, spec.tau), intercept=level)
 
 
-def _weights(spec: ModelSpec, prepared: Prepared, fast: bool) -> Weights:
-    design, values = prepared.design, prepared.response.values
+def _weights(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None) -> Weights:
     if spec.family.constant_weights:
-        return Constant(design.problem(values))
+        problem = prepared.problem
+        return Constant(problem if ties is None else problem.take(ties.keep))
+    design, values = prepared.design, prepared.response.values
+    design = design if ties is None else design.take(ties.keep)
     return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
 
 
-def _begin(weights: Weights, units: Units, start: str | Earlier) -> Begin:
+def _begin(weights: Weights, units: Units, start: str | Earlier, ties: Ties | None) -> Begin:
     """Return where to begin."""
     if not isinstance(start, Earlier) or not units.kept.any():
         return weights.begin_variance() if start == "variance" else weights.begin()
     coef, std = units.from_coef(start.coef), units.from_coef(start.std)
+    if ties is not None:
+        coef, std = ties.fold(coef), ties.fold(ties.sign * std)
     sigma2 = units.from_sigma2(start.sigma2)
     begin = weights.begin_at(coef, units.from_intercept(start.intercept, start.coef), sigma2)
     return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2))

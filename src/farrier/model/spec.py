@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from farrier._lazy import lazy
 from farrier._types import Vector
+from farrier.data.problem import LeastSquares
 from farrier.data.rows import Rows
 from farrier.data.standardise import (
     ScaledResponse,
@@ -43,13 +45,19 @@ class ModelSpec:
         return Hyper(self.prior, self.coordinate, self.tau)
 
 
-class Prepared(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Prepared:
     """The data on the scale on which the prior acts, and the way back."""
 
     design: Standardised
     response: ScaledResponse
     offset: Vector
     units: Units
+
+    @lazy
+    def problem(self) -> LeastSquares:
+        """The least-squares problem of explaining the response, each row with its sample weight."""
+        return self.design.problem(self.response.values)
 
 
 def prepare(spec: ModelSpec, rows: Rows) -> Prepared:

@@ -43,6 +43,10 @@ class FittedModel(Protocol):
     def scale_(self) -> Vector:
         """The standard deviations of the columns."""
 
+    @property
+    def aliases_(self) -> dict[Any, tuple[Any, ...]]:
+        """Which column stands for which tied ones."""
+
     def coef_interval(self, level: float = 0.95) -> Matrix:
         """Return (lower, upper) of each coefficient."""
 

@@ -26,6 +26,8 @@ def feature_names(model: FittedModel | FittedClasses) -> list[str]:
 def coefficient_table(model: FittedModel, level: float) -> Any:
     """Return one row for each column of X, in the user's units and order.
 
+    Where columns are tied, ``alias_of`` names the one that stands for each.
+
     Examples
     --------
     >>> from farrier import HorseshoeRegressor
@@ -35,7 +37,7 @@ def coefficient_table(model: FittedModel, level: float) -> Any:
     """
     interval = model.coef_interval(level)
     pandas = require("pandas", extra="pandas")
-    return pandas.DataFrame(
+    table = pandas.DataFrame(
         {
             "feature": np.array(feature_names(model), dtype=object),
             "coef": model.coef_,
@@ -46,6 +48,11 @@ def coefficient_table(model: FittedModel, level: float) -> Any:
             "selected": model.support_,
         }
     )
+    if model.aliases_:
+        lead = {str(later): str(first) for first, tied in model.aliases_.items() for later in tied}
+        names = table["feature"] if hasattr(model, "feature_names_in_") else map(str, range(len(table)))
+        table["alias_of"] = np.array([lead.get(str(name), "") for name in names], dtype=object)
+    return table
 
 
 def class_table(model: FittedClasses, level: float) -> Any:
