@@ -102,6 +102,20 @@ class Columns(Protocol):
         """Return arrays that tell these columns from others."""
 
 
+def within(values: Any, low: float, high: float) -> bool:
+    """Tell whether all values are between low and high; NaN is not. Cheaper than comparing each.
+
+    Examples
+    --------
+    >>> within(np.array([1.0, 2.0]), 1.0, 3.0), within(np.array([1.0, np.nan]), 1.0, 3.0)
+    (True, False)
+    """
+    if values.size == 0:
+        return True
+    flat = values.ravel()
+    return bool(np.minimum.reduce(flat) >= low and np.maximum.reduce(flat) <= high)
+
+
 def column_label(columns: Any, column: int) -> str:
     """Return what a column is called in an error: its place, and its name if the user gave it one.
 
@@ -128,7 +142,7 @@ def extreme_units(spread: Vector, largest: Callable[[], Vector]) -> Any:
     array([  0,   0, 601], dtype=int32)
     """
     low, high = SQUARABLE
-    if spread.size == 0 or (spread.min() >= low and spread.max() <= high):  # False for NaN
+    if within(spread, low, high):
         return None
     top = largest()
     extreme = (top > high) | ((top < low) & (top > 0.0))

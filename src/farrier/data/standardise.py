@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from farrier._types import Covariance, Mask, Vector
-from farrier.data.columns import Columns, column_label
+from farrier.data.columns import Columns, column_label, within
 from farrier.data.dense import Dense
 from farrier.data.problem import LeastSquares, Targets
 from farrier.linalg import scatter
@@ -88,21 +88,22 @@ def standardise(columns: Columns, weights: Vector | None, *, center: bool, scale
     part, found = columns.standardised(weights, center, scale)
     kept = found.varies
     spread = found.spread[kept]
-    _refuse_spread(columns, kept, spread, scale)
+    if not scale:
+        _refuse_unscaled(columns, kept, spread)
     return Standardised(
         part, kept, found.mean[kept], spread if scale else np.ones_like(spread), spread, weights
     )
 
 
-def _refuse_spread(columns: Columns, kept: Mask, spread: Vector, scale: bool) -> None:
-    low, high = (WRITABLE[0], np.inf) if scale else UNSCALED
-    if spread.size == 0 or (spread.min() >= low and spread.max() <= high):
+def _refuse_unscaled(columns: Columns, kept: Mask, spread: Vector) -> None:
+    low, high = UNSCALED
+    if within(spread, low, high):
         return
     j = int(np.argmax((spread < low) | (spread > high)))
-    advice = "change its unit" if scale else "change its unit, or leave standardize=True"
     raise ValueError(
         f"{column_label(columns, int(np.flatnonzero(kept)[j]))} of X has a standard deviation of "
-        f"{spread[j]:.3g}, which is too {'small' if spread[j] < low else 'large'} to compute with: {advice}"
+        f"{spread[j]:.3g}, which is too {'small' if spread[j] < low else 'large'} to compute with: change "
+        "its unit, or leave standardize=True"
     )
 
 
@@ -208,18 +209,19 @@ class Units(NamedTuple):
 
     def refuse_extremes(self, columns: Columns) -> None:
         """Refuse units in which a coefficient cannot be written as a float, by the name of its column."""
-        if self.unit == 0.0 or self.scale.size == 0:
+        (low, high), unit, scale = WRITABLE, self.unit, self.scale
+        if unit == 0.0 or within(scale, max(low, unit / high), unit / low):
             return
-        low, high = WRITABLE
         with np.errstate(over="ignore", under="ignore"):
-            if self.unit / self.scale.max() >= low and self.unit / self.scale.min() <= high:
-                return
-            ratio = self.unit / self.scale
-        j = int(np.argmax((ratio < low) | (ratio > high)))
+            ratio = unit / scale
+        small, large = ratio < low, (ratio > high) | (scale < low)
+        if not (small | large).any():
+            return
+        j = int(np.argmax(small | large))
         raise ValueError(
             f"{column_label(columns, int(np.flatnonzero(self.kept)[j]))} of X has a standard deviation of "
-            f"{self.scale[j]:.3g}, and y one of {self.unit:.3g}: a coefficient between them is too "
-            f"{'small' if ratio[j] < low else 'large'} to be written as a float, so change the unit of one"
+            f"{scale[j]:.3g}, and y one of {unit:.3g}: a coefficient between them is too "
+            f"{'small' if small[j] else 'large'} to be written as a float, so change the unit of one"
         )
 
     def center(self, center: Vector) -> Any:
