@@ -181,7 +181,7 @@ def test_a_coefficient_that_is_no_float(x_factor: float, y_factor: float) -> Non
     assert_says(refused(lambda: HorseshoeRegressor().fit(frame, y * y_factor, weights)), at_column(names[3]))
 
 
-@pytest.mark.parametrize("factor", [1e155, 1e-155, 1e30, 1e-30])
+@pytest.mark.parametrize("factor", [1e155, 1e-155, 1e15, 1e-15])
 @pytest.mark.parametrize("home", HOMES)
 def test_columns_that_are_not_standardised(home: str, factor: float) -> None:
     X, y = make_data()

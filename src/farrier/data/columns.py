@@ -9,8 +9,8 @@ import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
 
-SQUARABLE = 2.0**-480, 2.0**480
-"""Columns whose spread is between these can be squared and added up: nothing overflows, nothing is lost."""
+SQUARABLE = 2.0**-400, 2.0**400
+"""Columns whose spread is between these can be squared, weighted and added up without loss or overflow."""
 
 
 class Spread(NamedTuple):

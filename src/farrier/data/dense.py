@@ -102,9 +102,9 @@ class Dense:
         with np.errstate(over="ignore", invalid="ignore"):  # then units are taken out, exactly
             part, found = self._standardised(weights, center, scale)
             powers = extreme_units(found.spread, lambda: np.asarray(np.abs(self._x).max(axis=0)))
-        if powers is None:
-            return part, found
-        part, found = Dense(np.ldexp(self._x, -powers))._standardised(weights, center, scale)
+            if powers is None:
+                return part, found
+            part, found = Dense(np.ldexp(self._x, -powers))._standardised(weights, center, scale)
         if not scale:
             part = Dense(np.ldexp(part._x, powers[found.varies]))
         mean, spread = np.ldexp(found.mean, powers), np.ldexp(found.spread, powers)

@@ -16,7 +16,7 @@ from farrier.data.standardise import Units
 class Fitted:
     """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts.
 
-    ``covariance`` is that of the coefficients of columns divided by 2^powers: it is then never out of range.
+    ``covariance`` is that of the coefficients of columns, and of y, divided by 2^powers: never out of range.
     ``aliases`` tells for which tied columns a column stands.
     """
 
@@ -30,7 +30,7 @@ class Fitted:
     center: Vector
     intercept_variance: float
     covariance: Covariance | None
-    powers: Any
+    powers: tuple[Any, int]
     family: Any
     result: FitResult
     aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -47,7 +47,8 @@ class Fitted:
             support = self.coef != 0.0
             with np.errstate(over="ignore", invalid="ignore"):
                 rows = columns.take(support).dense() - self.center[support]
-                variance += self.covariance.quadratic(np.ldexp(rows, -self.powers[support]))
+                bounded = self.covariance.quadratic(np.ldexp(rows, -self.powers[0][support]))
+                variance += np.ldexp(bounded, 2 * self.powers[1])
             refuse_far_rows(variance)
         return np.asarray(np.maximum(variance, 0.0))
 
@@ -77,7 +78,7 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
     """
     sigma2, has_intercept = result.scales.sigma2, units.has_intercept
     information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
-    lambda2 = units.places(result.scales.lambda2)
+    lambda2, powers = units.places(result.scales.lambda2), units.powers
     covariance = result.covariance
     return Fitted(
         coef=units.coef(result.coef),
@@ -89,8 +90,8 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
         scale=units.places(spread),
         center=units.center(result.center),
         intercept_variance=units.sigma2(result.intercept_variance) if has_intercept else 0.0,
-        covariance=None if covariance is None else units.covariance(covariance, result.support),
-        powers=units.places(units.powers),
+        covariance=None if covariance is None else units.bounded_covariance(covariance, result.support),
+        powers=(units.places(powers[0]), powers[1]),
         family=family,
         result=result,
     )

@@ -132,9 +132,9 @@ class Sparse:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # then units are taken out
             part, found = self._standardised(weights, center, scale)
             powers = extreme_units(found.spread, self._largest)
-        if powers is None:
-            return part, found
-        part, found = Sparse(_columns_shifted(self._s, -powers))._standardised(weights, center, scale)
+            if powers is None:
+                return part, found
+            part, found = Sparse(_columns_shifted(self._s, -powers))._standardised(weights, center, scale)
         if not scale:
             back = powers[found.varies]
             part = Sparse(_columns_shifted(part._s, back), np.ldexp(part._shift, back))

@@ -29,7 +29,7 @@ UNIT_OF_Y = 2.0**-505, 2.0**505
 """The spread of y is between these, about 1e-152 and 1e152: its square can be written as a float."""
 WRITABLE = 2.0**-1000, 2.0**1000
 """A coefficient, and the spread of a column, can be written with all digits between these, with room."""
-UNSCALED = 1e-25, 1e25
+UNSCALED = 1e-12, 1e12
 """Columns that are not standardised have a spread between these: the prior acts on them as they are."""
 
 
@@ -196,16 +196,21 @@ class Units(NamedTuple):
         return max(sigma2 / self.unit**2, SIGMA2_FLOOR)
 
     @property
-    def powers(self) -> Any:
-        """Of two: the columns divided by them have a spread near 1."""
-        return np.frexp(self.scale)[1]
+    def powers(self) -> tuple[Any, int]:
+        """Of two: the columns divided by the first, and y by the second, have a spread near 1."""
+        return np.frexp(self.scale)[1], int(np.frexp(self.unit)[1])
 
     def covariance(self, covariance: Covariance, of: Mask) -> Covariance:
-        """Return the covariance of the coefficients ``of`` the columns that vary, divided by 2^powers.
+        """Return the covariance of the coefficients ``of`` the columns that vary."""
+        return covariance.rescale((self.unit / self.scale)[of])
 
-        In the user's own units the squares might be out of range; powers of two change no digit.
+    def bounded_covariance(self, covariance: Covariance, of: Mask) -> Covariance:
+        """Return the same for columns and y divided by 2^powers: squares of user units may be no floats.
+
+        Powers of two change no digit.
         """
-        return covariance.rescale((self.unit / np.ldexp(self.scale, -self.powers))[of])
+        columns, y = self.powers
+        return covariance.rescale((np.ldexp(self.unit, -y) / np.ldexp(self.scale, -columns))[of])
 
     def refuse_extremes(self, columns: Columns) -> None:
         """Refuse units in which a coefficient cannot be written as a float, by the name of its column."""
