@@ -20,7 +20,7 @@ from registry import COLUMNS
 pytestmark = pytest.mark.filterwarnings("error")
 
 N, P = 60, 8
-POWERS = [-990, -700, -515, 515, 700, 990]
+POWERS = [-940, -700, -515, 515, 700, 940]
 """Of two: beyond 512 the squares are out of range."""
 HOMES = {"dense": np.asarray, "sparse": sparse.csc_array}
 FAMILIES = ["gaussian", "student_t", "laplace", "poisson", "negative_binomial"]
@@ -114,11 +114,11 @@ def test_classes_of_columns_in_extreme_units(home: str, factor: float) -> None:
 @pytest.mark.parametrize("family", ["gaussian", "student_t", "laplace"])
 def test_a_response_in_units_whose_squares_are_just_floats(family: str, factor: float) -> None:
     X, y = make_data()
-    got = HorseshoeRegressor(family=family, tol=1e-9).fit(X / factor, y * factor)
+    got = HorseshoeRegressor(family=family, tol=1e-9).fit(X * factor, y * factor)
     want = HorseshoeRegressor(family=family, tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(got.coef_ / factor / factor, want.coef_, rtol=1e-6)
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
     np.testing.assert_allclose(got.sigma2_ / factor / factor, want.sigma2_, rtol=1e-6)
-    same(got.score(X / factor, y * factor), want.score(X, y))
+    same(got.score(X * factor, y * factor), want.score(X, y))
 
 
 @pytest.mark.parametrize("value", [1e307, 1e-307, -1e308])

@@ -54,7 +54,7 @@ def test_horseshoe_tau_stands_at_its_bound_for_any_data():
         assert m_step(Hyper(Horseshoe(), 2.0, resolve_global("estimate", 1.0)), second, 1.0).tau2 == 1.0
 
 
-@pytest.mark.parametrize("tau_max", 10.0 ** np.arange(-40.0, 41.0, 5.0))
+@pytest.mark.parametrize("tau_max", 10.0 ** np.arange(-40.0, 11.0, 5.0))
 def test_tau_within_an_edge_of_its_range(tau_max):
     """exp(log x) is not quite x: the slope of Q may have another sign there than at the bound itself."""
     tau = HalfCauchy(tau_max)

@@ -27,7 +27,7 @@ SIGMA2_FLOOR = 1e-12
 
 UNIT_OF_Y = 2.0**-505, 2.0**505
 """The spread of y is between these, about 1e-152 and 1e152: its square can be written as a float."""
-WRITABLE = 2.0**-1000, 2.0**1000
+WRITABLE = 2.0**-950, 2.0**950
 """A coefficient, and the spread of a column, can be written with all digits between these, with room."""
 UNSCALED = 1e-12, 1e12
 """Columns that are not standardised have a spread between these: the prior acts on them as they are."""

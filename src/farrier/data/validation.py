@@ -15,8 +15,8 @@ from farrier.data.dense import Dense
 from farrier.data.frames import DATES, date_column, frame_values
 from farrier.data.sparse import Sparse
 
-TOTAL_WEIGHT = 1e-50, 1e50
-"""Weights add up to something between these: 0.01 of a row is a weight, 1e-100 of one is a mistake."""
+TOTAL_WEIGHT = 1e-20, 1e20
+"""Weights add up to something between these: sums of squares of as many rows fit in single precision."""
 WHEN = (date, time, timedelta, np.datetime64, np.timedelta64)
 DAYS = "convert them to numbers, such as days since the first"
 

@@ -9,8 +9,8 @@ import numpy as np
 from farrier._types import Vector
 from farrier.variates import HUGE, TINY, Source
 
-TAU_RANGE = 1e-40, 1e40
-"""Global scales are between these."""
+TAU_RANGE = 1e-40, 1e12
+"""Global scales are between these: beside a larger one, the data are lost in rounding."""
 
 
 @runtime_checkable
@@ -99,7 +99,7 @@ def check_tau(name: str, value: object) -> float:
     --------
     >>> check_tau("tau", 1e200)
     Traceback (most recent call last):
-    ValueError: tau=1e+200 must be between 1e-40 and 1e+40: the prior variance is its square
+    ValueError: tau=1e+200 must be between 1e-40 and 1e+12: the prior variance is its square
     """
     tau, (low, high) = positive_number(name, value), TAU_RANGE
     if not low <= tau <= high:

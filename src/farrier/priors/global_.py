@@ -11,6 +11,9 @@ from farrier._types import Vector
 from farrier.priors.base import TAU_RANGE, check_tau, held, require_positive
 from farrier.variates import Source, gamma_above
 
+SCALE_RANGE = 1e-40, 1e40
+"""The scale of a half-Cauchy distribution is between these: its square must be a float."""
+
 
 @dataclass(frozen=True)
 class HalfCauchy:
@@ -26,7 +29,10 @@ class HalfCauchy:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        check_tau("HalfCauchy: scale", self.scale)
+        require_positive(self, scale=self.scale)
+        if not SCALE_RANGE[0] <= self.scale <= SCALE_RANGE[1]:
+            low, high = SCALE_RANGE
+            raise ValueError(f"HalfCauchy: scale={self.scale!r} must be between {low:g} and {high:g}")
         if self.tau_max != np.inf:
             check_tau("HalfCauchy: tau_max", self.tau_max)
 
