@@ -1,11 +1,12 @@
 # `make demo` and `make test` need only Python 3.11+, git and make: they set up the rest in .venv.
 PYTHON ?= python3
 REV ?= HEAD
+CASES ?= 10000
 BIN := .venv/bin
 STAMP := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow bench bench-against bench-sparse lint docs clean
+.PHONY: help demo test test-slow fuzz bench bench-against bench-sparse lint docs clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +25,9 @@ test: $(STAMP) lint  ## lint, types and every fast test
 
 test-slow: $(STAMP)  ## the statistical tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
+
+fuzz: $(STAMP)  ## random cases over the public surface: CASES=10000 SEED=<number>
+	PYTHONPATH=tests $(BIN)/python -m fuzz --cases $(CASES) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## us beside the peers; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks

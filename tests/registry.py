@@ -107,6 +107,7 @@ COLUMNS = {
 
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}
 
+# without "binomial", whose y is between 0 and 1: scikit-learn's checks have others
 # all but expectation="stochastic", whose draws cannot be the same for a repeated row and for a weight of 2
 ESTIMATORS = [
     HorseshoeRegressor(),
@@ -118,7 +119,7 @@ ESTIMATORS = [
     HorseshoeRegressor(prior="horseshoe_like"),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
-    *(HorseshoeRegressor(family=family) for family in FAMILIES if family != "gaussian"),
+    *(HorseshoeRegressor(family=family) for family in FAMILIES if family not in ("gaussian", "binomial")),
     HorseshoeRegressor(family="poisson", prior="lasso", standardize=False),
     HorseshoeRegressor(family=NegativeBinomial(size=2.0), expectation="approximate"),
     HorseshoeRegressor(family=StudentNoise(df=4.0), coordinate=1.5),

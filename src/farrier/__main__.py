@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from farrier._extras import require
-
 
 def main() -> None:
     """Run the program, or say which extra it needs."""
+    from farrier.cli.stop import STOP
+
+    STOP.install(sys.argv[1:])  # before anything that takes time
+    from farrier._extras import require
+
     try:
         for module in ("typer", "rich"):
             require(module, extra="cli")

@@ -52,21 +52,23 @@ def check_level(level: Any) -> float:
 
 
 def check_random_state(random_state: Any) -> np.random.Generator:
-    """Return a generator: the one given, or a new one from a seed.
+    """Return a generator: the one given, or a new one from a seed or from what an old RandomState draws.
 
     Examples
     --------
-    >>> check_random_state(-1)
+    >>> check_random_state(-1)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: random_state=-1 must be a whole number of at least 0, a numpy.random.Generator, or None
+    ValueError: random_state=-1 must be a whole number of at least 0, a NumPy Generator or RandomState, ...
     """
+    if isinstance(random_state, np.random.RandomState):  # which moves on, as a generator does
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     if not (random_state is None or isinstance(random_state, np.random.Generator) or whole) or (
         whole and random_state < 0
     ):
         raise ValueError(
             f"random_state={random_state!r} must be a whole number of at least 0, "
-            "a numpy.random.Generator, or None"
+            "a NumPy Generator or RandomState, or None"
         )
     return np.random.default_rng(random_state)
 

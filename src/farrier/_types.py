@@ -102,6 +102,10 @@ class Status(Enum):
         "no noise, or the prior shrinks too little for so many columns; give sigma2, fix a smaller tau, or "
         "use the horseshoe in coordinate 2"
     )
+    LIGHT_WEIGHTS = (
+        "converged, but weights count rows, and these add up to less than a tenth of the rows: hardly "
+        "anything can be selected from so few; if only their proportions matter, use weight_type='precision'"
+    )
 
     def __str__(self) -> str:
         return self.value
@@ -145,6 +149,9 @@ class FitResult:
         The values of the columns at which the linear predictor is best known.
     intercept_variance : float
         The variance of the linear predictor there.
+    at_information : bool
+        Whether ``covariance`` comes from the expected information at the mode; ``moments`` are those of the
+        last E-step, which may have other weights.
     family : Family or None
         The family with what it estimates beside the coefficients; None where it has no say in the loop.
     """
@@ -161,6 +168,7 @@ class FitResult:
     covariance: Covariance | None
     center: Vector
     intercept_variance: float
+    at_information: bool = False
     family: Any = None
 
     def with_status(self, status: Status) -> FitResult:
@@ -183,6 +191,12 @@ class Covariance:
     diagonal: Vector
     factor: Matrix
     sign: float
+
+    @property
+    def variance(self) -> Vector:
+        """The variances."""
+        joint: Vector = np.einsum("ij,ij->j", self.factor, self.factor)
+        return np.asarray(np.maximum(self.diagonal + self.sign * joint, 0.0))
 
     def take(self, keep: Mask) -> Covariance:
         """Return the covariance of the columns in ``keep``."""

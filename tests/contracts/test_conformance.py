@@ -74,6 +74,7 @@ def checks():
             yield pytest.param(own, check, id=f"{estimator!r}-{which}-{counts[which]}", marks=marks)
 
 
+@pytest.mark.filterwarnings("ignore:not converged:sklearn.exceptions.ConvergenceWarning")  # few iterations
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)

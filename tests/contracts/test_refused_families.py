@@ -84,7 +84,7 @@ BAD_REGRESSIONS = {
     "family: number": bad(r"\bfamily\b", r"\bnegative_binomial\b", options={"family": 3}),
     "family: None": bad(r"\bfamily\b", r"\bnegative_binomial\b", options={"family": None}),
     "family: array": bad(r"\bfamily\b", "negative_binomial", options={"family": np.array(["poisson"] * 2)}),
-    "family: binomial": bad(r"\bfamily\b", "HorseshoeClassifier", options={"family": "binomial"}),
+    "family: binomial": bad(r"\by\b", "row", "HorseshoeClassifier", options={"family": "binomial"}),
 }
 
 

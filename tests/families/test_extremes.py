@@ -29,6 +29,7 @@ NOISY = X[:, 0] - X[:, 1] + RNG.standard_normal(N)
 both_weights = pytest.mark.parametrize("weights", ["polya_gamma", "irls"])
 LOG_LINK = [Poisson(), NegativeBinomial(), NegativeBinomial(size=2.0)]
 log_link = pytest.mark.parametrize("family", LOG_LINK, ids=["poisson", "negative_binomial", "size_2"])
+unfinished = pytest.mark.filterwarnings("ignore:not converged:sklearn.exceptions.ConvergenceWarning")
 KEEP = {"zero_threshold": 0}  # else what is set to zero is missing beside the intercept
 HEAVY = [StudentT(), StudentT(df=1.0), Laplace()]
 heavy = pytest.mark.parametrize("family", HEAVY, ids=["student_t", "cauchy", "laplace"])
@@ -94,6 +95,7 @@ def test_a_wide_gap_between_the_classes(weights: str) -> None:
     assert model.status_ is Status.SEPARATED
 
 
+@unfinished
 @both_weights
 def test_separated_classes_with_hardly_any_prior(weights: str) -> None:
     model = HorseshoeClassifier(weights=weights, prior="ridge", tau=1e4, max_iter=200).fit(X, X[:, 0] > 0)
@@ -126,6 +128,7 @@ def test_one_class_only(weights: str, y: Any) -> None:
     np.testing.assert_allclose(model.predict(X), 1.0 - half if y[0] else half)
 
 
+@unfinished
 @both_weights
 @pytest.mark.parametrize("size", [30.0, 700.0])
 @pytest.mark.parametrize("pattern", ["all", "alternating", "matching"])
@@ -216,7 +219,7 @@ def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
     shape = {"all": np.ones(N), "alternating": SIGN, "half": SIGN > 0, "matching": SIGN}[pattern]
     offset = size * shape
     y = np.floor(np.exp(offset + X[:, 0])) if pattern == "matching" else COUNTS
-    model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(X, y, offset=offset)
+    model = HorseshoeRegressor(family=family, max_iter=2000, **KEEP).fit(X, y, offset=offset)
     assert_finite(model)
     assert model.status_.converged
     assert_best_intercept(model, X, y, offset)
@@ -226,6 +229,7 @@ def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
         np.testing.assert_allclose(model.intercept_, plain.intercept_ - size, rtol=1e-6)
 
 
+@unfinished
 @log_link
 @pytest.mark.parametrize("pattern", ["all", "alternating", "half"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -277,7 +281,7 @@ def test_units_beyond_reason(family: Any, y: Any, unit: float) -> None:
 @pytest.mark.parametrize(("family", "y"), ALL, ids=lambda v: type(v).__name__)
 def test_huge_columns_as_they_are(family: Any, y: Any) -> None:
     """|eta| reaches 700 on the way: a coefficient of 1 is 1e4 in eta."""
-    model = HorseshoeRegressor(family=family, standardize=False, max_iter=2000, **KEEP).fit(X * 1e4, y)
+    model = HorseshoeRegressor(family=family, standardize=False, max_iter=1000, **KEEP).fit(X * 1e4, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
         assert_best_intercept(model, X * 1e4, y)
@@ -287,7 +291,7 @@ def test_huge_columns_as_they_are(family: Any, y: Any) -> None:
 def test_one_row_far_from_the_others(family: Any, y: Any) -> None:
     x = X.copy()
     x[0] *= 1e6
-    model = HorseshoeRegressor(family=family, max_iter=2000, **KEEP).fit(x, y)
+    model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(x, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
         assert_best_intercept(model, x, y)

@@ -279,10 +279,13 @@ def test_names_are_families(family: str) -> None:
     assert by_name.status_ is Status.CONVERGED
 
 
-def test_two_classes_by_name_are_sent_to_the_classifier() -> None:
+def test_numbers_are_for_the_binomial_family_and_labels_for_the_classifier() -> None:
     X, y = make_data(FAMILIES[1], "long")
-    with pytest.raises(ValueError, match="HorseshoeClassifier"):
-        HorseshoeRegressor(family="binomial").fit(X, y)
+    for labels in (np.where(y > 0, "yes", "no"), y + 1.0):
+        with pytest.raises(ValueError, match=r"y .*row \d+.*HorseshoeClassifier"):
+            HorseshoeRegressor(family="binomial").fit(X, labels)
+    by_name = HorseshoeRegressor(family="binomial", tol=1e-10).fit(X, y)
+    close(by_name.coef_, fit(FAMILIES[1], X, y).coef_, rtol=1e-10)
     classifier = HorseshoeClassifier(tol=1e-10).fit(X, y)
     close(classifier.coef_, fit(FAMILIES[1], X, y).coef_, rtol=1e-10)
 

@@ -10,6 +10,7 @@ from farrier.paper.cells import Cell, summarise
 from farrier.paper.journal import Journal
 from farrier.paper.methods import METHODS
 from farrier.paper.printed import printed
+from farrier.paper.report import make_report
 from farrier.paper.runner import run
 from farrier.paper.verdicts import TIMES_FASTER, compared, far, worse
 from paper_data import need
@@ -52,6 +53,15 @@ def test_the_committed_table_is_whole(name):
     for word in ("versions:", "seed: 1000", "machine:", "date:"):
         assert word in report
     assert (RESULTS / f"{name}.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_committed_report_says_what_its_numbers_say(name):
+    experiment = load(name)
+    report = make_report(experiment, experiment.methods, committed(name), "", {})
+    said = (RESULTS / f"{name}.md").read_text(encoding="utf-8").split("## What it comes to\n\n")[1]
+    expected = "\n".join([*report.verdicts, "", *(f"{note}\n" for note in report.notes), ""])
+    assert said.split("## How it was made")[0] == expected
 
 
 def test_competitors_are_where_the_paper_has_them():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from farrier import HorseshoeRegressor
+from farrier.families import Poisson
 from farrier.sampling import diagnostics
 from posterior_runs import CASES, FAMILIES, FLAT, TALL, assert_same_draws, case, long, run
 
@@ -18,8 +19,20 @@ def test_shapes_and_a_name() -> None:
         assert found.draws(name).shape == (4, 400)
         assert (found.draws(name) > 0.0).all() or name == "intercept"
     assert found.acceptance.shape == (4,)
-    assert repr(found) == "Posterior(4 chains of 400 draws, 5 coefficients, StudentT(df='estimate', df_=4.0))"
+    family = f"StudentT(df='estimate', df_={found.nuisance.mean()})"
+    assert repr(found) == f"Posterior(4 chains of 400 draws, 5 coefficients, {family})"
     assert ((found.shrinkage > 0.0) & (found.shrinkage < 1.0)).all()
+
+
+@pytest.mark.parametrize("family", ["student_t", "negative_binomial"])
+def test_the_family_has_the_posterior_mean_of_what_it_estimates(family: str) -> None:
+    found = long(family)
+    assert getattr(found.family, found.family.nuisance) == pytest.approx(found.nuisance.mean())
+    assert np.ptp(found.nuisance) > 0.0
+
+
+def test_a_family_that_estimates_nothing_stays_as_it_is() -> None:
+    assert long("poisson").family == Poisson()
 
 
 def test_acceptance_is_a_share() -> None:

@@ -98,8 +98,9 @@ def test_forest_draws_medians_intervals_and_modes(posterior, kind, standardized)
         ends = (posterior.interval(level, kind) * unit[:, None])[order]
         np.testing.assert_allclose(segments(drawn), ends, rtol=1e-12)
     assert thin.get_linewidth()[0] < thick.get_linewidth()[0]
-    assert ax.get_xlabel() == ("effect of one standard deviation" if standardized else "coefficient")
-    assert ax.get_title() == "50% and 90% intervals"
+    per = "one standard deviation" if standardized else "one unit of the column"
+    assert ax.get_xlabel() == f"change of y for {per}"
+    assert ax.get_title() == "50% and 90% intervals of the posterior"
     names = [NAMES[j].replace("$", r"\$") for j in order]
     assert labels_of(ax.get_yticklabels()) == names
     assert r"price_\$x\$" in names
@@ -126,7 +127,7 @@ def test_forest_leaves_out_the_smallest_and_says_so(posterior):
     ax = plot_forest(posterior, 0.999, most=2)
     largest = np.argsort(-np.abs(posterior.median() * posterior.mode.scale))[:2]
     assert labels_of(ax.get_yticklabels())[::-1] == [NAMES[j].replace("$", r"\$") for j in largest]
-    assert ax.get_title() == "50% and 99.9% intervals (5 more not shown)"
+    assert ax.get_title() == "50% and 99.9% intervals of the posterior\nthe 2 strongest of 7 columns"
     assert "mode, exactly zero" not in labels_of(ax.get_legend().get_texts())
 
 
@@ -449,8 +450,8 @@ def test_more_columns_than_rows():
     wide = sample(X, y)
     ax = plot_forest(wide)
     render(ax)
-    assert len(ax.get_yticks()) == 40
-    assert "5 more not shown" in ax.get_title()
+    assert len(ax.get_yticks()) == 30
+    assert "the 30 strongest of 45 columns" in ax.get_title()
     assert set(labels_of(ax.get_yticklabels())[-2:]) == {"x0", "x1"}
     titles = [ax.get_title() for ax in plot_rank(wide, most=2)]
     assert titles == [f"x{j}" for j in np.argsort(-wide.rhat(), kind="stable")[:2]]

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from farrier.cli.shared import notice, progress_bar, standard_output, told
+from farrier.cli.shared import notice, progress_on, standard_output, told
+from farrier.cli.stop import STOP
 from farrier.paper import FIGURES, RESULTS, SEED, TABLES
 
 if TYPE_CHECKING:
@@ -39,13 +40,20 @@ def reproduce(
 
     Results are kept as they come: a run that was stopped goes on where it was when it is started again.
     """
+    STOP.folder = out
     from farrier.paper.core import RequestError  # late: the help comes at once
     from farrier.paper.datasets import WrongDataError
     from farrier.paper.reproduce import reproduce as run
     from farrier.paper.runner import FitError
+    from farrier.paper.workers import WorkerError
 
     chosen = None if methods is None else split_names(methods)
-    with told(RequestError, FitError, WrongDataError), progress_bar(name) as progress:
+    with told(RequestError, FitError, WorkerError, WrongDataError), progress_on(name) as show:
+
+        def progress(done: int, total: int) -> None:
+            STOP.begun()
+            show(done, total)
+
         outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, notice)
     console = standard_output()
     _show(console, outcome.report)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import typer
 from rich.console import Console
@@ -19,6 +22,8 @@ from rich.progress import (
 
 WIDE = 150
 """Columns of what is printed into a file or a pipe."""
+EVERY = 30.0
+"""Seconds from one line of progress in a file or a pipe to the next, at least."""
 
 
 def standard_output() -> Console:
@@ -61,14 +66,19 @@ def told(*errors: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(name: str) -> Iterator[Callable[[int, int], None]]:
+def progress_on(name: str) -> Iterator[Callable[[int, int], None]]:
     """Show how much is done, and the time left, on standard error: call what is given with done and total.
+
+    In a terminal that is a bar; in a file or a pipe a line now and then.
 
     Examples
     --------
-    >>> with progress_bar("table3") as progress:
+    >>> with progress_on("table3") as progress:
     ...     progress(1, 4)
     """
+    if not sys.stderr.isatty():
+        yield Lines(name, notice)
+        return
     bar = Progress(
         TextColumn(name),
         BarColumn(),
@@ -82,3 +92,44 @@ def progress_bar(name: str) -> Iterator[Callable[[int, int], None]]:
     with bar:
         task = bar.add_task(name, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class Lines:
+    """Progress as lines: at the start, at the end, and in between not before some time is over.
+
+    Examples
+    --------
+    >>> seconds = iter([0.0, 15.0, 30.0, 45.0, 60.0])
+    >>> show = Lines("table3", print, lambda: next(seconds))
+    >>> for done in range(5):
+    ...     show(done, 4)
+    table3: 0 of 4 done
+    table3: 2 of 4 done after 0:00:30, about 0:00:30 left
+    table3: 4 of 4 done after 0:01:00
+    """
+
+    def __init__(
+        self, name: str, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.name, self.say, self.clock = name, say, clock
+        self.start = self.last = -math.inf
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say how much is done, or nothing."""
+        now = self.clock()
+        first, finished = math.isinf(self.start), done == total
+        if first:
+            self.start = now
+        elif not finished and now - self.last < EVERY:
+            return
+        self.last = now
+        past = now - self.start
+        text = f"{self.name}: {done} of {total} done" if total else f"{self.name}: nothing is left to do"
+        if not first:
+            text += f" after {_clock(past)}"
+            text += "" if finished or not done else f", about {_clock(past / done * (total - done))} left"
+        self.say(text)
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

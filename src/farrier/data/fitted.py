@@ -10,6 +10,7 @@ import numpy as np
 from farrier._types import Covariance, FitResult, Vector
 from farrier.data.columns import Columns
 from farrier.data.standardise import Units
+from farrier.linalg import scatter
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
     covariance = result.covariance
     return Fitted(
         coef=units.coef(result.coef),
-        std=units.coef(np.where(result.support, np.sqrt(result.moments.variance), 0.0)),
+        std=units.coef(_std(result)),
         intercept=float(units.intercept(result.intercept, result.coef)),
         sigma2=units.sigma2(sigma2) if family.has_dispersion else 1.0,
         lambda2=lambda2,
@@ -95,6 +96,14 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
         family=family,
         result=result,
     )
+
+
+def _std(result: FitResult) -> Vector:
+    """Return the standard deviations of the coefficients that are not zero, given the scales."""
+    if not result.at_information or result.covariance is None:
+        return np.where(result.support, np.sqrt(result.moments.variance), 0.0)
+    out: Vector = scatter(result.support, np.sqrt(result.covariance.variance))
+    return out
 
 
 def rescale(result: FitResult, units: Units) -> FitResult:

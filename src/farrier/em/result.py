@@ -31,7 +31,7 @@ def sparsify(
     coef = scatter(active, moments.mean)
     coef[np.abs(coef) < _thresholds(weights, hyper, options)] = 0.0
     support = coef != 0.0
-    covariance, center, intercept_variance = weights.uncertainty(state, support[active])
+    found = weights.uncertainty(state, support[active])
     if status is Status.CONVERGED:
         remark = Status.NO_NOISE if _without_noise(options, state) else weights.remark(state)
         status = (remark or status) if support.any() else Status.NOTHING_SELECTED
@@ -48,9 +48,10 @@ def sparsify(
         tau_at_bound=low < high and scales.tau2 in (low, high),
         n_iter=len(trace.lines),
         trace=tuple(trace.lines),
-        covariance=covariance,
-        center=scatter(active, center),
-        intercept_variance=intercept_variance,
+        covariance=found.covariance,
+        center=scatter(active, found.center),
+        intercept_variance=found.intercept_variance,
+        at_information=found.at_information,
         family=state.place.family,
     )
 

@@ -33,6 +33,19 @@ def variance_start(problem: LeastSquares) -> Start:
     return paper_start(problem, expected_rss=problem.targets.zz)
 
 
+def marginal_start(problem: LeastSquares, expected_rss: float) -> Start:
+    """Return marginal least squares, with E[b^2] less the variance that noise alone gives it.
+
+    Examples
+    --------
+    >>> from farrier.data.problem import plain
+    >>> marginal_start(plain(np.eye(2), np.array([3.0, 0.5])), 2.0).second_moment
+    array([8., 0.])
+    """
+    mean, variance = _marginal(problem, problem.xz), _marginal(problem, np.ones_like(problem.xz))
+    return Start(mean, np.maximum(mean * mean - variance, 0.0), expected_rss)
+
+
 def earlier_start(problem: LeastSquares, coef: Vector, variance: Vector, sigma2: float) -> Start:
     """Return a start at an earlier fit; what was zero there starts from its fit to the residual.
 

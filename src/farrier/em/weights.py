@@ -20,7 +20,7 @@ from farrier.em.anderson import Anderson
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
 from farrier.em.mstep import noise_variance
-from farrier.em.starts import paper_start, variance_start
+from farrier.em.starts import marginal_start, paper_start, variance_start
 from farrier.em.state import Place, State, relative_change
 from farrier.families.base import Family
 
@@ -45,11 +45,15 @@ class Begin(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """Cov[b], and the variance of the linear predictor at the columns' values ``center``."""
+    """Cov[b], and the variance of the linear predictor at the columns' values ``center``.
+
+    ``at_information`` says that they come from the expected information, and not from the working weights.
+    """
 
     covariance: Covariance | None
     center: Vector
     intercept_variance: float
+    at_information: bool = False
 
 
 class Constant:
@@ -233,12 +237,23 @@ class Moving:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
         sigma2, information = state.scales.sigma2, state.place.family.information()
         if information is None:
-            variance = sigma2 / state.problem.targets.information
-            return Uncertainty(_covariance(state, of), state.problem.x_mean, variance)
+            there = self._at_information(state)
+            variance = sigma2 / there.problem.targets.information
+            changed = there is not state
+            return Uncertainty(_covariance(there, of), there.problem.x_mean, variance, changed)
         base = state.spread_problem or self.full.take(state.active)
         scales = state.scales._replace(tau2=information * state.scales.tau2, sigma2=sigma2 / information)
         covariance = _covariance(state._replace(problem=base, scales=scales), of)
         return Uncertainty(covariance, np.zeros(state.mean.size), scales.sigma2 / self.total_weight)
+
+    def _at_information(self, state: State) -> State:
+        """Return the state with the expected information in the place of the working weights."""
+        fisher = state.place.family.fisher(state.place.eta, state.scales.sigma2)
+        if fisher is None:
+            return state
+        old = state.problem.targets
+        targets = Targets(old.values, self.total_weight, self._sample * fisher, self._center)
+        return state._replace(problem=LeastSquares(state.problem.columns, targets))
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
         """Fit the intercept alone; return the noise variance that is left."""
@@ -275,8 +290,19 @@ class Moving:
         return self._begin_ridge()
 
     def begin_variance(self) -> Begin:
-        """Return the family's own start, which is the only one."""
+        """Return the family's own start, which has no noise variance to choose."""
         return self.begin()
+
+    def linear(self) -> LeastSquares:
+        """Return the least-squares problem that stands for the likelihood near the response itself."""
+        place = Place(np.empty(0), 0.0, self.family.start(self._y), self.family)
+        return self._linearise(self._blank(), place, 1.0)
+
+    def begin_marginal(self) -> Begin:
+        """Return what each column explains alone, less what noise would: half of the null ones go at once."""
+        place = self._nowhere()
+        problem = self._linearise(self._blank(), place, 1.0)
+        return Begin(marginal_start(problem, self.total_weight), problem, place)
 
     def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
         """Return a beginning at an earlier fit."""

@@ -9,25 +9,28 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier.data.columns import Columns
 from farrier.data.validation import check_labels, check_weights, check_x
-from farrier.estimators.regressor import HorseshoeRegressor, check_new, named_aliases
-from farrier.families import Binomial
+from farrier.estimators.ending import warn_unfinished, weigh
+from farrier.estimators.regressor import HorseshoeRegressor
+from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
+from farrier.families import Binomial, Family
 from farrier.priors import GlobalPrior, LocalPrior
 
 if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
+class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
-    coefficients, scales and a status of its own.
+    coefficients, scales and a status of its own. It selects columns too: `transform` keeps those that have a
+    coefficient other than zero in any class.
 
     Parameters
     ----------
@@ -35,12 +38,17 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         The working weights of the Gaussian approximation: those of the Polya-gamma scale mixture, as in the
         paper, or those of Newton's method, whose standard deviations are wider where probabilities are near
         0 or 1.
-    prior, coordinate, tau, tau_max, expectation, fit_intercept, standardize, tol, max_iter, zero_threshold
+    prior, coordinate, tau, tau_max, expectation, fit_intercept, standardize
+        As in `HorseshoeRegressor`.
+    weight_type : {"count", "precision"}, default="count"
+        As in `HorseshoeRegressor`; what it scales are the weights of the rows times those of the classes.
+    tol, max_iter, zero_threshold
         As in `HorseshoeRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
-    start : "paper" or a fitted HorseshoeClassifier, default="paper"
-        Where EM starts: at a ridge with precision 1, or at an earlier fit to the same classes.
+    start : "auto", "linear", "marginal", "paper" or a fitted HorseshoeClassifier, default="auto"
+        Where EM starts: as in `HorseshoeRegressor`, where "auto" is "linear" for classes, or at an earlier
+        fit to the same classes.
     warm_start, callback, random_state
         As in `HorseshoeRegressor`.
 
@@ -54,6 +62,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         As in `HorseshoeRegressor`; one for each class where there are more than two.
     aliases_ : dict
         As in `HorseshoeRegressor`; of all classes together.
+    family_ : Binomial
     estimators_ : list of HorseshoeRegressor
         The binomial regressions: one for two classes, otherwise one for each class.
     n_features_in_ : int
@@ -81,6 +90,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
     support_: Mask
     aliases_: dict[Any, tuple[Any, ...]]
     scale_: Vector
+    family_: Family
     shrinkage_: Vector
     n_iter_: Any
     status_: Status | tuple[Status, ...]
@@ -99,14 +109,15 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         expectation: str = "exact",
         fit_intercept: bool = True,
         standardize: bool = True,
+        weight_type: str = "count",
         tol: float = 1e-5,
         max_iter: int = 10_000,
         zero_threshold: str | float = "auto",
         class_weight: Any = None,
-        start: Any = "paper",
+        start: Any = "auto",
         warm_start: bool = False,
         callback: Callback | None = None,
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.weights = weights
         self.prior = prior
@@ -116,6 +127,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         self.expectation = expectation
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.weight_type = weight_type
         self.tol = tol
         self.max_iter = max_iter
         self.zero_threshold = zero_threshold
@@ -135,14 +147,19 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             The labels: numbers, strings, booleans or anything else that can be sorted.
         sample_weight : array-like of shape (n,), optional
-            Weight 2 counts a row twice; weight 0 leaves it out.
-        offset : array-like of shape (n,), optional
+            Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
+        offset : float or array-like of shape (n,), optional
             A known part of the linear predictor; only for two classes.
 
         Returns
         -------
         HorseshoeClassifier
             Itself.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``max_iter`` was reached; of more than two classes it says for which.
         """
         family = Binomial(self.weights)
         matrix = check_x(X)
@@ -158,12 +175,14 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         starts = self._starts(classes, matrix.shape[1])
         targets = [1] if classes.size == 2 else range(classes.size)
         estimators = [
-            self._regressor(family, start).fit(matrix, (codes == target).astype(float), weights, offset)
+            self._regressor(family, start)._fit(matrix, (codes == target).astype(float), weights, offset)
             for target, start in zip(targets, starts, strict=True)
         ]
-        validate_data(self, X, reset=True, skip_check_array=True)
+        remember_columns(self, X, matrix.shape[1])
+        hand_down_names(self, estimators)
         self.classes_, self.estimators_ = classes, estimators
         self._store()
+        warn_unfinished(self.status_, classes.tolist())
         return self
 
     def decision_function(self, X: Any, offset: Any = None) -> Any:
@@ -173,7 +192,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (m, p)
             New rows.
-        offset : array-like of shape (m,), optional
+        offset : float or array-like of shape (m,), optional
             Added to the linear predictor; only for two classes.
 
         Returns
@@ -293,7 +312,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
             if label not in known:
                 raise ValueError(f"y in row {row} is {label!r}, which is not among classes_: {list(known)}")
         codes = np.array([known[label] for label in labels.tolist()], dtype=int)
-        weights = check_weights(sample_weight, len(log_proba))
+        weights = weigh(sample_weight, len(log_proba), self.weight_type)
         picked = log_proba[np.arange(labels.size), codes]
         return float(picked.sum() if weights is None else weights @ picked)
 
@@ -369,7 +388,9 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
         warm = self.warm_start and hasattr(self, "estimators_")
         earlier = self if warm else self.start
         if not isinstance(earlier, HorseshoeClassifier):
-            check_choice("start", earlier, ("paper",), " or a fitted HorseshoeClassifier")
+            check_choice(
+                "start", earlier, ("auto", "linear", "marginal", "paper"), " or a fitted HorseshoeClassifier"
+            )
             return [earlier] * (1 if classes.size == 2 else classes.size)
         check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
         what = "the earlier fit that warm_start=True starts from" if warm else "start"
@@ -422,7 +443,7 @@ class HorseshoeClassifier(ClassifierMixin, BaseEstimator):
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.status_ = models[0].status_ if len(models) == 1 else tuple(m.status_ for m in models)
         self.trace_ = models[0].trace_ if len(models) == 1 else tuple(m.trace_ for m in models)
-        self.scale_ = models[0].scale_
+        self.scale_, self.family_ = models[0].scale_, models[0].family_
         aliases = {first: tied for model in models for first, tied in model._fitted.aliases.items()}
         self.aliases_ = named_aliases(self, aliases)
 

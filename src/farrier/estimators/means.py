@@ -16,6 +16,7 @@ from farrier.data.validation import check_y, refuse_masked, refuse_sparse
 from farrier.em.loop import solve
 from farrier.em.mstep import Hyper
 from farrier.em.weights import Constant
+from farrier.estimators.ending import warn_unfinished
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.settings import check_sigma2, em_options
 from farrier.model.fit import empty_result
@@ -69,7 +70,9 @@ def normal_means(
     weights = Constant(LeastSquares(Identity(n), Targets(response.values, float(n))))
     units = Units(np.ones(n, dtype=np.bool_), np.zeros(n), np.ones(n), 0.0, response.unit, False)
     known = known if isinstance(known, str) else units.from_sigma2(known)
-    return rescale(solve(weights, hyper, options._replace(sigma2=known)), units)
+    result = rescale(solve(weights, hyper, options._replace(sigma2=known)), units)
+    warn_unfinished(result.status)
+    return result
 
 
 def _observations(y: Any) -> Vector:

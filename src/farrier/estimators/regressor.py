@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_level, check_number
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier.data.columns import Columns
 from farrier.data.fitted import Fitted
+from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
-from farrier.data.validation import check_offset, check_weights, check_x, check_y
+from farrier.data.validation import check_x, check_y
+from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
+from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, em_options
 from farrier.families import Family, resolve_family
 from farrier.model.fit import Earlier, fit
@@ -27,18 +30,19 @@ if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeRegressor(RegressorMixin, BaseEstimator):
+class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
-    tuned by cross-validation.
+    tuned by cross-validation. It selects columns too: `transform` keeps those whose coefficient is not zero.
 
     Parameters
     ----------
     family : str or Family, default="gaussian"
         The distribution of y: "gaussian"; "poisson" or "negative_binomial" (counts, log link);
-        "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); or an object of
-        `farrier.families`, where sizes and degrees of freedom can be fixed.
+        "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); "binomial" (0 and 1, or
+        shares of trials; labels are for `HorseshoeClassifier`); or an object of `farrier.families`, where
+        sizes and degrees of freedom can be fixed.
     prior : str or LocalPrior, default="horseshoe"
         The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
         "normal_gamma", "student_t", "ridge", or an object of `farrier.priors`.
@@ -61,6 +65,9 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         Whether to centre X and y; the intercept is not penalised.
     standardize : bool, default=True
         Whether the prior acts on columns of unit variance.
+    weight_type : {"count", "precision"}, default="count"
+        What ``sample_weight`` means: numbers of rows; or only which rows tell more than others, so that the
+        weights are scaled to a mean of 1 over the rows whose weight is positive.
     tol : float, default=1e-5
         Stop when sum |change of coef| / (1 + sum |coef|) is below this, on the standardised scale.
     max_iter : int, default=10_000
@@ -68,15 +75,18 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
     zero_threshold : "auto" or float, default="auto"
         Coefficients below it on the standardised scale are set to exactly zero; "auto" is 1/(5 sqrt n),
         0 keeps everything. Priors that never select (ridge, student_t) keep everything by default.
-    start : "paper", "variance" or a fitted HorseshoeRegressor, default="paper"
-        Where EM starts, which decides the mode it finds: as in Algorithm 1, or with sigma2 = var(y), or
-        at an earlier fit. Families other than the Gaussian have one start beside an earlier fit: a ridge
-        with precision 1, or marginal fits around the median where there is a noise variance.
+    start : str or a fitted HorseshoeRegressor, default="auto"
+        Where EM starts, which decides the mode it finds: at an earlier fit, or by name. Gaussian data:
+        "paper" ("auto") as in Algorithm 1, "variance" at sigma2 = var(y). "student_t" and "laplace": at
+        marginal fits around the median, whatever the name. Counts and classes: "paper" at a ridge with
+        precision 1, which finds nothing where columns are very many; "linear" ("auto" for classes) at the
+        mode of a Gaussian fit to the working response; "marginal" ("auto" for counts) at what each column
+        explains alone.
     warm_start : bool, default=False
         Whether ``fit`` starts at this estimator's own last fit.
     callback : callable, optional
         Called with each `Iteration`; returning False stops the fit.
-    random_state : int or numpy.random.Generator, optional
+    random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the draws when ``expectation="stochastic"``.
 
     Attributes
@@ -149,13 +159,14 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         expectation: str = "exact",
         fit_intercept: bool = True,
         standardize: bool = True,
+        weight_type: str = "count",
         tol: float = 1e-5,
         max_iter: int = 10_000,
         zero_threshold: str | float = "auto",
-        start: Any = "paper",
+        start: Any = "auto",
         warm_start: bool = False,
         callback: Callback | None = None,
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.family = family
         self.prior = prior
@@ -166,6 +177,7 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         self.expectation = expectation
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.weight_type = weight_type
         self.tol = tol
         self.max_iter = max_iter
         self.zero_threshold = zero_threshold
@@ -174,7 +186,9 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> HorseshoeRegressor:
         """Fit the model.
 
         Parameters
@@ -184,21 +198,37 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,)
             The response; counts for "poisson" and "negative_binomial".
         sample_weight : array-like of shape (n,), optional
-            Weight 2 counts a row twice; weight 0 leaves it out.
-        offset : array-like of shape (n,), optional
-            A known part of the linear predictor, with coefficient 1: for counts the logarithm of the
-            exposure.
+            Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
+        offset : float or array-like of shape (n,), optional
+            A known part of the linear predictor, with coefficient 1.
+        exposure : float or array-like of shape (n,), optional
+            What the mean is proportional to, such as time or area, for families with a log link: its
+            logarithm is added to the offset.
 
         Returns
         -------
         HorseshoeRegressor
             Itself.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``max_iter`` was reached.
         """
+        self._fit(X, y, sample_weight, offset, exposure)
+        warn_unfinished(self.status_)
+        return self
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any = None
+    ) -> HorseshoeRegressor:
+        """Fit without a warning, for those who fit several."""
         family = resolve_family(self.family)
         columns = check_x(X)
         n, p = columns.shape
         response = family.encode(check_y(y, n)).values
-        weights, known = check_weights(sample_weight, n), check_offset(offset, n)
+        weights = weigh(sample_weight, n, self.weight_type)
+        known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
         options = em_options(self)
@@ -211,13 +241,13 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             self.fit_intercept,
             self.standardize,
         )
-        fitted = fit(spec, rows, options, self._start(p))
-        _remember_columns(self, X, p)
+        fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
+        remember_columns(self, X, p)
         self._store(fitted)
         self._training = Training(rows._replace(y=rows.y.copy()), spec)
         return self
 
-    def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
+    def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
         """Predict the response: its mean, on the scale of y.
 
         Parameters
@@ -227,44 +257,49 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         return_std : bool, default=False
             Whether to return the standard deviation of the predictive distribution too: the noise and
             the uncertainty of the coefficients and of the intercept.
-        offset : array-like of shape (m,), optional
-            Added to the linear predictor.
+        offset, exposure : float or array-like of shape (m,), optional
+            As in `fit`; a row without them has an offset of 0 and an exposure of 1.
 
         Returns
         -------
         array of shape (m,), or a pair of them
         """
         matrix = check_new(self, X)
-        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0])
+        eta = self._eta(matrix, offset, exposure)
         mean = self.family_.mean(eta)
         if not return_std:
             return mean
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
 
-    def linear_predictor(self, X: Any, offset: Any = None) -> Vector:
-        """Return eta = intercept + X b + offset, before the inverse link.
+    def linear_predictor(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
+        """Return eta = intercept + X b + offset + log(exposure), before the inverse link.
 
         Parameters
         ----------
-        X, offset
+        X, offset, exposure
             As in `predict`.
 
         Returns
         -------
         array of shape (m,)
         """
-        matrix = check_new(self, X)
-        return np.asarray(self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0]))
+        return self._eta(check_new(self, X), offset, exposure)
 
     def predict_interval(
-        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "mode", **options: Any
+        self,
+        X: Any,
+        level: float = 0.95,
+        offset: Any = None,
+        method: str = "mode",
+        exposure: Any = None,
+        **options: Any,
     ) -> Matrix:
         """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
 
         Parameters
         ----------
-        X, offset
+        X, offset, exposure
             As in `predict`.
         level : float, default=0.95
             The coverage.
@@ -280,12 +315,15 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
         level = check_level(level)
         matrix = check_new(self, X)
         if _by_posterior(method, options):
-            return self.sample_posterior(**options).predict_interval(matrix, level, offset=offset)
-        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0])
+            draws = self.sample_posterior(**options)
+            return draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
+        eta = self._eta(matrix, offset, exposure)
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> float:
         """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
 
         Both compare with the mean of y; 1 is perfect, and a constant prediction has 0 at most.
@@ -296,14 +334,14 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             Rows.
         y : array-like of shape (m,)
             Their responses.
-        sample_weight, offset : array-like of shape (m,), optional
+        sample_weight, offset, exposure : array-like of shape (m,), optional
             As in `fit`.
 
         Returns
         -------
         float
         """
-        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
         if self.family_.has_dispersion:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
 
@@ -319,19 +357,21 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             return 1.0 if fit <= perfect else 0.0
         return 1.0 - (fit - perfect) / (null - perfect)
 
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> float:
         """Return the log-likelihood of ``y`` at the fitted coefficients, with every constant.
 
         Parameters
         ----------
-        X, y, sample_weight, offset
+        X, y, sample_weight, offset, exposure
             As in `score`.
 
         Returns
         -------
         float
         """
-        response, eta, weights = self._check_scored(X, y, sample_weight, offset)
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
         return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
 
     def coef_interval(self, level: float = 0.95, method: str = "mode", **options: Any) -> Matrix:
@@ -413,14 +453,20 @@ class HorseshoeRegressor(RegressorMixin, BaseEstimator):
             tags.target_tags.positive_only = False
         return tags
 
-    def _check_scored(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Vector, Vector, Vector]:
+    def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector:
+        known = check_known(offset, exposure, matrix.shape[0], self.family_)
+        return np.asarray(self._fitted.linear_predictor(matrix) + known)
+
+    def _check_scored(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
+    ) -> tuple[Vector, Vector, Vector]:
         """Return the response, the linear predictor and the weights."""
         matrix = check_new(self, X)
         response = check_y(y, matrix.shape[0])
         whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
         self.family_.check(np.where(response < 0.0, response, whole))
-        eta = self._fitted.linear_predictor(matrix) + check_offset(offset, matrix.shape[0])
-        weights = check_weights(sample_weight, matrix.shape[0])
+        eta = self._eta(matrix, offset, exposure)
+        weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
         return response, eta, np.ones_like(response) if weights is None else weights
 
     def _start(self, n_columns: int) -> str | Earlier:
@@ -463,40 +509,3 @@ def _by_posterior(method: Any, options: dict[str, Any]) -> bool:
     if options:
         raise TypeError(f"{', '.join(options)}: only method='posterior' takes options of sample_posterior")
     return False
-
-
-def check_new(model: Any, X: Any) -> Columns:
-    """Return new rows for a fitted model, with the columns it was fitted to.
-
-    Examples
-    --------
-    >>> check_new(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]), [[4]]).dense()
-    array([[4.]])
-    """
-    check_is_fitted(model)
-    matrix = check_x(X)
-    validate_data(model, X, reset=False, skip_check_array=True)
-    return matrix
-
-
-def named_aliases(model: Any, aliases: dict[int, tuple[int, ...]]) -> dict[Any, tuple[Any, ...]]:
-    """Return which column stands for which, by the names of the columns if they have any.
-
-    Examples
-    --------
-    >>> named_aliases(HorseshoeRegressor(), {0: (2, 3)})
-    {0: (2, 3)}
-    """
-    names = model.__dict__.get("feature_names_in_")
-    if names is None:
-        return aliases
-    return {names[first]: tuple(names[j] for j in tied) for first, tied in aliases.items()}
-
-
-def _remember_columns(model: HorseshoeRegressor, X: Any, n_columns: int) -> None:
-    """Set n_features_in_, and feature_names_in_ if X has names."""
-    if isinstance(X, np.ndarray):  # the common case, without the cost of looking for names
-        model.__dict__.pop("feature_names_in_", None)
-        model.n_features_in_ = n_columns
-    else:
-        validate_data(model, X, reset=True, skip_check_array=True)

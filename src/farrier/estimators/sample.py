@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
-from farrier._checks import check_choice, check_number
+from farrier._checks import check_number
+from farrier.data.known import check_known
 from farrier.data.rows import known_rows
-from farrier.data.validation import check_labels, check_offset, check_weights, check_x, check_y
-from farrier.families import FAMILIES, Binomial, Family, Response, resolve_family
+from farrier.data.validation import check_labels, check_x, check_y
+from farrier.estimators.ending import remark_weights, warn_unfinished_mode, weigh
+from farrier.families import Family, Response, resolve_family
 from farrier.model.fit import fit
 from farrier.model.sample import refuse_fractions, sample
 from farrier.model.spec import ModelSpec
@@ -30,7 +32,7 @@ def sample_posterior(
     n_draws: int = 1000,
     n_warmup: int = 1000,
     n_chains: int = 4,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
     progress: bool | Callable[[Progress], Any] = False,
     *,
     tau: str | float | GlobalPrior = "estimate",
@@ -40,6 +42,8 @@ def sample_posterior(
     standardize: bool = True,
     sample_weight: Any = None,
     offset: Any = None,
+    exposure: Any = None,
+    weight_type: str = "count",
     thin: int = 1,
     store_lambda2: bool = False,
     n_jobs: int | None = None,
@@ -63,7 +67,7 @@ def sample_posterior(
         As in `HorseshoeRegressor`.
     n_draws, n_warmup, n_chains : int
         Draws that are kept of each chain, sweeps before them that are not, and chains.
-    random_state : int or numpy.random.Generator, optional
+    random_state : int, numpy.random.Generator or RandomState, optional
         The same seed gives the same draws, whatever ``n_jobs`` is.
     progress : bool or callable, default=False
         True writes to standard error how far the run is, with R-hat and the effective sample size; a function
@@ -77,8 +81,10 @@ def sample_posterior(
         The noise variance, if it is known.
     fit_intercept, standardize : bool
         As in `HorseshoeRegressor`.
-    sample_weight, offset : array-like of shape (n,), optional
+    sample_weight, offset, exposure : array-like of shape (n,), optional
         As in ``HorseshoeRegressor.fit``; "student_t" and "laplace" take whole weights only.
+    weight_type : {"count", "precision"}, default="count"
+        As in `HorseshoeRegressor`.
     thin : int, default=1
         Keep every so-manieth sweep.
     store_lambda2 : bool, default=False
@@ -107,11 +113,12 @@ def sample_posterior(
     >>> abs(posterior.mean()[2] - 5.77) < 0.1  # bmi
     np.True_
     """
-    kind = _family(family)
+    kind = resolve_family(family)
     columns = check_x(X)
     n = columns.shape[0]
     response = _response(y, n, kind)
-    weights, known = check_weights(sample_weight, n), check_offset(offset, n)
+    weights = weigh(sample_weight, n, weight_type)
+    known = check_known(offset, exposure, n, kind)
     refuse_fractions(weights, kind)
     kind.check_offset(np.asarray(known))
     rows = known_rows(columns, response.values, weights, known)
@@ -125,7 +132,8 @@ def sample_posterior(
         fit_intercept=fit_intercept,
         standardize=standardize,
     )
-    mode = fit(spec, rows)
+    mode = remark_weights(fit(spec, rows), rows)
+    warn_unfinished_mode(mode.result.status)
     if isinstance(tau, str) and tau_max is None:
         spec = replace(spec, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
     extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
@@ -156,15 +164,6 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
         raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
     plan = _plan(**{**defaults, **chosen})
     return sample(training.spec, training.rows, model._fitted, plan, extras, names)
-
-
-def _family(family: Any) -> Family:
-    if isinstance(family, str) and family == "binomial":
-        return Binomial()
-    known = isinstance(family, Family) or (isinstance(family, type) and issubclass(family, Family))
-    if not known:
-        check_choice("family", family, (*FAMILIES, "binomial"), ", or an object of farrier.families")
-    return resolve_family(family)
 
 
 def _response(y: Any, n_rows: int, family: Family) -> Response:

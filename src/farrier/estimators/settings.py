@@ -11,7 +11,7 @@ from farrier._checks import check_choice, check_number, check_random_state
 from farrier.em.options import Options
 
 EXPECTATIONS = ("exact", "approximate", "stochastic")
-STARTS = ("paper", "variance")
+STARTS = ("auto", "paper", "variance", "linear", "marginal")
 
 
 def em_options(params: Any) -> Options:
@@ -27,15 +27,13 @@ def em_options(params: Any) -> Options:
         raise TypeError(f"callback={params.callback!r} must be callable: it is given each Iteration")
     if not isinstance(params.max_iter, int | np.integer) or params.max_iter < 1:
         raise ValueError(f"max_iter={params.max_iter!r} must be a whole number of at least 1")
-    if not (params.random_state is None or isinstance(params.random_state, np.random.RandomState)):
-        check_random_state(params.random_state)
     return Options(
         expectation=check_choice("expectation", params.expectation, EXPECTATIONS),
         tol=check_number("tol", params.tol, low_allowed=True),
         max_iter=int(params.max_iter),
         zero_threshold=_check_threshold(params.zero_threshold),
         callback=params.callback,
-        random_state=params.random_state,
+        random_state=None if params.random_state is None else check_random_state(params.random_state),
     )
 
 

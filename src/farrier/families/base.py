@@ -45,6 +45,8 @@ class Family:
         Whether weights are 1 and targets y, whatever eta is: the Gaussian family.
     is_location : bool
         Whether y = eta + noise: then an offset is taken off y, and the prior acts in units of its spread.
+    log_link : bool
+        Whether the mean is exp(eta): then an exposure multiplies it.
     is_binary : bool
         Whether y is 0 or 1, or a share of trials: then y may be labels, and intervals are of its mean.
     latent_rows : bool
@@ -55,6 +57,8 @@ class Family:
         Whether y must not be negative.
     discrete : bool
         Whether y is a whole number.
+    wide_start : "linear", "marginal" or None
+        Where a fit starts best when columns are many: see `HorseshoeRegressor`.
     never_overshoots : bool
         Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture
         (those of `Laplace` once they are sharp); otherwise each step is checked, and halved until it does
@@ -63,11 +67,13 @@ class Family:
 
     constant_weights: bool = False
     is_location: bool = False
+    log_link: bool = False
     is_binary: bool = False
     latent_rows: bool = False
     has_dispersion: bool = False
     positive_only: bool = False
     discrete: bool = False
+    wide_start: str | None = "linear"
     never_overshoots: bool = False
 
     def encode(self, y: Any) -> Response:
@@ -137,6 +143,13 @@ class Family:
         """Return sigma2 times the expected information of a row about eta, if the same for all.
 
         Then the spread of the coefficients comes from it. None: from the working weights.
+        """
+        return None
+
+    def fisher(self, eta: Vector, sigma2: float) -> Vector | None:
+        """Return sigma2 times the expected information of each row about eta; None: the working weights.
+
+        At the mode the spread of the coefficients comes from it, whatever the weights on the way were.
         """
         return None
 

@@ -59,7 +59,11 @@ class Binomial(Family):
 
     def check(self, y: Vector) -> None:
         """Refuse what is not between 0 and 1."""
-        refuse(y, (y < 0.0) | (y > 1.0), "must be 0 or 1, or a proportion between them")
+        refuse(
+            y,
+            (y < 0.0) | (y > 1.0),
+            "must be 0 or 1, or a proportion between them; labels are for HorseshoeClassifier",
+        )
 
     def check_offset(self, offset: Vector) -> None:
         """Refuse log odds whose squares are out of range."""
@@ -82,6 +86,12 @@ class Binomial(Family):
         mu = special.expit(eta)
         weights = np.maximum(mu * special.expit(-eta), WEIGHT_FLOOR)
         return Working(weights, eta + (y - mu) / weights)
+
+    def fisher(self, eta: Vector, sigma2: float) -> Vector | None:
+        """Return mu (1 - mu), which is less than the weights of the scale mixture."""
+        if self.weights == "irls":
+            return None
+        return np.maximum(self.variance(eta, sigma2), WEIGHT_FLOOR)
 
     def mean(self, eta: Vector) -> Vector:
         """Return the probability of success."""

@@ -34,8 +34,10 @@ SIZE_RANGE = (0.01, 1000.0)
 class Counts(Family):
     """Families with a log link."""
 
+    log_link = True
     positive_only = True
     discrete = True
+    wide_start = "marginal"
 
     def check(self, y: Vector) -> None:
         """Refuse negative counts, and a fractional one among whole ones."""

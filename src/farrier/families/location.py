@@ -50,6 +50,7 @@ class Location(Family):
 
     is_location = True
     has_dispersion = True
+    wide_start = None
     never_overshoots = True
 
     def start(self, y: Vector) -> Vector:

@@ -7,6 +7,7 @@ from typing import Any
 
 from farrier._checks import check_choice
 from farrier.families.base import Family
+from farrier.families.binary import Binomial
 from farrier.families.counts import NegativeBinomial, Poisson
 from farrier.families.location import Gaussian, Laplace, StudentT
 
@@ -16,6 +17,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "negative_binomial": NegativeBinomial,
     "student_t": StudentT,
     "laplace": Laplace,
+    "binomial": Binomial,
 }
 
 
@@ -31,7 +33,5 @@ def resolve_family(family: Any) -> Family:
         return family
     if isinstance(family, type) and issubclass(family, Family):
         return family()
-    two_classes = isinstance(family, str) and family == "binomial"
-    hint = ": for two classes use HorseshoeClassifier" if two_classes else ""
-    check_choice("family", family, tuple(FAMILIES), f", or an object of farrier.families{hint}")
+    check_choice("family", family, tuple(FAMILIES), ", or an object of farrier.families")
     return FAMILIES[family]()

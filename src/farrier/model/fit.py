@@ -9,10 +9,12 @@ import numpy as np
 
 from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
 from farrier.data.fitted import Fitted, restore
+from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.ties import Ties, find_near_ties, find_ties
 from farrier.em.loop import solve
+from farrier.em.mstep import Hyper
 from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.starts import earlier_start
@@ -20,6 +22,9 @@ from farrier.em.weights import Begin, Constant, Moving, Weights
 from farrier.linalg import fitting_threads
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from farrier.priors import GlobalPrior
+
+LINEAR_TOL = 1e-3
+"""Of the Gaussian fit that other families start from."""
 
 
 class Earlier(NamedTuple):
@@ -31,9 +36,7 @@ class Earlier(NamedTuple):
     sigma2: float
 
 
-def fit(
-    spec: ModelSpec, rows: Rows, options: Options | None = None, start: str | Earlier = "paper"
-) -> Fitted:
+def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str | Earlier = "auto") -> Fitted:
     """Find the posterior mode.
 
     Examples
@@ -68,7 +71,8 @@ def _solve(
     ties = _find_ties(spec, prepared)
     while True:
         weights = _weights(spec, prepared, options.fast, ties)
-        result = solve(weights, spec.hyper, options, _begin(weights, prepared.units, start, ties))
+        begin = _begin(weights, spec.hyper, options, prepared.units, start, ties)
+        result = solve(weights, spec.hyper, options, begin)
         more = find_near_ties(weights.full, result.support) if spec.hyper.sparse else None
         if more is None:
             break
@@ -137,13 +141,47 @@ def _weights(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None)
     return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
 
 
-def _begin(weights: Weights, units: Units, start: str | Earlier, ties: Ties | None) -> Begin:
+def _begin(
+    weights: Weights,
+    hyper: Hyper,
+    options: Options,
+    units: Units,
+    start: str | Earlier,
+    ties: Ties | None,
+) -> Begin:
     """Return where to begin."""
     if not isinstance(start, Earlier) or not units.kept.any():
-        return weights.begin_variance() if start == "variance" else weights.begin()
+        return _begin_named(weights, hyper, options, "paper" if isinstance(start, Earlier) else start)
     coef, std = units.from_coef(start.coef), units.from_coef(start.std)
     if ties is not None:
         coef, std = ties.fold(coef), ties.fold(ties.sign * std)
     sigma2 = units.from_sigma2(start.sigma2)
     begin = weights.begin_at(coef, units.from_intercept(start.intercept, start.coef), sigma2)
     return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2))
+
+
+def _begin_named(weights: Weights, hyper: Hyper, options: Options, start: str) -> Begin:
+    """Return a start by its name; one for wide data where the family has it and the prior selects."""
+    if isinstance(weights, Moving) and hyper.sparse and weights.full.n_columns:
+        wide = weights.family.wide_start
+        if wide is not None and "linear" in (start, wide if start == "auto" else ""):
+            return _begin_linear(weights, hyper, options)
+        if wide is not None and "marginal" in (start, wide if start == "auto" else ""):
+            return weights.begin_marginal()
+    return weights.begin_variance() if start == "variance" else weights.begin()
+
+
+def _begin_linear(weights: Moving, hyper: Hyper, options: Options) -> Begin:
+    """Return the mode of a Gaussian fit to the targets near y; what is zero there starts from what is left.
+
+    A ridge would share an effect among so many columns, where these are many, that none of them keeps enough
+    of it. The Gaussian fit starts with a noise variance beyond all bounds, so that the columns do not see
+    each other, and lets it fall.
+    """
+    problem = weights.linear()
+    alone = LeastSquares(problem.weighted, Targets(problem.z, weights.total_weight))
+    quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
+    found = solve(Constant(alone), hyper, quick)
+    begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
+    variance = np.where(found.support, found.moments.variance, 0.0)
+    return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))

@@ -103,6 +103,6 @@ def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
     unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
     if unknown and total <= float(spec.fit_intercept):
         raise ValueError(
-            f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: the weights "
-            "are numbers of rows; multiply them to add up to about that, or give sigma2"
+            f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: weights count "
+            "rows; if only their proportions matter, use weight_type='precision', or give sigma2"
         )

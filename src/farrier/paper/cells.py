@@ -40,10 +40,14 @@ class Cell(NamedTuple):
     @property
     def difference(self) -> float | None:
         """How many combined standard errors ours is above the printed mean; None where nothing is printed."""
+        return self.shifted(0.0)
+
+    def shifted(self, shift: float) -> float | None:
+        """Return the difference with something added to ours."""
         if self.printed is None or self.metric == "Time":
             return None
         combined = math.sqrt(self.error**2 + self.printed_error**2 + self.printed.rounding**2 / 3.0)
-        return (self.mean - self.printed.mean) / combined
+        return (self.mean + shift - self.printed.mean) / combined
 
 
 def summarise(experiment: Experiment, methods: tuple[str, ...], records: list[Record]) -> list[Cell]:

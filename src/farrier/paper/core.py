@@ -55,13 +55,42 @@ class Problem:
         return self.X
 
 
+class Note(NamedTuple):
+    """What a reader of a table must know, whatever numbers came out.
+
+    What is true of some runs only is no note: it is a verdict, or has ``holds``, which looks at the cells.
+    """
+
+    text: str
+    methods: tuple[str, ...] = ()
+    """Said only if one of these is in the table; of any table if empty."""
+    holds: Callable[[list[Any]], bool] = lambda cells: True
+
+    def applies(self, cells: list[Any]) -> bool:
+        """Tell whether it is to be said under these cells."""
+        there = {cell.method for cell in cells}
+        return (not self.methods or not there.isdisjoint(self.methods)) and self.holds(cells)
+
+
+FAULTS = Note(
+    'What is called "as released" has the faults of the code that was released with the paper '
+    "(docs/deviations.md).",
+    RELEASED,
+)
+
+
 class Reason(NamedTuple):
-    """Why some cells differ from the printed ones; an empty field covers everything."""
+    """Why some cells differ from the printed ones; an empty field covers everything.
+
+    It says how the two were made, not what came out: it stands beside any run.
+    """
 
     text: str
     methods: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
+    shift: float = 0.0
+    """What has to be added to ours to be counted as printed."""
 
     def covers(self, setting: str, metric: str, method: str) -> bool:
         """Tell whether a cell is meant."""
@@ -85,8 +114,10 @@ class Experiment:
         ``draw(setting, rng)`` returns the `Problem` of one replicate.
     prepare : callable
         Called once before anything is computed: loads what the experiment needs, or says what is missing.
-    notes : tuple of str
+    notes : tuple of Note
         What a reader of the table must know.
+    signed : bool
+        Whether the numbers of the table can be negative, as coefficients can.
     reasons : tuple of Reason
         Why cells differ from the printed ones, where that is known; the first that covers a cell counts.
     """
@@ -99,18 +130,18 @@ class Experiment:
     replicates: int
     draw: Callable[[str, np.random.Generator], Problem]
     prepare: Callable[[], Any] = lambda: None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    signed: bool = False
 
     @property
     def heading(self) -> str:
         """The number of the table and what it is about."""
         return f"Table {self.name.removeprefix('table')}: {self.title}"
 
-    def reason(self, setting: str, metric: str, method: str) -> str:
-        """Return why a cell differs from the printed one, or an empty text."""
-        found = (r.text for r in self.reasons if r.covers(setting, metric, method))
-        return next(found, "")
+    def reason(self, setting: str, metric: str, method: str) -> Reason | None:
+        """Return why a cell differs from the printed one, if that is known."""
+        return next((r for r in self.reasons if r.covers(setting, metric, method)), None)
 
 
 def toeplitz_normal(n: int, p: int, rho: float, rng: np.random.Generator) -> Matrix:

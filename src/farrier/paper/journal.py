@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable
@@ -29,6 +30,10 @@ class Record(NamedTuple):
 class Journal:
     """Records in a text file, one a line, after a line that says what they are records of.
 
+    Every line ends with a digest of itself and of all lines before it, so a line that was changed, moved,
+    repeated or taken out is found when the file is opened. Only a last line without an end, which is what a
+    crash leaves, is dropped and written anew.
+
     Parameters
     ----------
     path : Path
@@ -38,7 +43,12 @@ class Journal:
         set aside under a new name, and a new one is begun. One process at a time can use a file.
 
     fresh : bool, default=False
-        Whether to set the file aside whatever its heading.
+        Whether to set the file aside whatever is in it.
+
+    Raises
+    ------
+    RequestError
+        When a line is not as it was written; the message says which one.
 
     Examples
     --------
@@ -48,6 +58,10 @@ class Journal:
     ...     journal.append([Record("easy", 0, "lasso", {"MSE": 2.0})])
     ...     journal.records()
     [Record(setting='easy', replicate=0, method='lasso', metrics={'MSE': 2.0})]
+    >>> _ = path.write_text(path.read_text().replace("2.0", "1.0"))
+    >>> Journal(path, {"seed": 1})
+    Traceback (most recent call last):
+    farrier.paper.core.RequestError: line 2 of ...t.jsonl is not as it was written...
     >>> with Journal(path, {"seed": 2}) as journal:
     ...     journal.records()
     []
@@ -58,19 +72,31 @@ class Journal:
         self.set_aside: Path | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = _hold(path.with_suffix(".lock"))
-        if path.exists() and (fresh or _parse(_lines(path)[:1]) != [heading]):
-            self.set_aside = _free_name(path)
-            os.replace(path, self.set_aside)
-        if not path.exists():
-            write_text(path, json.dumps(heading) + "\n")
-        elif not path.read_bytes().endswith(b"\n"):  # killed in the middle of a line
-            write_text(path, "".join(line + "\n" for line in _lines(path)[:-1]))
+        try:
+            self._open(heading, fresh)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _open(self, heading: dict[str, Any], fresh: bool) -> None:
+        if self.path.exists() and (fresh or _heading(self.path) != heading):
+            self.set_aside = _free_name(self.path)
+            os.replace(self.path, self.set_aside)
+        if not self.path.exists():
+            write_text(self.path, _signed(heading, "")[0])
+        *lines, rest = self.path.read_bytes().split(b"\n")
+        self._found: list[Record] = []
+        self._digest = ""
+        for number, line in enumerate(lines, start=1):
+            value, self._digest = _value(self.path, number, line, self._digest)
+            if number > 1:
+                self._found.append(_record(self.path, number, value))
+        if rest:  # killed in the middle of a line
+            write_text(self.path, b"\n".join([*lines, b""]).decode())
 
     def records(self) -> list[Record]:
         """Return what has been written so far, each data set and method once, in a fixed order."""
-        fields = (line for line in _parse(_lines(self.path)[1:]) if set(line) == set(Record._fields))
-        found = [Record(**line) for line in fields]
-        return sorted({record.key: record for record in reversed(found)}.values(), key=lambda r: r.key)
+        return sorted({record.key: record for record in reversed(self._found)}.values(), key=lambda r: r.key)
 
     def __enter__(self) -> Self:
         return self
@@ -81,27 +107,61 @@ class Journal:
 
     def append(self, records: Iterable[Record]) -> None:
         """Add records, and see that they are on the disk."""
-        text = "".join(json.dumps(record._asdict()) + "\n" for record in records)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        added, lines, digest = list(records), [], self._digest
+        for record in added:
+            line, digest = _signed(record._asdict(), digest)
+            lines.append(line)
+        with self.path.open("ab") as file:
+            file.write("".join(lines).encode())
             file.flush()
             os.fsync(file.fileno())
+        self._found, self._digest = [*self._found, *added], digest
 
 
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8", errors="replace").split("\n")
+ADVICE = "it was left as it is; remove it, or start anew with --fresh, which sets it aside"
 
 
-def _parse(lines: list[str]) -> list[dict[str, Any]]:
-    """Return the lines that are whole."""
-    found = []
-    for line in lines:
-        try:
-            value = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        found += [value] if isinstance(value, dict) else []
-    return found
+def _signed(value: dict[str, Any], before: str) -> tuple[str, str]:
+    """Return a line with its digest, and the digest; ``before`` is that of the line before."""
+    digest = hashlib.sha256(f"{before} {json.dumps(value)}".encode()).hexdigest()
+    return json.dumps({**value, "digest": digest}) + "\n", digest
+
+
+def _heading(path: Path) -> dict[str, Any]:
+    """Return what the first line of a file says."""
+    with path.open("rb") as file:
+        first = file.readline()
+    if not first.endswith(b"\n"):  # it was never written in part
+        raise _changed(path, 1)
+    return _value(path, 1, first[:-1], "")[0]
+
+
+def _value(path: Path, number: int, line: bytes, before: str) -> tuple[dict[str, Any], str]:
+    """Return what a line says and its digest, if it is the line that was written there."""
+    try:
+        value = json.loads(line)
+        known = value.pop("digest", None)
+        signed, digest = _signed(value, before)
+    except Exception as error:  # anything may stand there
+        raise _changed(path, number) from error
+    if known is None and number == 1:
+        raise RequestError(
+            f"{path} has no digests (older versions wrote none), so nobody can tell whether it was changed: "
+            f"{ADVICE}"
+        )
+    if signed.encode() != line + b"\n":
+        raise _changed(path, number)
+    return value, digest
+
+
+def _record(path: Path, number: int, value: dict[str, Any]) -> Record:
+    if set(value) != set(Record._fields):
+        raise _changed(path, number)
+    return Record(**value)
+
+
+def _changed(path: Path, number: int) -> RequestError:
+    return RequestError(f"line {number} of {path} is not as it was written: the file was changed; {ADVICE}")
 
 
 def _hold(path: Path) -> IO[str] | None:

@@ -55,7 +55,7 @@ def _mode(**options: Any) -> Runner:
         if problem.kind == "means":
             return Fit(normal_means(problem.y, sigma2=1.0, **options).coef)
         kind = HorseshoeRegressor if problem.kind == "gaussian" else HorseshoeClassifier
-        model = kind(**options).fit(problem.design, problem.y)
+        model = kind(**{"start": "paper", **options}).fit(problem.design, problem.y)
         return Fit(model.coef_, float(model.intercept_))
 
     return run

@@ -53,7 +53,8 @@ EXPLANATION = (
     "the difference in combined standard errors (ours minus printed). Time is in CPU seconds on one thread; "
     "the paper's are from another machine and are not compared."
 )
-FEW, FEW_NOTE = 20, "With so few replicates the standard errors, and so the differences, are rough."
+FEW = 20
+"""Replicates below which a reader is warned."""
 
 
 def make_report(
@@ -64,9 +65,16 @@ def make_report(
         _block(heading, experiment.metrics, methods, [cell for cell in cells if cell.setting == setting])
         for setting, heading in experiment.settings.items()
     ]
-    few = (FEW_NOTE,) if cells[0].replicates < FEW else ()
+    notes = [*_few(cells[0].replicates), *(note.text for note in experiment.notes if note.applies(cells))]
     found = verdicts(experiment, cells)
-    return Report(experiment.heading, EXPLANATION, blocks, found, (*few, *experiment.notes), command, about)
+    return Report(experiment.heading, EXPLANATION, blocks, found, tuple(notes), command, about)
+
+
+def _few(replicates: int) -> list[str]:
+    if replicates == 1:
+        return ["With one replicate there are no standard errors, and nothing is compared."]
+    rough = "With so few replicates the standard errors, and so the differences, are rough."
+    return [rough] if replicates < FEW else []
 
 
 def markdown(report: Report) -> str:

@@ -20,6 +20,7 @@ from farrier.paper import load
 from farrier.paper.core import Experiment, Kind, Problem
 from farrier.paper.journal import Journal, Record
 from farrier.paper.methods import METHODS
+from farrier.paper.workers import spread
 
 FEW = 6
 """Data sets for each process, up to which it does not pay that every process compiles."""
@@ -170,7 +171,16 @@ def _finished(work: list[list[Task]], jobs: int) -> Iterator[list[Done]]:
     if jobs == 1 or len(work) < 2:
         yield from map(run_batch, work)
         return
-    from joblib import Parallel, delayed
+    for answers in spread("farrier.paper.runner:run_sent", work, jobs):
+        yield [Done([Record(*fields) for fields in records], failures) for records, failures in answers]
 
-    pool = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=jobs, return_as="generator_unordered")
-    yield from pool(delayed(run_batch)(batch) for batch in work)
+
+def run_sent(batch: list[Any]) -> list[Done]:
+    """Run tasks that came as JSON.
+
+    Examples
+    --------
+    >>> run_sent([["table2", "b=10", 0, ["visu-shrink"], 1]])[0].records[0].metrics["No.V"]
+    20.0
+    """
+    return run_batch([Task(*fields)._replace(methods=tuple(fields[3])) for fields in batch])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from farrier.paper.core import HORSESHOE_LIKE, Experiment, Fit, Problem, Reason, selected
+from farrier.paper.core import HORSESHOE_LIKE, Experiment, Fit, Note, Problem, Reason, selected
 
 MEANS, EFFECTS = 1000, 20
 SETTINGS = {"b=3": 3.0, "b=10": 10.0}
@@ -33,6 +35,11 @@ def draw(setting: str, rng: np.random.Generator) -> Problem:
     return Problem("means", None, means + rng.standard_normal(MEANS), score)
 
 
+def nothing_kept(cells: list[Any], method: str) -> bool:
+    """Tell whether a method kept no variable in any replicate."""
+    return all(cell.mean == 0.0 for cell in cells if cell.method == method and cell.metric == "No.V")
+
+
 EXPERIMENT = Experiment(
     name="table2",
     title="A thousand normal means, twenty of them not zero",
@@ -49,11 +56,18 @@ EXPERIMENT = Experiment(
     replicates=100,
     draw=draw,
     notes=(
-        "The global scale behind the printed HS-EM column is not stated; its column is that of a small one "
-        "(tau2 = 0.01), not of the bound tau2 = 1 at which the estimate of tau lands. Both are shown.",
-        "The code behind the printed HS-like column was not released; here the released regression code's EM "
-        "is run with the identity as X.",
-        "HS-like, mended, ends with nothing: with so many zeros its estimate of the scale a runs to zero.",
+        Note("The global scale behind the printed HS-EM column is not stated.", ("hs-em", "hs-em-small")),
+        Note("HS-EM estimates tau2, at most 1.", ("hs-em",)),
+        Note(
+            "The code behind the printed HS-like column was not released; here the released regression "
+            "code's EM is run with the identity as X.",
+            ("hs-like",),
+        ),
+        Note(
+            "HS-like, mended, ends with nothing: with so many zeros its estimate of a runs to zero.",
+            ("hs-like-mended",),
+            lambda cells: nothing_kept(cells, "hs-like-mended"),
+        ),
     ),
     reasons=(
         Reason(
@@ -62,7 +76,8 @@ EXPERIMENT = Experiment(
             methods=("hs-like",),
         ),
         Reason(
-            "The printed column is that of a small tau2, which is met; here tau2 is 1.", methods=("hs-em",)
+            "The global scale behind the printed column is not stated; here tau2 is estimated, at most 1.",
+            methods=("hs-em",),
         ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import Vector
-from farrier.paper.core import LINEAR, Experiment, Fit, Problem, selected, toeplitz_normal
+from farrier.paper.core import FAULTS, LINEAR, Experiment, Fit, Problem, selected, toeplitz_normal
 
 ROWS, COLUMNS, EFFECT = 70, 350, 3.0
 SETTINGS = {f"rho={rho:g},sigma2={sigma2:g}": (rho, sigma2) for rho in (0.0, 0.7) for sigma2 in (1.0, 9.0)}
@@ -59,8 +59,5 @@ EXPERIMENT = Experiment(
     methods=LINEAR,
     replicates=100,
     draw=draw,
-    notes=(
-        "HS-EM and HS-apx have a lower MSE than printed and keep more variables, most of them true. As "
-        "released they are where the paper has them: the difference is the faults of the released code.",
-    ),
+    notes=(FAULTS,),
 )

@@ -23,7 +23,8 @@ def verdicts(experiment: Experiment, cells: list[Cell]) -> list[str]:
     return [
         *_others(experiment, cells),
         *_ours(experiment, cells),
-        *_released(cells),
+        *_columns(cells),
+        *_sizes(cells),
         *_times(experiment, cells),
     ]
 
@@ -73,11 +74,33 @@ def _share(judged: list[Cell], outside: list[Cell]) -> str:
     )
 
 
-def _released(cells: list[Cell]) -> list[str]:
-    """Tell whether the faults of the released code explain what is printed for HS-EM and HS-apx."""
-    judged = compared(cells, "released")
-    outside = [c for c in judged if abs(c.difference or 0.0) > NEAR]
-    return [f"- HS-EM and HS-apx as released: {_share(judged, outside)}"] if judged else []
+def _columns(cells: list[Cell]) -> list[str]:
+    """Tell how near each of ours, and each as released, comes to the printed column it stands beside."""
+    lines = []
+    for method, judged in _by_method(cells):
+        outside = [c for c in judged if abs(c.difference or 0.0) > NEAR]
+        column = METHODS[method].printed
+        lines.append(f"  - {METHODS[method].label}, beside the printed {column}: {_share(judged, outside)}")
+    return ["- The horseshoe's columns:", *lines] if lines else []
+
+
+def _sizes(cells: list[Cell]) -> list[str]:
+    """Tell whether each of ours, and each as released, keeps more variables than printed, or fewer."""
+    lines = []
+    for method, judged in _by_method([c for c in cells if c.metric == "No.V"]):
+        more, fewer = (sum(sign * (c.difference or 0.0) > SURE for c in judged) for sign in (1.0, -1.0))
+        lines.append(
+            f"  - {METHODS[method].label}: more than printed in {more} of {len(judged)} settings, "
+            f"fewer in {fewer}"
+        )
+    return [f"- Variables kept, beyond {SURE:g} combined standard errors:", *lines] if lines else []
+
+
+def _by_method(cells: list[Cell]) -> list[tuple[str, list[Cell]]]:
+    """Return the cells of ours and of those as released that can be compared, a method at a time."""
+    judged = compared(cells, "ours") + compared(cells, "released")
+    methods = dict.fromkeys(cell.method for cell in judged)
+    return [(method, [c for c in judged if c.method == method]) for method in methods]
 
 
 def _ours(experiment: Experiment, cells: list[Cell]) -> list[str]:
@@ -97,10 +120,15 @@ def _line(experiment: Experiment, cell: Cell) -> str:
     """Say what one cell is, and why it differs where that is known."""
     assert cell.printed is not None
     reason = experiment.reason(cell.setting, cell.metric, cell.method)
+    why = f" {reason.text}" if reason else ""
+    if reason and reason.shift:
+        why += f" With {reason.shift:g} more: {cell.shifted(reason.shift) or 0.0:+.1f} standard errors."
     return (
-        f"  - {METHODS[cell.method].label}, {cell.setting}, {cell.metric}: {cell.mean:.4g} here, "
-        f"{cell.printed.mean:.4g} printed, {cell.difference or 0.0:+.1f} standard errors. {reason}"
-    ).rstrip()
+        f"  - {METHODS[cell.method].label}, {cell.setting}, {cell.metric}: "
+        f"{cell.mean:.4g} ({cell.error:.2g}) here, "
+        f"{cell.printed.mean:.4g} ({cell.printed_error:.2g}) printed, "
+        f"{cell.difference or 0.0:+.1f} standard errors.{why}"
+    )
 
 
 def _times(experiment: Experiment, cells: list[Cell]) -> list[str]:
@@ -110,5 +138,5 @@ def _times(experiment: Experiment, cells: list[Cell]) -> list[str]:
         ours, theirs = times.get((setting, "hs-em")), times.get((setting, "mcp"))
         if ours is not None and theirs is not None:
             word = "under" if theirs > TIMES_FASTER * ours else "NOT under"
-            lines.append(f"  - {setting}: {theirs / ours:.0f} times less ({word} a twentieth)")
-    return ["- CPU time of HS-EM beside the cross-validated MCP:", *lines] if lines else []
+            lines.append(f"  - {setting}: {ours / theirs:.2g} of it ({word} a twentieth)")
+    return ["- CPU time of HS-EM as a share of that of the cross-validated MCP:", *lines] if lines else []

@@ -14,8 +14,9 @@ from farrier._extras import require
 from farrier._types import Matrix, Vector
 from farrier.data.columns import Columns, extreme_units
 from farrier.data.fitted import Fitted, refuse_far_rows
+from farrier.data.known import check_known
 from farrier.data.rows import Rows
-from farrier.data.validation import check_labels, check_offset, check_x, check_y
+from farrier.data.validation import check_labels, check_x, check_y
 from farrier.families import Family, Shares
 from farrier.sampling import diagnostics
 
@@ -49,6 +50,7 @@ class Posterior:
     acceptance : array of shape (chains,)
         The share of accepted proposals, for families that need them; otherwise 0.
     family : Family
+        With the posterior mean of ``nuisance``, where there is one.
     feature_names : tuple of str
     mode : Fitted
         The posterior mode, found by EM.
@@ -183,7 +185,7 @@ class Posterior:
             }
         )
 
-    def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
+    def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
         """Return the posterior mean of E[y] for new rows.
 
         Parameters
@@ -192,14 +194,16 @@ class Posterior:
             New rows.
         return_std : bool, default=False
             Whether to return the standard deviation of the predictive distribution of y too.
-        offset : array-like of shape (m,), optional
+        offset : float or array-like of shape (m,), optional
             Added to the linear predictor.
+        exposure : float or array-like of shape (m,), optional
+            Its logarithm is added too; only where the link is the logarithm.
 
         Returns
         -------
         array of shape (m,), or a pair of them
         """
-        matrix, known = self._new(X, offset)
+        matrix, known = self._new(X, offset, exposure)
         first, second, noise = (np.zeros(matrix.shape[0]) for _ in range(3))
         total = 0
         for rows, eta in self._etas(matrix, known):
@@ -221,19 +225,20 @@ class Posterior:
         level: float = 0.95,
         kind: str = "predictive",
         offset: Any = None,
-        random_state: int | np.random.Generator | None = 0,
+        random_state: Any = 0,
+        exposure: Any = None,
     ) -> Matrix:
         """Return intervals of a new y, or of its mean, one row (lower, upper) for each of X.
 
         Parameters
         ----------
-        X, offset
+        X, offset, exposure
             As in `predict`.
         level : float, default=0.95
             The probability in the intervals.
         kind : {"predictive", "credible"}, default="predictive"
             Of a new y, or of E[y]; of two classes always the latter.
-        random_state : int or numpy.random.Generator, default=0
+        random_state : int, numpy.random.Generator or RandomState, default=0
             Seed of the draws of y.
 
         Returns
@@ -242,7 +247,7 @@ class Posterior:
         """
         check_choice("kind", kind, ("predictive", "credible"))
         level = check_level(level)
-        matrix, known = self._new(X, offset)
+        matrix, known = self._new(X, offset, exposure)
         out = np.empty((matrix.shape[0], 2))
         new = kind == "predictive" and not self.family.is_binary
         rng = check_random_state(random_state)
@@ -252,7 +257,12 @@ class Posterior:
         return out
 
     def simulate(
-        self, X: Any = None, n_draws: int = 100, offset: Any = None, random_state: Any = 0
+        self,
+        X: Any = None,
+        n_draws: int = 100,
+        offset: Any = None,
+        random_state: Any = 0,
+        exposure: Any = None,
     ) -> Matrix:
         """Draw new responses: one row for each of ``n_draws`` draws, evenly spread over the chains.
 
@@ -263,34 +273,39 @@ class Posterior:
             "laplace" repeated by their weights.
         n_draws : int, default=100
             How many.
-        offset : array-like of shape (m,), optional
+        offset : float or array-like of shape (m,), optional
             Added to the linear predictor.
-        random_state : int or numpy.random.Generator, default=0
+        exposure : float or array-like of shape (m,), optional
+            Its logarithm is added too; only where the link is the logarithm.
+        random_state : int, numpy.random.Generator or RandomState, default=0
             Seed.
 
         Returns
         -------
         array of shape (n_draws, m)
         """
-        matrix, known = self._data(offset) if X is None else self._new(X, offset)
+        own = X is None
+        matrix, known = self._data(offset, exposure) if own else self._new(X, offset, exposure)
         coef, level = self._flat()
         count = int(check_number("n_draws", n_draws, low=1.0, low_allowed=True))
         chosen = np.linspace(0, len(coef) - 1, min(count, len(coef))).astype(int)
         eta = matrix.matvec(coef[chosen].T).T + level[chosen, None] + known
         rng = check_random_state(random_state)
-        if X is None and isinstance(self.family, Shares) and self.rows.weights is not None:
+        if own and isinstance(self.family, Shares) and self.rows.weights is not None:
             return self.family.simulate_shares(eta, self.rows.weights, rng)
         return self._new_y(eta, rng, chosen)
 
-    def log_likelihood(self, X: Any = None, y: Any = None, offset: Any = None) -> Any:
+    def log_likelihood(self, X: Any = None, y: Any = None, offset: Any = None, exposure: Any = None) -> Any:
         """Return log p(y_i) for every draw and row, for cross-validation by PSIS-LOO.
 
         Parameters
         ----------
         X, y : array-like, optional
             Rows and their responses; the data that the posterior was drawn for if left out, as in `simulate`.
-        offset : array-like of shape (m,), optional
+        offset : float or array-like of shape (m,), optional
             Added to the linear predictor.
+        exposure : float or array-like of shape (m,), optional
+            Its logarithm is added too; only where the link is the logarithm.
 
         Returns
         -------
@@ -299,9 +314,9 @@ class Posterior:
         if (X is None) != (y is None):
             raise ValueError("give X and y, or neither: then the data of the posterior are taken")
         if X is None:
-            (matrix, known), response = self._data(offset), self.rows.y
+            (matrix, known), response = self._data(offset, exposure), self.rows.y
         else:
-            matrix, known = self._new(X, offset)
+            matrix, known = self._new(X, offset, exposure)
             response = self._response(y, matrix.shape[0])
         weights = self.rows.counts if X is None else np.ones_like(response)
         out = np.empty((*self.intercept.shape, matrix.shape[0]))
@@ -358,7 +373,7 @@ class Posterior:
 
         return select(self, method, level)
 
-    def _new(self, X: Any, offset: Any) -> tuple[Columns, Any]:
+    def _new(self, X: Any, offset: Any, exposure: Any) -> tuple[Columns, Any]:
         matrix = check_x(X)
         p = self.coef.shape[2]
         if matrix.shape[1] != p:
@@ -373,12 +388,14 @@ class Posterior:
                     f"column {j} of X is {str(name)!r}, but it was {known!r} when the posterior was drawn: "
                     "give the same columns in the same order"
                 )
-        return matrix, np.zeros(matrix.shape[0]) + check_offset(offset, matrix.shape[0])
+        n_rows = matrix.shape[0]
+        return matrix, np.zeros(n_rows) + check_known(offset, exposure, n_rows, self.family)
 
-    def _data(self, offset: Any) -> tuple[Columns, Vector]:
+    def _data(self, offset: Any, exposure: Any) -> tuple[Columns, Vector]:
         """Return the rows that the posterior was drawn for, which have their own offset."""
-        if offset is not None:
-            raise ValueError("the data of the posterior have their own offset: leave it out, or give X too")
+        if offset is not None or exposure is not None:
+            name = "exposure" if offset is None else "offset"
+            raise ValueError(f"the data of the posterior have their own {name}: leave it out, or give X too")
         return self.rows.columns, self.rows.offset
 
     def _response(self, y: Any, n_rows: int) -> Vector:

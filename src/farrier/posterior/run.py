@@ -14,6 +14,7 @@ from farrier._checks import check_number, check_random_state
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
+from farrier.families import Family
 from farrier.posterior.draws import Posterior
 from farrier.sampling.chains import Draws, Outcome, Plan, Progress, Run
 from farrier.sampling.checkpoint import Checkpoint, digest_of
@@ -138,7 +139,7 @@ def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
 def _entropy(random_state: Any) -> int | None:
     """Return what the seeds of the chains are made of."""
     rng = check_random_state(random_state)
-    if isinstance(random_state, np.random.Generator):
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return int(rng.integers(2**63))
     return None if random_state is None else int(random_state)
 
@@ -189,13 +190,18 @@ def _posterior(
         nuisance=draws["nuisance"] if model.family.nuisance is not None else None,
         shrinkage=shrinkage,
         acceptance=state.accepted / after,
-        family=model.family,
+        family=_with_mean(model.family, draws["nuisance"]),
         feature_names=tuple(map(str, unnamed if names is None else names)),
         mode=mode,
         rows=rows,
         classes=classes,
         has_names=names is not None,
     )
+
+
+def _with_mean(family: Family, nuisance: Any) -> Family:
+    """Return the family with the posterior mean of what it estimates beside the coefficients."""
+    return family if family.nuisance is None else family.with_nuisance(float(nuisance.mean()))
 
 
 def _judge(posterior: Posterior, outcome: Outcome, plan: Plan) -> None:

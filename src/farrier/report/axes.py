@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,14 @@ from numpy.typing import NDArray
 from farrier._checks import check_number
 from farrier._extras import require
 from farrier._types import Vector
+from farrier.families import Family
 
 SELECTED, ZERO, MODE = "#1b4965", "#b0b0b0", "#c8553d"
 CHAINS = (SELECTED, MODE, "#5fa8a0", "#e0a030", "#7a5c99", "#6b8e23")
+CHARACTER, ENTRY = 0.08, 1.75
+"""Inches that a character of a label takes, about, and an entry of a legend."""
+BOTTOM = -0.8
+"""Where the axes of coefficients begin; the first is at 0, the next at 1."""
 LONGEST = 30
 """Characters of a name; of a longer one the beginning and the end are shown."""
 
@@ -29,28 +35,98 @@ def largest(values: Vector, most: int) -> NDArray[np.intp]:
     return np.argsort(-np.abs(values), kind="stable")[:most][::-1]
 
 
-def coefficient_axes(ax: Any, names: Sequence[Any], standardized: bool) -> Any:
+def coefficient_axes(ax: Any, labels: Sequence[str], unit: str) -> Any:
     """Return axes with a line for each coefficient, those given or new ones.
 
     Examples
     --------
-    >>> [text.get_text() for text in coefficient_axes(None, ["age", "bmi"], True).get_yticklabels()]
+    >>> [text.get_text() for text in coefficient_axes(None, ["age", "bmi"], "log odds").get_yticklabels()]
     ['age', 'bmi']
     """
     if ax is None:
-        ax = new_axes(7.0, 1.3 + 0.3 * len(names))
-    ax.axvline(0.0, color=ZERO, linewidth=1.0, zorder=0)
-    ax.set_yticks(np.arange(len(names)), [shown(name) for name in names])
-    ax.set_xlabel("effect of one standard deviation" if standardized else "coefficient")
+        ax = new_axes(7.0, 1.9 + 0.3 * len(labels))
+    ends = (BOTTOM, len(labels) - 0.4)  # not into the legend, which is above
+    ax.plot((0.0, 0.0), ends, color=ZERO, linewidth=1.0, zorder=0)
+    ax.set_yticks(np.arange(len(labels)), labels)
+    ax.set_xlabel(_folded(unit, _inches(ax)[0]))
     hide_spines(ax, "top", "right")
     return ax
 
 
-def finish(ax: Any, title: str, left_out: int) -> Any:
-    """Put the title and the legend to the axes of coefficients."""
-    ax.set_title(title + (f" ({left_out} more not shown)" if left_out else ""))
-    ax.legend(frameon=False, loc="best")
+def finish(ax: Any, n_lines: int, *title: str) -> Any:
+    """Put the title and the legend to the axes of coefficients, where they hide nothing.
+
+    The legend has a strip of its own above the uppermost coefficient.
+    """
+    ax.set_title("\n".join(line for line in title if line), fontsize="medium")
+    entries = len(ax.get_legend_handles_labels()[0])
+    width, height = _inches(ax)
+    across = max(1, min(entries, int(width / ENTRY)))
+    strip = min(0.5, (0.15 + 0.2 * -(-entries // across)) / height)
+    ax.set_ylim(BOTTOM, BOTTOM + (n_lines - 0.4 - BOTTOM) / (1.0 - strip))
+    if entries:
+        ax.legend(frameon=False, loc="upper left", ncols=across, fontsize="small", borderaxespad=0.2)
     return ax
+
+
+def unit_of(family: Family, classes: Any = None, per: str = "one standard deviation") -> str:
+    """Say what a coefficient changes, and for what: the unit of its axis.
+
+    Examples
+    --------
+    >>> from farrier.families import Binomial, Gaussian, Poisson
+    >>> unit_of(Gaussian())
+    'change of y for one standard deviation'
+    >>> unit_of(Binomial(), ["no", "yes"]), unit_of(Poisson(), per="one unit")
+    ('log odds of yes for one standard deviation', 'log of the mean of y for one unit')
+    """
+    if family.is_location:
+        what = "change of y"
+    elif family.is_binary:
+        what = "log odds" if classes is None or len(classes) != 2 else f"log odds of {shown(classes[1])}"
+    else:
+        what = "log of the mean of y" if family.log_link else "linear predictor"
+    return f"{what} for {per}"
+
+
+def how_many(drawn: int, of: int, which: str = "strongest") -> str:
+    """Say that some columns are left out; nothing if none is.
+
+    Examples
+    --------
+    >>> how_many(30, 5000), how_many(5, 5)
+    ('the 30 strongest of 5,000 columns', '')
+    """
+    return "" if drawn == of else f"the {drawn:,} {which} of {of:,} columns"
+
+
+def told_apart(names: Sequence[Any], columns: Any) -> list[str]:
+    """Return the names as they are written, with the number of the column where two would look the same.
+
+    Examples
+    --------
+    >>> told_apart(["age", "the height of the left front wheel"], [0, 7])
+    ['age', 'the height of the...ront wheel']
+    >>> told_apart(["height of the left rear wheel, 2 cm", "height of the left front wheel, 2 cm"], [0, 7])
+    ['height of the lef...heel, 2 cm (0)', 'height of the lef...heel, 2 cm (7)']
+    """
+    short = [shown(name) for name in names]
+    count = Counter(short)
+    return [
+        text if count[text] == 1 else f"{text} ({column})"
+        for text, column in zip(short, columns, strict=True)
+    ]
+
+
+def _inches(ax: Any) -> tuple[float, float]:
+    """Return the size of axes, about: the layout may change it a little."""
+    dpi = float(ax.figure.dpi)
+    return float(ax.bbox.width) / dpi, float(ax.bbox.height) / dpi
+
+
+def _folded(text: str, width: float) -> str:
+    """Return a label on two lines if it would be longer than its axis."""
+    return text.replace(" for one", "\nfor one") if len(text) * CHARACTER > width else text
 
 
 def new_axes(width: float, height: float) -> Any:

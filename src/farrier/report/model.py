@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from farrier._types import Mask, Matrix, Vector
+from farrier.families import Family
 
 
 class FittedModel(Protocol):
@@ -47,7 +48,11 @@ class FittedModel(Protocol):
     def aliases_(self) -> dict[Any, tuple[Any, ...]]:
         """Which column stands for which tied ones."""
 
-    def coef_interval(self, level: float = 0.95) -> Matrix:
+    @property
+    def family_(self) -> Family:
+        """The distribution of y."""
+
+    def coef_interval(self, level: float = 0.95, method: str = ...) -> Matrix:
         """Return (lower, upper) of each coefficient."""
 
 

@@ -17,9 +17,12 @@ from farrier.report.axes import (
     coefficient_axes,
     finish,
     hide_spines,
+    how_many,
     largest,
     new_axes,
     percent,
+    told_apart,
+    unit_of,
 )
 from farrier.report.distributions import draw_classes, draw_counts, draw_densities
 from farrier.report.traces import draw_distribution, draw_ranks, draw_trace, quantities
@@ -37,7 +40,7 @@ def plot_forest(
     *,
     kind: str = "equal_tailed",
     standardized: bool = True,
-    most: int = 40,
+    most: int = 30,
     ax: Any = None,
 ) -> Any:
     """Draw the posterior medians with their intervals, the largest at the top, and the mode below each.
@@ -54,8 +57,9 @@ def plot_forest(
         Which intervals.
     standardized : bool, default=True
         Draw the effect of one standard deviation of each column, so that sizes can be compared.
-    most : int, default=40
-        Draw no more coefficients than this; the smallest are left out, and the title says how many.
+    most : int, default=30
+        Draw no more coefficients than this: the strongest by the effect of one standard deviation. The title
+        says so.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
@@ -69,21 +73,25 @@ def plot_forest(
     >>> x = np.arange(10.0)
     >>> posterior = sample_posterior(x[:, None], 3.0 * x + np.sin(7.0 * x), random_state=0)
     >>> plot_forest(posterior).get_title()
-    '50% and 95% intervals'
+    '50% and 95% intervals of the posterior'
     """
     level, most = check_level(level), at_least_one("most", most)
     wide, inner = (posterior.interval(probability, kind) for probability in (level, INNER))
-    unit = posterior.mode.scale if standardized else np.ones_like(posterior.mode.scale)
+    per, unit = "one standard deviation", posterior.mode.scale
+    if not standardized:
+        per, unit = "one unit of the column", np.ones_like(unit)
     median, mode = posterior.median() * unit, posterior.mode.coef * unit
-    order = largest(median, most)
-    ax = coefficient_axes(ax, [posterior.feature_names[j] for j in order], standardized)
+    kept = largest(posterior.median() * posterior.mode.scale, most)
+    order = kept[largest(median[kept], most)] if kept.size < median.size else largest(median, most)
+    names = told_apart([posterior.feature_names[j] for j in order], order)
+    ax = coefficient_axes(ax, names, unit_of(posterior.family, posterior.classes, per))
     rows = np.arange(order.size)
     for ends, width in ((wide, 1.2), (inner, 3.5)):
         ax.hlines(rows, *(ends * unit[:, None])[order].T, color=SELECTED, linewidth=width)
     ax.plot(median[order], rows, "o", color=SELECTED, label="posterior median")
     _draw_modes(ax, mode[order], rows - 0.3)
-    ax.set_ylim(-0.8, order.size - 0.4)
-    return finish(ax, f"{percent(INNER)} and {percent(level)} intervals", median.size - order.size)
+    title = f"{percent(INNER)} and {percent(level)} intervals of the posterior"
+    return finish(ax, order.size, title, how_many(order.size, median.size))
 
 
 def plot_trace(posterior: Posterior, names: Any = None, most: int = 5, axes: Any = None) -> Any:
@@ -117,7 +125,7 @@ def plot_trace(posterior: Posterior, names: Any = None, most: int = 5, axes: Any
     drawn = quantities(posterior, names, at_least_one("most", most), ("tau2", "sigma2"))
     pyplot = require("matplotlib.pyplot", extra="plot")
     if axes is None:
-        size = (9.0, 0.3 + 1.7 * len(drawn))
+        size = (10.0, 0.3 + 1.7 * len(drawn))
         _, axes = pyplot.subplots(len(drawn), 2, figsize=size, squeeze=False, layout="constrained")
     axes = np.asarray(axes, dtype=object)
     if axes.size != 2 * len(drawn):

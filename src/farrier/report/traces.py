@@ -9,7 +9,7 @@ import numpy as np
 
 from farrier._extras import require
 from farrier._types import Matrix
-from farrier.report.axes import CHAINS, hide_spines, shown
+from farrier.report.axes import CHAINS, hide_spines, told_apart, unit_of
 from farrier.sampling import diagnostics
 
 if TYPE_CHECKING:
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 SCALARS = ("intercept", "tau2", "sigma2", "nuisance")
 """Quantities that have a picture beside the coefficients; a column of the same name comes first."""
+UNITS = {
+    "intercept": "linear predictor where every column is 0",
+    "tau2": "squared global scale",
+    "sigma2": "squared scale of the noise, in squared units of y",
+}
 LOGARITHMIC = ("tau2", "sigma2", "nuisance")
 BINS, RANK_BINS = 40, 20
 
@@ -26,6 +31,7 @@ class Quantity(NamedTuple):
 
     name: str
     draws: Matrix
+    unit: str
     logarithmic: bool = False
 
 
@@ -37,7 +43,7 @@ def quantities(posterior: Posterior, names: Any, most: int, beside: tuple[str, .
     else:
         vary = np.flatnonzero(np.ptp(posterior.coef, axis=(0, 1)))
         worst = vary[np.argsort(-posterior.rhat()[vary], kind="stable")[:most]]
-        found = [Quantity(posterior.feature_names[j], posterior.coef[:, :, j]) for j in worst]
+        found = _coefficients(posterior, worst)
         scalars = (_scalar(posterior, name) for name in beside)
         found += [quantity for quantity in scalars if np.ptp(quantity.draws) > 0.0]
     if not found:
@@ -49,7 +55,7 @@ def _named(posterior: Posterior, name: Any) -> Iterable[Quantity]:
     """Return the columns of that name, or else the quantity beside them."""
     columns = [j for j, known in enumerate(posterior.feature_names) if known == name]
     if columns:
-        return [Quantity(name, posterior.coef[:, :, j]) for j in columns]
+        return _coefficients(posterior, columns)
     scalars = [scalar for scalar in SCALARS if getattr(posterior, scalar) is not None]
     if name in scalars:
         return [_scalar(posterior, name)]
@@ -61,8 +67,17 @@ def _named(posterior: Posterior, name: Any) -> Iterable[Quantity]:
     )
 
 
+def _coefficients(posterior: Posterior, columns: Any) -> list[Quantity]:
+    names = told_apart([posterior.feature_names[j] for j in columns], columns)
+    unit = unit_of(posterior.family, posterior.classes, "one unit")
+    return [Quantity(name, posterior.coef[:, :, j], unit) for name, j in zip(names, columns, strict=True)]
+
+
 def _scalar(posterior: Posterior, name: str) -> Quantity:
-    return Quantity(name, getattr(posterior, name), name in LOGARITHMIC)
+    unit = UNITS.get(name, "")
+    if name == "nuisance":
+        unit = f"{posterior.family.nuisance} of {type(posterior.family).__name__}".replace("_ ", " ")
+    return Quantity(name, getattr(posterior, name), unit, name in LOGARITHMIC)
 
 
 def draw_trace(ax: Any, quantity: Quantity) -> None:
@@ -73,7 +88,7 @@ def draw_trace(ax: Any, quantity: Quantity) -> None:
         ax.set_yscale("log")
         _tick_logarithm(ax.yaxis, quantity.draws)
     rhat, ess = float(diagnostics.rhat(quantity.draws)), float(diagnostics.ess_bulk(quantity.draws))
-    ax.set_title(f"{shown(quantity.name)}: R-hat {rhat:.3f}, ESS {ess:.0f}", loc="left", fontsize="medium")
+    ax.set_title(f"{quantity.name}: R-hat {rhat:.3f}, ESS {ess:.0f}", loc="left", fontsize="small")
     ax.margins(x=0.0)
     hide_spines(ax, "top", "right")
 
@@ -89,6 +104,9 @@ def draw_distribution(ax: Any, quantity: Quantity) -> None:
     if quantity.logarithmic:
         ax.set_xscale("log")
         _tick_logarithm(ax.xaxis, ends)
+    else:
+        ax.locator_params(axis="x", nbins=5)
+    ax.set_title(quantity.unit, loc="left", fontsize="small")
     ax.set_yticks([])
     hide_spines(ax, "top", "right", "left")
 
@@ -122,6 +140,6 @@ def draw_ranks(ax: Any, quantity: Quantity) -> None:
         ax.axhline(base + length / bins * unit, color="black", linestyle=":", linewidth=0.8)
     ax.set_yticks(np.arange(chains) + 0.4, [str(chains - base) for base in range(chains)])
     ax.tick_params(axis="y", length=0.0)
-    ax.set_title(shown(quantity.name), fontsize="medium")
+    ax.set_title(quantity.name, fontsize="medium")
     ax.margins(x=0.0)
     hide_spines(ax, "top", "right", "left")

@@ -17,7 +17,7 @@ from farrier.files import write_file
 from farrier.sampling.gibbs import State
 from farrier.sampling.streams import Streams
 
-FORMAT = 1
+FORMAT = 2
 WRITE_SHARE = 0.05
 """Of the time, at most, goes into writing."""
 
@@ -89,41 +89,59 @@ class Checkpoint:
         }
         parts = {"state": state.arrays(), "pools": state.source.pools, "draws": draws}
         named = {f"{part} {name}": value for part, values in parts.items() for name, value in values.items()}
-        return {"header": np.array(json.dumps(header)), **named}
+        content = {"header": np.array(json.dumps(header)), **named}
+        return {**content, "digest": np.array(_content_digest(content))}
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what is in the file, if it is what was written."""
         try:
             with self.path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                if any(part.compress_type for part in file.zip.infolist()):  # it could be of any size
+                    raise ValueError("it was packed anew")
                 arrays = {name: file[name] for name in file.files}
-            header = json.loads(str(arrays.pop("header")))
-            for name in ("farrier", "format", "data", "settings"):
+            header = json.loads(str(arrays["header"]))
+            header = {**header, "settings": {**header["settings"]}}
+            for name in ("farrier", "format", "data"):
                 header[name]
+            written = str(arrays.pop("digest")) if "digest" in arrays else None
+            changed = written != _content_digest(arrays)
         except Exception as error:  # a broken archive can raise almost anything
             raise self._no_checkpoint(error) from error
+        if written is None:
+            raise self._refused(
+                f"has no digest of its content (farrier {header['farrier']}, format {header['format']}), "
+                "so nobody can tell whether it was changed"
+            )
+        if changed:
+            raise self._refused("was changed after it was written: its content does not fit its digest")
         return arrays, header
 
     def _no_checkpoint(self, error: Exception) -> ValueError:
         return ValueError(
             f"{str(self.path)!r} is not a checkpoint of farrier ({error}): it was left as it is; "
-            "choose another path, or remove the file"
+            "choose another path, or remove the file to start anew"
+        )
+
+    def _refused(self, why: str) -> ValueError:
+        return ValueError(
+            f"the checkpoint {str(self.path)!r} {why}: it was left as it is; "
+            "choose another path, or remove the file to start anew"
         )
 
     def _compare(self, header: dict[str, Any]) -> None:
         """Refuse a file that was not written by this very run."""
-        there = f"the checkpoint {str(self.path)!r}"
-        advice = ": it was left as it is; choose another path, or remove the file to start anew"
         if (header["farrier"], header["format"]) != (__version__, FORMAT):
-            raise ValueError(
-                f"{there} was written by farrier {header['farrier']} (format {header['format']}), "
-                f"this is {__version__} (format {FORMAT}){advice}"
+            raise self._refused(
+                f"was written by farrier {header['farrier']} (format {header['format']}), "
+                f"this is {__version__} (format {FORMAT})"
             )
         if header["data"] != self.digest:
-            raise ValueError(f"{there} belongs to other data (X, y, sample_weight or offset){advice}")
+            raise self._refused("belongs to other data (X, y, sample_weight or offset)")
         before = header["settings"]
         other = [name for name in {**before, **self.settings} if before.get(name) != self.settings.get(name)]
         if other:
             parts = (f"{name} is {before.get(name)} there, {self.settings.get(name)} here" for name in other)
-            raise ValueError(f"{there} belongs to another run ({'; '.join(parts)}){advice}")
+            raise self._refused(f"belongs to another run ({'; '.join(parts)})")
 
 
 def digest_of(*arrays: Vector) -> str:
@@ -139,6 +157,12 @@ def digest_of(*arrays: Vector) -> str:
         sha.update(repr((array.shape, array.dtype.str)).encode())
         sha.update(np.ascontiguousarray(array).data)
     return sha.hexdigest()
+
+
+def _content_digest(content: dict[str, Any]) -> str:
+    """Return a fingerprint of named arrays: no entry can be changed, renamed, added or left out unseen."""
+    names = sorted(content)
+    return digest_of(np.array(json.dumps(names)), *(content[name] for name in names))
 
 
 def _part(arrays: dict[str, Any], part: str) -> dict[str, Any]:

@@ -1,0 +1,79 @@
+"""What is said of how a fit ended, beside what the loop knows: weights that are hardly any, and warnings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from farrier._checks import check_choice
+from farrier._types import Status, Vector
+from farrier.data.fitted import Fitted
+from farrier.data.rows import Rows
+from farrier.data.validation import check_weights
+
+WEIGHT_TYPES = ("count", "precision")
+LIGHT = 0.1
+"""Weights that add up to less than this share of the rows are pointed out."""
+
+
+def weigh(sample_weight: Any, n_rows: int, weight_type: Any) -> Vector | None:
+    """Return the weights as numbers of rows; "precision" makes their mean 1 where they are positive.
+
+    Examples
+    --------
+    >>> weigh([0.01, 0.03, 0.0], 3, "precision")
+    array([0.5, 1.5, 0. ])
+    """
+    check_choice("weight_type", weight_type, WEIGHT_TYPES)
+    weights = check_weights(sample_weight, n_rows)
+    if weights is None or weight_type == "count":
+        return weights
+    shares = weights / weights.max()  # whose sum cannot overflow
+    return check_weights(shares / shares[shares > 0.0].mean(), n_rows)
+
+
+def remark_weights(fitted: Fitted, rows: Rows) -> Fitted:
+    """Return the fit with a word on weights that add up to far less than the number of rows."""
+    status = fitted.result.status
+    if rows.weights is None or status not in (Status.CONVERGED, Status.NOTHING_SELECTED):
+        return fitted
+    if float(rows.weights.sum()) >= LIGHT * rows.y.size:
+        return fitted
+    return replace(fitted, result=fitted.result.with_status(Status.LIGHT_WEIGHTS))
+
+
+def warn_unfinished(status: Status | Sequence[Status], classes: Sequence[Any] = ()) -> None:
+    """Warn the caller of the caller, once, if a fit reached ``max_iter``; of several, say for which classes.
+
+    Examples
+    --------
+    >>> warn_unfinished(Status.CONVERGED)
+    """
+    several = () if isinstance(status, Status) else status
+    if status is Status.MAX_ITER:
+        _warn(str(status))
+    elif Status.MAX_ITER in several:
+        named = [repr(label) for label, one in zip(classes, several, strict=True) if one is Status.MAX_ITER]
+        _warn(f"{Status.MAX_ITER} (of the classes {', '.join(named)} against the rest)")
+
+
+def warn_unfinished_mode(status: Status) -> None:
+    """Warn the caller of the caller if the mode around which chains start is none.
+
+    Examples
+    --------
+    >>> warn_unfinished_mode(Status.CONVERGED)
+    """
+    if status is Status.MAX_ITER:
+        _warn(
+            "the fit around which the chains start did not converge: posterior.mode is not quite the mode; "
+            "the draws only start there"
+        )
+
+
+def _warn(text: str) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # imported here: most fits never need it
+
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)

@@ -1,0 +1,247 @@
+"""The calls of the public API that a case makes, and the numbers that they return."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means, sample_posterior
+from fuzz.cases import Case, resolve
+from fuzz.data import Data, wrap_x, wrap_y
+from fuzz.flaws import spoil_vector, spoil_x
+
+Values = dict[str, Any]
+
+ESTIMATORS = {"regressor": HorseshoeRegressor, "classifier": HorseshoeClassifier}
+RUN = {"n_draws": 6, "n_warmup": 4, "n_chains": 2, "random_state": 1, "n_jobs": 1}
+ARRAYS = ("X", "y", "sample_weight", "offset", "new", "level")
+"""The flaws that are not options."""
+
+
+class ContradictionError(AssertionError):
+    """An answer that contradicts itself."""
+
+
+def call(case: Case, data: Data) -> Values:
+    """Return the numbers that farrier answers, in the user's units; raise what it raises."""
+    X, y = _given(case, data)
+    before = _copies(X, y)
+    values = CALLS[case.call](case, data, X, y)
+    _unmodified(before, (X, y))
+    return values
+
+
+def _given(case: Case, data: Data) -> tuple[Any, Any]:
+    X, y = wrap_x(case, data.X), wrap_y(case, data.y)
+    where, way = case.flaw or ("", "")
+    if where == "X":
+        X = spoil_x(way, data.X)
+    if where == "y":
+        y = spoil_vector(way, np.asarray(wrap_y(case.but(y_container="array"), data.y)))
+    return X, y
+
+
+def _copies(*arrays: Any) -> list[Any]:
+    return [a.copy() if type(a) is np.ndarray and a.dtype != object else None for a in arrays]
+
+
+def _unmodified(before: list[Any], after: tuple[Any, Any]) -> None:
+    for name, old, new in zip(("X", "y"), before, after, strict=True):
+        if old is not None and old.tobytes() != new.tobytes():
+            raise ContradictionError(f"{name} was modified")
+
+
+def _rows(case: Case, data: Data) -> dict[str, Any]:
+    """Return the arguments that have one value for each row."""
+    found = {"sample_weight": data.weights, "offset": data.offset}
+    where, way = case.flaw or ("", "")
+    if where in found:
+        found[where] = spoil_vector(way, np.ones(case.n))
+    if where == "X":  # another number of rows, perhaps
+        found = {}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _options(case: Case, data: Data) -> dict[str, Any]:
+    options = resolve(case.options)
+    if options.get("expectation") == "stochastic":
+        options.setdefault("random_state", 0)
+    if isinstance(options.get("sigma2"), float):
+        options["sigma2"] *= data.unit**2
+    where, value = case.flaw or ("", "")
+    if where and where not in ARRAYS:
+        options[where] = value
+    return options
+
+
+def _level(case: Case) -> Any:
+    return case.flaw[1] if case.flaw and case.flaw[0] == "level" else 0.95
+
+
+def _fit(case: Case, data: Data, X: Any, y: Any) -> Values:
+    kind, options, rows = ESTIMATORS[case.call], _options(case, data), _rows(case, data)
+    start = options.get("start")
+    if start == "unfitted":
+        options["start"] = kind()
+    elif start == "other columns":
+        options["start"] = kind().fit(np.hstack([data.X, data.X[:, :1]]), y)
+    elif isinstance(start, str) and start.startswith("earlier"):
+        prior = start.removeprefix("earlier").strip() or "horseshoe"
+        shared = {name: options[name] for name in ("family", "max_iter") if name in options}
+        options["start"] = kind(**shared, prior=prior).fit(X, y, **rows)
+    model = kind(**options)
+    if case.flaw == ("new", "unfitted"):
+        return {"predict": model.predict(X)}
+    model.fit(X, y, **rows)
+    if options.get("warm_start"):
+        model.fit(X, y, **rows)
+    return _ask(case, model, X, y, rows)
+
+
+def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values:
+    """Return the fit, and what was asked of it."""
+    several = case.call == "classifier" and len(model.classes_) > 2
+    offset = (
+        {} if several or case.flaw == ("new", "no rows") else {k: v for k, v in rows.items() if k == "offset"}
+    )
+    new = _new(case, X)
+    names = ["coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_"]
+    values = {name: getattr(model, name) for name in names}
+    if case.call == "regressor":
+        values["sigma2_"] = model.sigma2_
+    if not np.array_equal(model.support_, np.not_equal(model.coef_, 0.0)):
+        raise ContradictionError("support_ is not where coef_ is not zero")
+    str(model.status_)
+    values["eta"] = (model.decision_function if case.call == "classifier" else model.linear_predictor)(
+        new, **offset
+    )
+    return values | ASKED[case.ask](case, model, new, y, offset, rows)
+
+
+def _new(case: Case, X: Any) -> Any:
+    """Return the rows to predict: those of the fit, or spoiled ones."""
+    where, way = case.flaw or ("", "")
+    if where != "new":
+        return X
+    plain = wrap_x(case.but(container="pandas", dtype="float64"), np.ones((case.n, case.p)))
+    spoiled = {
+        "fewer columns": plain.iloc[:, 1:],
+        "nan": plain * np.nan,
+        "other names": plain.add_prefix("other"),
+        "reversed names": plain.iloc[:, ::-1],
+        "no rows": plain.iloc[:0],
+        "1d": np.ones(case.p),
+        "huge": plain * 1e150,
+    }
+    return spoiled[way]
+
+
+def _predict(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
+    if case.call == "classifier":
+        proba = model.predict_proba(X, **offset)
+        if not np.allclose(proba.sum(axis=1), 1.0):
+            raise ContradictionError("predict_proba does not add up to 1")
+        if not np.isin(model.predict(X, **offset), model.classes_).all():
+            raise ContradictionError("predict returns other labels than classes_")
+        return {"predict_proba": proba, "predict_log_proba": model.predict_log_proba(X, **offset)}
+    mean, std = model.predict(X, return_std=True, **offset)
+    heavy = case.family == "StudentT(1.5)"  # has no variance
+    return {"predict": mean} if heavy else {"predict": mean, "predictive std": std}
+
+
+def _interval(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
+    return {
+        "predict_interval": _ordered("predict_interval", model.predict_interval(X, _level(case), **offset))
+    }
+
+
+def _coef_interval(case: Case, model: Any, *_: Any) -> Values:
+    return {"coef_interval": _ordered("coef_interval", model.coef_interval(_level(case)))}
+
+
+def _summary(case: Case, model: Any, *_: Any) -> Values:
+    table = model.summary(level=_level(case))
+    return {"summary": table[["coef", "std", "lower", "upper", "shrinkage"]].to_numpy(float)}
+
+
+def _score(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
+    if len(y) < 2 or (case.flaw and case.flaw[0] == "new"):  # R^2 of a single row is not defined
+        return {}
+    scores = {"log_likelihood": model.log_likelihood(X, y, **rows)}
+    return scores if case.y == "constant" else scores | {"score": model.score(X, y, **rows)}
+
+
+def _copy(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
+    clone(model)
+    again = pickle.loads(pickle.dumps(model)).predict(X, **offset)
+    if not np.array_equal(again, model.predict(X, **offset)):
+        raise ContradictionError("a copy predicts something else")
+    return {}
+
+
+def _posterior(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
+    if len(getattr(model, "classes_", ())) > 2:
+        model = model.estimators_[0]
+    return _drawn(case, model.sample_posterior(**RUN), X, offset)
+
+
+def _drawn(case: Case, posterior: Any, X: Any, offset: Any) -> Values:
+    """Return the draws, and what is said of them."""
+    values = {
+        f"draws of {name}": getattr(posterior, name) for name in ("coef", "intercept", "tau2", "sigma2")
+    }
+    level = _level(case)
+    values["posterior shrinkage"] = posterior.shrinkage
+    values["posterior interval"] = _ordered("interval", posterior.interval(level))
+    values["posterior predict"], std = posterior.predict(X, return_std=True, **offset)
+    if case.family != "StudentT(1.5)":
+        values["posterior std"] = std
+    kind = "credible" if case.seed % 2 else "predictive"
+    found = posterior.predict_interval(X, level, kind=kind, **offset)
+    values["posterior predict_interval"] = _ordered("predict_interval", found)
+    values["posterior summary"] = posterior.summary(level)[["mode", "mean", "median", "std"]].to_numpy(float)
+    values["posterior log_likelihood"] = posterior.log_likelihood()
+    values["posterior simulate"] = posterior.simulate(n_draws=3)
+    posterior.select("decoupled" if case.seed % 4 == 0 else "credible", 0.9)
+    return values
+
+
+def _sample(case: Case, data: Data, X: Any, y: Any) -> Values:
+    rows = _rows(case, data)
+    posterior = sample_posterior(X, y, **{**RUN, **_options(case, data), **rows})
+    offset = {} if case.flaw and case.flaw[0] == "new" else {k: v for k, v in rows.items() if k == "offset"}
+    return _drawn(case, posterior, _new(case, X), offset)
+
+
+def _means(case: Case, data: Data, X: Any, y: Any) -> Values:
+    result = normal_means(y, **_options(case, data))
+    str(result.status)
+    return {
+        "coef_": result.coef,
+        "tau2_": result.scales.tau2,
+        "lambda2_": result.scales.lambda2,
+        "sigma2_": result.scales.sigma2,
+        "eta": result.coef,
+        "coef_std_": np.sqrt(result.moments.variance),
+    }
+
+
+def _ordered(name: str, interval: Any) -> Any:
+    if np.any(interval[..., 0] > interval[..., 1]):
+        raise ContradictionError(f"{name} has a lower end above its upper end")
+    return interval
+
+
+CALLS = {"regressor": _fit, "classifier": _fit, "sampler": _sample, "means": _means}
+ASKED = {
+    "predict": _predict,
+    "interval": _interval,
+    "coef_interval": _coef_interval,
+    "summary": _summary,
+    "score": _score,
+    "copy": _copy,
+    "posterior": _posterior,
+}

@@ -1,0 +1,119 @@
+"""What must not change the answer: the order of rows and columns, their units, the container, the hour."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzz.cases import Case
+from fuzz.data import Data
+
+JITTER = 1e-8
+"""By how much the data are shaken to see whether rounding decides the answer: far more than rounding does."""
+
+
+class Changed(NamedTuple):
+    """The data changed: row ``rows[i]`` is the i-th now, column ``columns[j]`` the j-th, and the factors."""
+
+    case: Case
+    data: Data
+    rows: np.ndarray
+    columns: np.ndarray
+    x: np.ndarray
+    y: float = 1.0
+
+
+def unchanged(case: Case, data: Data) -> Changed:
+    """Return the data as they are."""
+    n, p = data.X.shape
+    return Changed(case, data, np.arange(n), np.arange(p), np.ones(p))
+
+
+def applies(case: Case) -> bool:
+    """Tell whether the change must leave the answer as it is."""
+    options, change = case.options, case.change
+    if change == "none" or case.flaw is not None:
+        return False
+    if case.call == "means" and change in ("x2", "x3", "columns", "plain"):
+        return False
+    if change in ("x2", "x3") and not options.get("standardize", True):
+        return False
+    if change in ("y2", "y3") and not case.is_location:
+        return False
+    drawn = case.call == "sampler" or case.ask == "posterior" or options.get("expectation") == "stochastic"
+    return not drawn or change in ("x2", "y2", "again")
+
+
+def is_exact(case: Case) -> bool:
+    """Tell whether the change leaves every digit: powers of two only move the exponents."""
+    return case.change in ("x2", "y2", "again")
+
+
+def changed(case: Case, data: Data) -> Changed:
+    """Return the data changed as the case says."""
+    rng = np.random.default_rng([case.seed, 1])
+    same = unchanged(case, data)
+    n, p = data.X.shape
+    if case.change == "columns":
+        order = rng.permutation(p)
+        return same._replace(data=data._replace(X=data.X[:, order]), columns=order)
+    if case.change == "rows":
+        order = rng.permutation(n)
+        return same._replace(data=_take(data, order), rows=order)
+    if case.change in ("x2", "x3"):
+        return _scaled_x(case, data, same, rng)
+    if case.change in ("y2", "y3"):
+        return _scaled_y(case, data, same)
+    if case.change == "plain":
+        return same._replace(case=case.but(container="c", dtype="float64", y_container="array"))
+    return same
+
+
+def jittered(case: Case, data: Data, seed: int) -> Data:
+    """Return the data shaken: the units of the columns, and y, or the weights if it has no units.
+
+    Constant columns stay constant, and ties ties up to rounding.
+    """
+    rng = np.random.default_rng([case.seed, seed])
+    shake = 1.0 + JITTER * rng.uniform(-1.0, 1.0, data.y.size)
+    data = data._replace(X=data.X * (1.0 + JITTER * rng.uniform(-1.0, 1.0, data.X.shape[1])))
+    if case.is_location:
+        return data._replace(y=data.y * shake)
+    return data._replace(weights=shake * (1.0 if data.weights is None else data.weights))
+
+
+def _take(data: Data, order: np.ndarray) -> Data:
+    def take(values: Any) -> Any:
+        return values if values is None or np.ndim(values) == 0 else values[order]
+
+    return data._replace(
+        X=data.X[order], y=data.y[order], weights=take(data.weights), offset=take(data.offset)
+    )
+
+
+def _scaled_x(case: Case, data: Data, same: Changed, rng: np.random.Generator) -> Changed:
+    """Multiply each column by a factor of its own, as far as it stays within 1e-150 and 1e150."""
+    top = abs(case.power)
+    powers = rng.integers(-top, top + 1, data.X.shape[1])
+    powers = np.array([_within(int(k), column) for k, column in zip(powers, data.X.T, strict=True)])
+    factors = 2.0**powers if case.change == "x2" else 3.0 ** np.clip(powers, -20, 20)
+    case = case.but(dtype="float64")  # whole numbers and short floats have no room
+    return same._replace(case=case, data=data._replace(X=data.X * factors), x=factors)
+
+
+def _scaled_y(case: Case, data: Data, same: Changed) -> Changed:
+    power = _within(case.power, data.y)
+    factor = 2.0**power if case.change == "y2" else 3.0 ** float(np.clip(power, -20, 20))
+    offset = None if data.offset is None else data.offset * factor
+    scaled = data._replace(y=data.y * factor, offset=offset, unit=data.unit * factor)
+    return same._replace(data=scaled, y=factor)
+
+
+def _within(power: int, values: np.ndarray) -> int:
+    """Return the power brought nearer to zero, until two to it leaves the values between 1e-150 and 1e150."""
+    sizes = np.abs(values[values != 0.0])
+    if sizes.size == 0 or not np.isfinite(sizes).all():
+        return 0
+    low, high = (-498.0 - np.log2(sizes.min())), (498.0 - np.log2(sizes.max()))
+    return int(np.clip(power, min(low, 0.0), max(high, 0.0)))
