@@ -97,6 +97,11 @@ class Status(Enum):
         "and the prior decides how large the coefficients are"
     )
 
+    NO_NOISE = (
+        "converged, but the noise variance ran towards zero and the fit goes through every row: either y has "
+        "no noise, or the prior shrinks too little for so many columns; give sigma2, fix a smaller tau, or "
+        "use the horseshoe in coordinate 2"
+    )
     LIGHT_WEIGHTS = (
         "converged, but weights count rows, and these add up to less than a tenth of the rows: hardly "
         "anything can be selected from so few; if only their proportions matter, use weight_type='precision'"

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
-from farrier.priors import Horseshoe, resolve_global
+from farrier.priors import HalfCauchy, Horseshoe, Ridge, resolve_global
 from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
 from selections import in_pairs
 
@@ -52,6 +52,17 @@ def test_horseshoe_tau_stands_at_its_bound_for_any_data():
     for scale in 10.0 ** np.arange(-8, 9, 2):
         second = scale * rng.gamma(0.1, 1.0, 50)
         assert m_step(Hyper(Horseshoe(), 2.0, resolve_global("estimate", 1.0)), second, 1.0).tau2 == 1.0
+
+
+@pytest.mark.parametrize("tau_max", 10.0 ** np.arange(-40.0, 11.0, 5.0))
+def test_tau_within_an_edge_of_its_range(tau_max):
+    """exp(log x) is not quite x: the slope of Q may have another sign there than at the bound itself."""
+    tau = HalfCauchy(tau_max)
+    for bound in tau.bounds:
+        for nudge in (0.5, 1.0 - 1e-15, 1.0, 1.0 + 1e-15, 2.0):
+            second = np.full(9, 2.0 * 0.5 * nudge * bound)
+            scales = m_step(Hyper(Ridge(), 2.0, tau), second, 1.0)
+            assert tau.bounds[0] <= scales.tau2 <= tau.bounds[1]
 
 
 def test_noise_variance():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor
-from refusals import assert_says
+from farrier import HorseshoeRegressor, Status
+from refusals import assert_says, refused
 from refused_data import N, P, make_data
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -91,3 +91,36 @@ def test_data_without_noise_are_a_fit(shape: tuple[int, int], seed: int) -> None
     assert np.all(np.isfinite(est.coef_std_))
     assert 0.0 <= est.sigma2_ < 0.1 * y.var()
     np.testing.assert_allclose(est.predict(X), y, rtol=0, atol=0.5 * y.std())
+
+
+@pytest.mark.parametrize("rows", [3, 200])
+@pytest.mark.parametrize("family", ["gaussian", "student_t", "laplace"])
+def test_constant_y_in_families_with_noise(family: str, rows: int) -> None:
+    """There is no noise: an interval is a point, and y has no density."""
+    X, _ = make_data()
+    est = HorseshoeRegressor(family=family).fit(X, np.full(N, 2.5))
+    new = np.random.default_rng(1).standard_normal((rows, P))
+    np.testing.assert_array_equal(est.predict_interval(new), np.full((rows, 2), 2.5))
+    np.testing.assert_array_equal(est.predict(new, return_std=True)[1], np.zeros(rows))
+    assert_says(refused(lambda: est.log_likelihood(X, np.full(N, 2.5))), "noise variance is 0", "constant y")
+
+
+@pytest.mark.parametrize("family", ["gaussian", "student_t"])
+@pytest.mark.parametrize("prior", ["lasso", "student_t"])
+def test_a_noise_variance_that_runs_to_zero_is_said(prior: str, family: str) -> None:
+    """More columns than rows, and a prior under which nothing vanishes: the fit goes through every row."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 120))
+    y = X[:, :4].sum(axis=1) + rng.standard_normal(30)
+    est = HorseshoeRegressor(prior=prior, family=family, coordinate=1.0).fit(X, y)
+    assert est.sigma2_ < 1e-5 * y.var()
+    assert est.status_ is Status.NO_NOISE
+    assert est.status_.converged
+    assert_says(str(est.status_), "noise variance ran towards zero", "every row", "sigma2")
+
+
+def test_a_fit_with_noise_is_not_said_to_have_none() -> None:
+    X, y = make_data()
+    assert HorseshoeRegressor().fit(X, y).status_ is Status.CONVERGED
+    known = HorseshoeRegressor(prior="lasso", sigma2=1e-9).fit(X, y)
+    assert known.status_ is Status.CONVERGED  # the user knows

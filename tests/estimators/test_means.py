@@ -36,3 +36,10 @@ def test_normal_means_of_nothing():
     fit = normal_means(np.zeros(5))
     assert fit.status is Status.CONSTANT_RESPONSE
     assert not fit.support.any()
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.0, 1e100])
+def test_the_covariance_is_in_the_units_of_y(unit):
+    fit = normal_means(unit * np.array([0.3, -0.2, 8.0, 0.5, -9.0, 0.2]), sigma2=unit**2)
+    found = fit.covariance.quadratic(np.eye(int(fit.support.sum())))
+    np.testing.assert_allclose(found, fit.moments.variance[fit.support], rtol=1e-12)

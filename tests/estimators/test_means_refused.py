@@ -64,3 +64,8 @@ def test_normal_means_of_zeros(sigma2: Any) -> None:
     result = normal_means(np.zeros(20), sigma2=sigma2)
     np.testing.assert_array_equal(result.coef, np.zeros(20))
     assert_says(str(result.status), r"constant|zero|no variable|nothing")
+
+
+def test_normal_means_of_masked_values() -> None:
+    y = np.ma.array(MEANS, mask=np.arange(len(MEANS)) == 2)
+    assert_says(refused(lambda: normal_means(y)), r"\by\b", "masked", "row 2")

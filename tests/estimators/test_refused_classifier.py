@@ -211,3 +211,10 @@ def test_the_likelihood_of_labels(which: str) -> None:
 def test_the_likelihood_of_a_number_among_words() -> None:
     est = HorseshoeClassifier().fit(FRAME, WORDS)
     told(lambda: est.log_likelihood(FRAME, put(OBJECTS, 3)), r"\by\b", at_row(ROW), r"\b3\b", r"\b(no|yes)\b")
+
+
+def test_labels_that_are_masked() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    y = np.ma.array(np.arange(30) % 2, mask=np.arange(30) == 5)
+    message = refused(lambda: HorseshoeClassifier().fit(X, y))
+    assert "y is masked in row 5" in message

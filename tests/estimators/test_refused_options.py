@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from farrier import HorseshoeRegressor
-from farrier.priors import InvertedBeta
+from farrier import HorseshoeClassifier, HorseshoeRegressor
+from farrier.priors import FixedScale, HalfCauchy, InverseGammaGlobal, InvertedBeta
 from refusals import NAMES, NOT_NEGATIVE, POSITIVE, assert_says, refused
 from refused_data import N, make_data
 from selections import in_turn
@@ -40,6 +40,12 @@ BAD_OPTIONS = [
         ("max_iter", value, rf"{POSITIVE}|at least (1|one)|>= ?1|\[1,")
         for value in (0, -1, 1.5, "many", None)
     ),
+    *(
+        (name, value, r"1e-40.*1e\+12")
+        for name in ("tau", "tau_max")
+        for value in (1e200, 1e155, 1e-155, 1e-200)
+    ),
+    *(("random_state", value, "at least 0") for value in (-1, 1.5, "seed", True)),
     *(("zero_threshold", value, f"auto|{NOT_NEGATIVE}") for value in (-0.1, np.nan, "small", None)),
 ]
 
@@ -52,6 +58,52 @@ def test_a_number_out_of_range(name: str, value: Any, allowed: str) -> None:
 @pytest.mark.parametrize("name", ["tau", "sigma2"])
 def test_an_unknown_word_for_a_number(name: str) -> None:
     assert_says(option_message(**{name: "guess"}), rf"\b{name}\b", "guess", "estimate", POSITIVE)
+
+
+@pytest.mark.parametrize("expectation", ["exact", "stochastic"])
+def test_a_seed_that_is_none(expectation: str) -> None:
+    assert_says(option_message(expectation=expectation, random_state=-1), "random_state=-1", "at least 0")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: HalfCauchy(tau_max=1e200),
+        lambda: HalfCauchy(scale=1e-200),
+        lambda: InverseGammaGlobal(tau_max=1e-200),
+        lambda: FixedScale(tau2=1e300),
+    ],
+)
+def test_a_global_scale_whose_square_is_no_float(make: Callable[[], Any]) -> None:
+    assert_says(refused(make), "between", "1e-(40|80)", "(tau_max|scale|tau2)=")
+
+
+WEIGHTS = {
+    "all huge": (np.full(N, 1e150), 0, "adds up to"),
+    "all tiny": (np.full(N, 1e-150), 0, "adds up to"),
+    "one huge": (np.where(np.arange(N) == 3, 1e150, 1.0), 3, "adds up to"),
+    "one too heavy": (
+        np.where(np.arange(N) == 3, 1e18, 1.0),
+        3,
+        "count for nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WEIGHTS)
+@pytest.mark.parametrize("est", [HorseshoeRegressor(), HorseshoeClassifier()], ids=["numbers", "classes"])
+def test_weights_that_are_no_numbers_of_rows(est: Any, case: str) -> None:
+    X, y = make_data()
+    weights, row, why = WEIGHTS[case]
+    assert_says(
+        refused(lambda: est.fit(X, y > 0.0, sample_weight=weights)), "sample_weight", f"row {row}", why
+    )
+
+
+def test_weights_may_differ_by_much() -> None:
+    X, y = make_data()
+    weights = np.where(np.arange(N) < N // 2, 1e6, 1e-6)
+    assert np.isfinite(HorseshoeRegressor().fit(X, y, sample_weight=weights).coef_).all()
 
 
 UNKNOWN_NAMES = [

@@ -1,6 +1,8 @@
 """What users touch: intervals, predictions, starts, tables."""
 
 import sys
+import warnings
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 
 import oracles
-from farrier import HorseshoeRegressor
+from farrier import HorseshoeRegressor, Status
+from farrier.paper import table3
 from simulate import linear
 
 
@@ -178,3 +181,19 @@ def test_missing_extra_is_named(monkeypatch, diabetes):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"farrier\[pandas\]"):
         model.summary()
+
+
+def test_a_fit_from_one_whose_noise_ran_to_zero():
+    """What fades is expanded to second order, which fails where the lasso has left no noise."""
+    stream = [2019, crc32(b"table3"), crc32(b"rho=0,sigma2=1"), 2, 0]
+    problem = table3.draw("rho=0,sigma2=1", np.random.default_rng(stream))
+    X, y = problem.X, problem.y
+    lasso = HorseshoeRegressor(prior="lasso").fit(X, y)
+    assert lasso.status_ is Status.NO_NOISE
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = HorseshoeRegressor(coordinate=1.75, start=lasso).fit(X, y)
+    assert model.support_.any()
+    assert np.isfinite(model.coef_).all()
+    assert 0.0 < model.sigma2_ < y.var()
+    assert all(line.sigma2 < 1.0 for line in model.trace_[1:])

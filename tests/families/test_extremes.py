@@ -6,6 +6,7 @@ the coefficients as they are, no other intercept may fit better.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import optimize, special
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
 from farrier.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
+from refusals import assert_says, at_row, refused
 
 N = 81
 RNG = np.random.default_rng(0)
@@ -338,3 +340,45 @@ def test_every_expectation_of_heavy_tails(family: Any, expectation: str) -> None
     model.fit(X, NOISY)
     assert_finite(model)
     np.testing.assert_allclose(model.coef_[:2], exact.coef_[:2], atol=0.05)
+
+
+# --- a size so large that the counts are as good as Poisson -----------------------------------------
+
+
+@pytest.mark.parametrize("size", [1e3, 1e5, 1e7, 1e9, 1e12, 1e20])
+@pytest.mark.parametrize("eta", [-3.0, 0.0, 4.0])
+def test_log_likelihood_of_a_large_size(size: float, eta: float) -> None:
+    """Against the product that defines it, (size)(size + 1) ... (size + y - 1) / y!, added up exactly."""
+    y = np.array([0.0, 1.0, 2.0, 17.0, 300.0])
+    mu = np.exp(eta)
+    rising = [math.fsum(math.log1p(i / size) for i in range(int(count))) for count in y]
+    tail = (y + size) * math.log1p(mu / size)
+    want = special.gammaln(y + 1.0) - np.array(rising) - y * eta + tail
+    got = NegativeBinomial(size=size).neg_log_likelihood(y, np.full(5, eta), 1.0)
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+
+
+def test_a_large_size_ends_in_poisson() -> None:
+    y, eta = COUNTS, np.full(N, 0.7)
+    got = NegativeBinomial(size=1e40).neg_log_likelihood(y, eta, 1.0)
+    np.testing.assert_allclose(got, Poisson().neg_log_likelihood(y, eta, 1.0), rtol=1e-13)
+
+
+@log_link
+def test_counts_beyond_counting(family: Any) -> None:
+    y = np.where(np.arange(N) == 7, 1e60, COUNTS)
+    assert_says(refused(lambda: HorseshoeRegressor(family=family).fit(X, y)), at_row(7), "larger units")
+
+
+@both_weights
+def test_an_offset_beyond_all_odds(weights: str) -> None:
+    offset = np.where(np.arange(N) == 7, 1e150, 0.0)
+    model = HorseshoeClassifier(weights=weights)
+    assert_says(refused(lambda: model.fit(X, LABELS, offset=offset)), "offset", at_row(7), "log odds")
+
+
+def test_a_ridge_of_classes_with_a_tiny_global_scale() -> None:
+    for tau_max in (1e-10, 1e-8, 1e-20, 1e-40):
+        model = HorseshoeClassifier(prior="ridge", tau_max=tau_max).fit(X, LABELS)
+        assert_finite(model)
+        assert model.tau2_ <= tau_max**2

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
+
+SQUARABLE = 2.0**-400, 2.0**400
+"""Columns whose spread is between these can be squared, weighted and added up without loss or overflow."""
 
 
 class Spread(NamedTuple):
@@ -46,6 +50,9 @@ class Scaled(Protocol):
 
 class Columns(Protocol):
     """X: n rows that fit in memory as vectors, k columns that may live anywhere."""
+
+    names: Any
+    """Those that the user gave, for errors; None if there are none."""
 
     @property
     def orthogonal(self) -> bool:
@@ -93,6 +100,53 @@ class Columns(Protocol):
 
     def digest(self) -> tuple[Any, ...]:
         """Return arrays that tell these columns from others."""
+
+
+def within(values: Any, low: float, high: float) -> bool:
+    """Tell whether all values are between low and high; NaN is not. Cheaper than comparing each.
+
+    Examples
+    --------
+    >>> within(np.array([1.0, 2.0]), 1.0, 3.0), within(np.array([1.0, np.nan]), 1.0, 3.0)
+    (True, False)
+    """
+    if values.size == 0:
+        return True
+    flat = values.ravel()
+    return bool(np.minimum.reduce(flat) >= low and np.maximum.reduce(flat) <= high)
+
+
+def column_label(columns: Any, column: int) -> str:
+    """Return what a column is called in an error: its place, and its name if the user gave it one.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> column_label(Dense(np.eye(2)), 1)
+    'column 1'
+    """
+    names = columns.names
+    return f"column {column}" if names is None else f"column {names[column]!r} ({column})"
+
+
+def extreme_units(spread: Vector, largest: Callable[[], Vector]) -> Any:
+    """Return the powers of two to take out of each column before it is squared, or None where none is needed.
+
+    ``spread`` is what was found without that: zero, infinite or NaN, if the squares were out of range.
+    ``largest`` returns max |x_ij| of each column; it is asked only then. Ordinary columns get 0, so that they
+    stay as they are to the last bit.
+
+    Examples
+    --------
+    >>> extreme_units(np.array([1.0, 0.0, np.inf]), lambda: np.array([3.0, 0.0, 2.0**600]))
+    array([  0,   0, 601], dtype=int32)
+    """
+    low, high = SQUARABLE
+    if within(spread, low, high):
+        return None
+    top = largest()
+    extreme = (top > high) | ((top < low) & (top > 0.0))
+    return np.where(extreme, np.frexp(top)[1], 0) if extreme.any() else None
 
 
 def varies(spread: Vector, mean: Vector, n_rows: int) -> Mask:

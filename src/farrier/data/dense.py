@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Vector
-from farrier.data.columns import Compressed, Spread, varies
+from farrier.data.columns import Compressed, Spread, extreme_units, varies
 
 BLOCK_ROWS = 4096
 """Rows that are weighted at a time: few enough to stay in the cache."""
@@ -27,6 +27,7 @@ class Dense:
     """
 
     orthogonal = False
+    names: Any = None
 
     def __init__(self, x: Any) -> None:
         self._x = x
@@ -74,7 +75,9 @@ class Dense:
     def rows(self, which: Any) -> Dense:
         """Return some of the rows."""
         part = self._x[which]
-        return Dense(np.asfortranarray(part) if self._x.flags.f_contiguous else part)
+        out = Dense(np.asfortranarray(part) if self._x.flags.f_contiguous else part)
+        out.names = self.names
+        return out
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> Dense:
         """Return diag(root) (X - 1 center')."""
@@ -96,6 +99,18 @@ class Dense:
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Dense, Spread]:
         """Return the columns that vary, centred and scaled: the one copy of the data."""
+        with np.errstate(over="ignore", invalid="ignore"):  # then units are taken out, exactly
+            part, found = self._standardised(weights, center, scale)
+            powers = extreme_units(found.spread, lambda: np.asarray(np.abs(self._x).max(axis=0)))
+            if powers is None:
+                return part, found
+            part, found = Dense(np.ldexp(self._x, -powers))._standardised(weights, center, scale)
+        if not scale:
+            part = Dense(np.ldexp(part._x, powers[found.varies]))
+        mean, spread = np.ldexp(found.mean, powers), np.ldexp(found.spread, powers)
+        return part, Spread(mean, spread, found.varies)
+
+    def _standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Dense, Spread]:
         x = np.array(self._x, order="F")
         n, k = x.shape
         total, mean = (n if weights is None else weights.sum()), np.zeros(k)

@@ -17,6 +17,7 @@ from farrier.linalg import scatter
 class Fitted:
     """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts.
 
+    ``covariance`` is that of the coefficients of columns, and of y, divided by 2^powers: never out of range.
     ``aliases`` tells for which tied columns a column stands.
     """
 
@@ -30,6 +31,7 @@ class Fitted:
     center: Vector
     intercept_variance: float
     covariance: Covariance | None
+    powers: tuple[Any, int]
     family: Any
     result: FitResult
     aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -44,8 +46,30 @@ class Fitted:
         variance = np.full(columns.shape[0], self.intercept_variance)
         if self.covariance is not None:
             support = self.coef != 0.0
-            variance += self.covariance.quadratic(columns.take(support).dense() - self.center[support])
+            with np.errstate(over="ignore", invalid="ignore"):
+                rows = columns.take(support).dense() - self.center[support]
+                bounded = self.covariance.quadratic(np.ldexp(rows, -self.powers[0][support]))
+                variance += np.ldexp(bounded, 2 * self.powers[1])
+            refuse_far_rows(variance)
         return np.asarray(np.maximum(variance, 0.0))
+
+
+def refuse_far_rows(variance: Vector) -> None:
+    """Refuse new rows so far from the data that the variance of their prediction is no float.
+
+    Examples
+    --------
+    >>> refuse_far_rows(np.array([1.0, np.inf]))
+    Traceback (most recent call last):
+    ValueError: row 1 of X is so far from the data of the fit that the variance of its prediction cannot be \
+written as a float: look at the units of its columns
+    """
+    finite = np.isfinite(variance)
+    if not finite.all():
+        raise ValueError(
+            f"row {int(np.argmin(finite))} of X is so far from the data of the fit that the variance of its "
+            "prediction cannot be written as a float: look at the units of its columns"
+        )
 
 
 def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fitted:
@@ -55,7 +79,7 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
     """
     sigma2, has_intercept = result.scales.sigma2, units.has_intercept
     information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
-    lambda2 = units.places(result.scales.lambda2)
+    lambda2, powers = units.places(result.scales.lambda2), units.powers
     covariance = result.covariance
     return Fitted(
         coef=units.coef(result.coef),
@@ -67,7 +91,8 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
         scale=units.places(spread),
         center=units.center(result.center),
         intercept_variance=units.sigma2(result.intercept_variance) if has_intercept else 0.0,
-        covariance=None if covariance is None else units.covariance(covariance, result.support),
+        covariance=None if covariance is None else units.bounded_covariance(covariance, result.support),
+        powers=(units.places(powers[0]), powers[1]),
         family=family,
         result=result,
     )

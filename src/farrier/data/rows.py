@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,16 @@ from farrier.data.columns import Columns
 
 
 class Rows(NamedTuple):
-    """X, y, weights and offset; every row has a positive weight."""
+    """X, y, weights and offset; every row has a positive weight.
+
+    ``number`` says which rows of the user's they are; None if they are all of them.
+    """
 
     columns: Columns
     y: Vector
     weights: Vector | None
     offset: Vector
+    number: Any = None
 
     @property
     def counts(self) -> Vector:
@@ -28,7 +32,8 @@ class Rows(NamedTuple):
         if self.weights is None:
             return self
         again = np.repeat(np.arange(self.y.size), self.weights.astype(int))
-        return Rows(self.columns.rows(again), self.y[again], None, self.offset[again])
+        number = again if self.number is None else self.number[again]
+        return Rows(self.columns.rows(again), self.y[again], None, self.offset[again], number)
 
 
 def known_rows(columns: Columns, y: Vector, weights: Vector | None, offset: Vector | float) -> Rows:
@@ -43,7 +48,8 @@ def known_rows(columns: Columns, y: Vector, weights: Vector | None, offset: Vect
     rows = Rows(columns, y, weights, np.zeros_like(y) + offset)
     if weights is not None and not weights.all():
         counted = weights > 0
-        rows = Rows(columns.rows(counted), y[counted], weights[counted], rows.offset[counted])
+        number = np.flatnonzero(counted)
+        rows = Rows(columns.rows(counted), y[counted], weights[counted], rows.offset[counted], number)
     n = rows.y.size
     if n < 2:
         raise ValueError(

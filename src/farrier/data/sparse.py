@@ -16,7 +16,7 @@ from scipy.linalg import blas, lapack
 from scipy.sparse import csc_array
 
 from farrier._types import Mask, Matrix, Vector
-from farrier.data.columns import Compressed, Spread, varies
+from farrier.data.columns import Compressed, Spread, extreme_units, varies
 from farrier.linalg import is_single
 
 CHUNK = 1 << 22
@@ -50,6 +50,7 @@ class Sparse:
     """
 
     orthogonal = False
+    names: Any = None
 
     def __init__(self, matrix: Any, shift: Vector | None = None, level: Vector | None = None) -> None:
         self._s = csc_array(matrix)
@@ -94,7 +95,9 @@ class Sparse:
 
     def rows(self, which: Any) -> Sparse:
         """Return some of the rows."""
-        return Sparse(self._s.tocsr()[which], self._shift, self._level[which])
+        out = Sparse(self._s.tocsr()[which], self._shift, self._level[which])
+        out.names = self.names
+        return out
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> Sparse:
         """Return diag(root) (X - 1 center')."""
@@ -126,6 +129,23 @@ class Sparse:
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Sparse, Spread]:
         """Return the columns that vary, centred and scaled by algebra."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # then units are taken out
+            part, found = self._standardised(weights, center, scale)
+            powers = extreme_units(found.spread, self._largest)
+            if powers is None:
+                return part, found
+            part, found = Sparse(_columns_shifted(self._s, -powers))._standardised(weights, center, scale)
+        if not scale:
+            back = powers[found.varies]
+            part = Sparse(_columns_shifted(part._s, back), np.ldexp(part._shift, back))
+        mean, spread = np.ldexp(found.mean, powers), np.ldexp(found.spread, powers)
+        return part, Spread(mean, spread, found.varies)
+
+    def _largest(self) -> Vector:
+        """Return max |x_ij| of each column."""
+        return np.asarray(abs(self._s).max(axis=0).toarray()).ravel()
+
+    def _standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Sparse, Spread]:
         n, k = self.shape
         each = np.ones(n) if weights is None else weights
         total, mean = float(each.sum()), np.zeros(k)
@@ -286,6 +306,13 @@ def _rows_times(matrix: Any, weights: Any) -> Any:
 def _columns_times(matrix: Any, factors: Any) -> Any:
     out = matrix.copy()
     out.data = out.data * np.repeat(factors, np.diff(out.indptr))
+    return out
+
+
+def _columns_shifted(matrix: Any, powers: Any) -> Any:
+    """Return the columns times 2^powers, which is exact."""
+    out = matrix.copy()
+    out.data = np.ldexp(out.data, np.repeat(powers, np.diff(out.indptr)))
     return out
 
 

@@ -10,18 +10,27 @@ the centred columns took from it.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from farrier._types import Covariance, Mask, Vector
-from farrier.data.columns import Columns
+from farrier.data.columns import Columns, column_label, within
 from farrier.data.dense import Dense
 from farrier.data.problem import LeastSquares, Targets
 from farrier.linalg import scatter
 
 SIGMA2_FLOOR = 1e-12
 """Below this share of the variance of y the noise variance changes no coefficient by more than rounding."""
+
+
+UNIT_OF_Y = 2.0**-505, 2.0**505
+"""The spread of y is between these, about 1e-152 and 1e152: its square can be written as a float."""
+WRITABLE = 2.0**-950, 2.0**950
+"""A coefficient, and the spread of a column, can be written with all digits between these, with room."""
+UNSCALED = 1e-12, 1e12
+"""Columns that are not standardised have a spread between these: the prior acts on them as they are."""
 
 
 class Standardised(NamedTuple):
@@ -79,8 +88,22 @@ def standardise(columns: Columns, weights: Vector | None, *, center: bool, scale
     part, found = columns.standardised(weights, center, scale)
     kept = found.varies
     spread = found.spread[kept]
+    if not scale:
+        _refuse_unscaled(columns, kept, spread)
     return Standardised(
         part, kept, found.mean[kept], spread if scale else np.ones_like(spread), spread, weights
+    )
+
+
+def _refuse_unscaled(columns: Columns, kept: Mask, spread: Vector) -> None:
+    low, high = UNSCALED
+    if within(spread, low, high):
+        return
+    j = int(np.argmax((spread < low) | (spread > high)))
+    raise ValueError(
+        f"{column_label(columns, int(np.flatnonzero(kept)[j]))} of X has a standard deviation of "
+        f"{spread[j]:.3g}, which is too {'small' if spread[j] < low else 'large'} to compute with: change "
+        "its unit, or leave standardize=True"
     )
 
 
@@ -92,19 +115,52 @@ class ScaledResponse(NamedTuple):
     values: Vector
 
 
-def standardise_response(values: Vector, weights: Vector | None, center: bool) -> ScaledResponse:
+def standardise_response(
+    values: Vector, weights: Vector | None, center: bool, number: Any = None
+) -> ScaledResponse:
     """Return the response less its mean, in units of its root mean square; the unit is 0 if it is constant.
+
+    ``number`` says which rows of the user's these are, for the error if their unit is out of range.
 
     Examples
     --------
     >>> standardise_response(np.array([1.0, 3.0, 1.0, 3.0]), None, center=True)
     ScaledResponse(level=2.0, unit=1.0, values=array([-1.,  1., -1.,  1.]))
     """
-    column = standardise(Dense(values[:, None]), weights, center=center, scale=True)
-    if not column.kept[0]:
-        middle = float(values.mean() if weights is None else weights @ values / weights.sum())
-        return ScaledResponse(middle if center else 0.0, 0.0, np.zeros_like(values))
-    return ScaledResponse(float(column.mean[0]), float(column.scale[0]), column.columns.dense()[:, 0])
+    column, found = Dense(values[:, None]).standardised(weights, center, scale=True)
+    if not found.varies[0]:
+        return ScaledResponse(_middle(values, weights) if center else 0.0, 0.0, np.zeros_like(values))
+    unit = float(found.spread[0])
+    refuse_unit(unit, values, number)
+    return ScaledResponse(float(found.mean[0]), unit, column.dense()[:, 0])
+
+
+def _middle(values: Vector, weights: Vector | None) -> float:
+    """Return the mean of a response that is constant but for rounding."""
+    power = int(np.frexp(np.abs(values).max())[1])  # or the sum of large values would overflow
+    power = power if abs(power) > 900 else 0
+    scaled = np.ldexp(values, -power)
+    return math.ldexp(float(scaled.mean() if weights is None else weights @ scaled / weights.sum()), power)
+
+
+def refuse_unit(unit: float, values: Vector, number: Any = None) -> None:
+    """Refuse a response whose variance cannot be written as a float; say in which row it is the largest.
+
+    Examples
+    --------
+    >>> refuse_unit(1e200, np.array([0.0, 2e200]))
+    Traceback (most recent call last):
+    ValueError: y in row 1 is 2e+200: in this unit the variance of y is too large to be written as a float, \
+so rescale y, such as by 1e-200
+    """
+    low, high = UNIT_OF_Y
+    if not low <= unit <= high:
+        row = int(np.argmax(np.abs(values)))
+        raise ValueError(
+            f"y in row {row if number is None else number[row]} is {values[row]:g}: in this unit the "
+            f"variance of y is too {'small' if unit < low else 'large'} to be written as a float, so rescale "
+            f"y, such as by 1e{-round(math.log10(unit)):+03d}"
+        )
 
 
 class Units(NamedTuple):
@@ -139,9 +195,39 @@ class Units(NamedTuple):
         """Return the user's noise variance on the prior's scale, above what rounding would make of zero."""
         return max(sigma2 / self.unit**2, SIGMA2_FLOOR)
 
+    @property
+    def powers(self) -> tuple[Any, int]:
+        """Of two: the columns divided by the first, and y by the second, have a spread near 1."""
+        return np.frexp(self.scale)[1], int(np.frexp(self.unit)[1])
+
     def covariance(self, covariance: Covariance, of: Mask) -> Covariance:
         """Return the covariance of the coefficients ``of`` the columns that vary."""
         return covariance.rescale((self.unit / self.scale)[of])
+
+    def bounded_covariance(self, covariance: Covariance, of: Mask) -> Covariance:
+        """Return the same for columns and y divided by 2^powers: squares of user units may be no floats.
+
+        Powers of two change no digit.
+        """
+        columns, y = self.powers
+        return covariance.rescale((np.ldexp(self.unit, -y) / np.ldexp(self.scale, -columns))[of])
+
+    def refuse_extremes(self, columns: Columns) -> None:
+        """Refuse units in which a coefficient cannot be written as a float, by the name of its column."""
+        (low, high), unit, scale = WRITABLE, self.unit, self.scale
+        if unit == 0.0 or within(scale, max(low, unit / high), unit / low):
+            return
+        with np.errstate(over="ignore", under="ignore"):
+            ratio = unit / scale
+        small, large = ratio < low, (ratio > high) | (scale < low)
+        if not (small | large).any():
+            return
+        j = int(np.argmax(small | large))
+        raise ValueError(
+            f"{column_label(columns, int(np.flatnonzero(self.kept)[j]))} of X has a standard deviation of "
+            f"{scale[j]:.3g}, and y one of {unit:.3g}: a coefficient between them is too "
+            f"{'small' if small[j] else 'large'} to be written as a float, so change the unit of one"
+        )
 
     def center(self, center: Vector) -> Any:
         """Return a point among the standardised columns as the user sees it."""

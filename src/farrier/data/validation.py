@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ from sklearn.utils.validation import _get_feature_names, check_array, column_or_
 from farrier._types import Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.dense import Dense
+from farrier.data.frames import DATES, date_column, frame_values
 from farrier.data.sparse import Sparse
+
+TOTAL_WEIGHT = 1e-20, 1e20
+"""Weights add up to something between these: sums of squares of as many rows fit in single precision."""
+WHEN = (date, time, timedelta, np.datetime64, np.timedelta64)
+DAYS = "convert them to numbers, such as days since the first"
 
 
 def check_x(x: Any) -> Columns:
@@ -29,14 +36,26 @@ def check_x(x: Any) -> Columns:
         return Dense(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
-    if hasattr(x, "dtypes") and hasattr(x, "sparse"):  # a data frame of sparse columns
-        return _check_sparse(x.sparse.to_coo(), x)
-    _refuse_words(x)
+    if hasattr(x, "dtypes") and hasattr(x, "sparse") and x.shape[1]:  # a data frame of sparse columns
+        return _with_names(_check_sparse(x.sparse.to_coo(), x), x)
+    refuse_masked("X", x)
+    _refuse_date_columns(x)
+    values = frame_values(x)
+    _refuse_words(values, x)
     try:
-        array = check_array(x, dtype=np.float64, ensure_all_finite=False, input_name="X")
+        array = check_array(values, dtype=np.float64, ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}{_where_not_a_number(x)}") from error
-    return Dense(_finite(x, np.asarray(array)))
+    return _with_names(Dense(_finite(x, np.asarray(array))), x)
+
+
+def _with_names(columns: Dense | Sparse, x: Any) -> Dense | Sparse:
+    """Return the columns with the names that they have in a frame, for errors to come."""
+    try:
+        columns.names = _get_feature_names(x)
+    except TypeError:  # names of several types: whoever needs them says so
+        columns.names = None
+    return columns
 
 
 def _is_plain(x: Any, ndim: int) -> bool:
@@ -97,6 +116,24 @@ def refuse_sparse(name: str, value: Any) -> None:
         )
 
 
+def refuse_masked(name: str, value: Any) -> None:
+    """Refuse a masked array in which something is masked: what is behind the mask is not to be used.
+
+    Examples
+    --------
+    >>> refuse_masked("y", np.ma.array([1.0, 2.0], mask=[False, True]))
+    Traceback (most recent call last):
+    ValueError: y is masked in row 1: remove such rows, or fill them in (y.filled), before fitting
+    """
+    if not isinstance(value, np.ma.MaskedArray) or not np.ma.is_masked(value):
+        return
+    place = [int(i) for i in np.argwhere(np.ma.getmaskarray(value))[0]]
+    where = f"row {place[0]}" if len(place) == 1 else f"column {place[1]}, row {place[0]}" if place else "all"
+    raise ValueError(
+        f"{name} is masked in {where}: remove such rows, or fill them in ({name}.filled), before fitting"
+    )
+
+
 def check_y(y: Any, n_rows: int) -> Vector:
     """Return ``y`` as a finite float vector of the right length.
 
@@ -110,11 +147,11 @@ def check_y(y: Any, n_rows: int) -> Vector:
     if _is_plain(y, 1) and y.size == n_rows:
         return check_finite("y", y)
     refuse_sparse("y", y)
+    refuse_masked("y", y)
     if np.iscomplexobj(y if hasattr(y, "dtype") else np.asarray(y)):
         raise ValueError("Complex data not supported: y must be real")
     array = check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
-    if array.dtype.kind in "mM":
-        raise ValueError("y holds dates or durations: convert them to numbers, such as days since the first")
+    _refuse_dates("y", array)
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
             f"y has {array.shape[1]} columns, but this estimator explains one response: "
@@ -140,6 +177,7 @@ def check_labels(y: Any, n_rows: int) -> Any:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     refuse_sparse("y", y)
+    refuse_masked("y", y)
     try:
         array = np.asarray(y)
         if array.dtype.kind in "US" and not hasattr(y, "dtype"):
@@ -190,6 +228,7 @@ def check_weights(weights: Any, n_rows: int) -> Vector | None:
     """
     if weights is None:
         return None
+    refuse_masked("sample_weight", weights)
     vector = np.asarray(weights)
     if vector.ndim == 0:
         vector = np.full(n_rows, vector)
@@ -206,7 +245,29 @@ def check_weights(weights: Any, n_rows: int) -> Vector | None:
         )
     if not vector.any():
         raise ValueError("sample_weight is zero for every row: at least two rows need a positive weight")
-    return None if (vector == 1.0).all() else vector
+    if (vector == 1.0).all():
+        return None
+    _refuse_extreme_weights(vector)
+    return vector
+
+
+def _refuse_extreme_weights(vector: Vector) -> None:
+    """Refuse weights that no number of rows can be, and one beside which the others are lost in rounding."""
+    row = int(np.argmax(vector))
+    top, (low, high) = float(vector[row]), TOTAL_WEIGHT
+    with np.errstate(over="ignore"):
+        total = float(vector.sum())
+    if not low <= total <= high:
+        raise ValueError(
+            f"sample_weight adds up to {total:g} (it is {top:g} in row {row}): weights are numbers of rows, "
+            f"so scale them to add up to about {vector.size}"
+        )
+    others = total - top
+    if others <= 4.0 * np.finfo(np.float64).eps * top and np.count_nonzero(vector) > 1:
+        raise ValueError(
+            f"sample_weight in row {row} is {top:g}, beside which all other rows count for nothing: "
+            "lower it, or remove the others"
+        )
 
 
 def check_finite(name: str, vector: Vector) -> Vector:
@@ -238,6 +299,7 @@ def check_offset(offset: Any, n_rows: int) -> Vector | float:
     """
     if offset is None:
         return 0.0
+    refuse_masked("offset", offset)
     vector = _as_float("offset", np.asarray(offset))
     if vector.shape != (n_rows,):
         raise ValueError(f"offset has shape {vector.shape}, but X has {n_rows} rows: give one for each row")
@@ -248,6 +310,7 @@ def _as_float(name: str, vector: Any) -> Vector:
     if np.iscomplexobj(vector):
         raise ValueError(f"Complex data not supported: {name} must be real")
     vector = np.asarray(vector)
+    _refuse_dates(name, vector)
     if vector.dtype.kind in "OUS":
         advice = "convert it to numbers" + (", or use HorseshoeClassifier for labels" if name == "y" else "")
         vector = vector.astype(object)
@@ -261,16 +324,37 @@ def _as_float(name: str, vector: Any) -> Vector:
     return np.asarray(vector, dtype=np.float64)
 
 
-def _refuse_words(x: Any) -> None:
-    """Refuse text, even where it reads like a number: it is the sign of a column read wrongly."""
-    values = x if isinstance(x, np.ndarray) else np.asarray(x)
+def _refuse_dates(name: str, array: Any, where: str = "") -> None:
+    if array.dtype.kind in DATES:
+        raise ValueError(f"{name} holds dates or durations{where}: {DAYS}")
+
+
+def _refuse_date_columns(x: Any) -> None:
+    """Refuse columns of dates in a frame: the numbers behind them count from some day in some unit."""
+    column = date_column(x)
+    if column is not None:
+        raise ValueError(f"X holds dates or durations in {_column_name(x, column)}: {DAYS}")
+
+
+def _refuse_words(given: Any, x: Any) -> None:
+    """Refuse text, even where it reads like a number, and dates: the signs of a column read wrongly.
+
+    ``x`` is what ``given`` was made of, and may have names.
+    """
+    values: Any = given if isinstance(given, np.ndarray) else np.asarray(given)
+    _refuse_dates("X", values, " in column 0")
     if values.ndim != 2 or values.dtype.kind not in "OUS":
         return
     for row, column in np.ndindex(values.shape):
-        if isinstance(values[row, column], str | bytes):
+        value = values[row, column]
+        if isinstance(value, str | bytes):
             raise ValueError(
-                f"X holds the text {values[row, column]!r} in {_column_name(x, column)}, row {row}, and "
+                f"X holds the text {value!r} in {_column_name(x, column)}, row {row}, and "
                 "could not convert string to float: convert the column to numbers or encode it"
+            )
+        if isinstance(value, WHEN):
+            raise ValueError(
+                f"X holds the date or duration {value!r} in {_column_name(x, column)}, row {row}: {DAYS}"
             )
 
 

@@ -71,14 +71,16 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
         return Scales(lambda2, low, sigma2)
     from scipy.optimize import brentq  # imported here: the horseshoe of the paper never needs it
 
-    log_tau2 = brentq(
-        lambda t: slope(math.exp(t))[0],
-        math.log(low),
-        math.log(high),
-        xtol=1e-15,
-        rtol=8.9e-16,
-    )
-    tau2 = math.exp(log_tau2)
+    bottom, top = math.log(low), math.log(high)
+
+    def inner(t: float) -> float:
+        value = slope(math.exp(t))[0]
+        if (t == bottom and value >= 0.0) or (t == top and value <= 0.0):  # exp(log x) is not quite x
+            return at_low if t == bottom else at_high
+        return value
+
+    log_tau2 = brentq(inner, bottom, top, xtol=1e-15, rtol=8.9e-16)
+    tau2 = min(max(math.exp(log_tau2), low), high)
     return Scales(hyper.mode(half_w / tau2), tau2, sigma2)
 
 

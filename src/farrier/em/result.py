@@ -16,6 +16,9 @@ from farrier.em.weights import Weights
 from farrier.linalg import scatter
 from farrier.priors import is_dense
 
+NO_NOISE = 1e-6
+"""Below this share of the variance of y the noise counts as none."""
+
 
 def sparsify(
     weights: Weights, hyper: Hyper, options: Options, state: State, status: Status, trace: Trace
@@ -30,7 +33,8 @@ def sparsify(
     support = coef != 0.0
     found = weights.uncertainty(state, support[active])
     if status is Status.CONVERGED:
-        status = (weights.remark(state) or status) if support.any() else Status.NOTHING_SELECTED
+        remark = Status.NO_NOISE if _without_noise(options, state) else weights.remark(state)
+        status = (remark or status) if support.any() else Status.NOTHING_SELECTED
     low, high = hyper.tau.bounds
     return FitResult(
         coef=coef,
@@ -50,6 +54,16 @@ def sparsify(
         at_information=found.at_information,
         family=state.place.family,
     )
+
+
+def _without_noise(options: Options, state: State) -> bool:
+    """Tell whether the noise variance, which nobody gave, is as good as zero beside that of y.
+
+    Eq. (18) divides E[RSS] alone and leaves out what the prior says of sigma2. With more columns than rows,
+    and a prior under which null coefficients do not vanish (the lasso, Student-t, any in coordinate 1),
+    nothing then holds it up: the smaller sigma2, the less is shrunk, and the better the columns fit.
+    """
+    return options.known_sigma2 is None and state.scales.sigma2 < NO_NOISE
 
 
 def scatter_result(result: FitResult, keep: Mask) -> FitResult:

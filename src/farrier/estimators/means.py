@@ -12,7 +12,7 @@ from farrier.data.fitted import rescale
 from farrier.data.identity import Identity
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Units, standardise_response
-from farrier.data.validation import check_y, refuse_sparse
+from farrier.data.validation import check_y, refuse_masked, refuse_sparse
 from farrier.em.loop import solve
 from farrier.em.mstep import Hyper
 from farrier.em.weights import Constant
@@ -77,6 +77,7 @@ def normal_means(
 
 def _observations(y: Any) -> Vector:
     refuse_sparse("y", y)
+    refuse_masked("y", y)
     vector = np.asarray(y)
     if vector.ndim != 1 or vector.size == 0:
         raise ValueError(

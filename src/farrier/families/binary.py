@@ -13,6 +13,8 @@ from farrier._extras import require
 from farrier._types import Status, Vector
 from farrier.families.base import EXTREME, WEIGHT_FLOOR, Family, Response, Working, refuse
 
+FARTHEST = 1e50
+"""No offset is larger than this."""
 FAR_TILT = 20.0
 """Beyond it a Polya-gamma variate is inverse Gaussian to eight digits."""
 SERIES = 30
@@ -63,6 +65,15 @@ class Binomial(Family):
             (y < 0.0) | (y > 1.0),
             "must be 0 or 1, or a proportion between them; labels are for HorseshoeClassifier",
         )
+
+    def check_offset(self, offset: Vector) -> None:
+        """Refuse log odds whose squares are out of range."""
+        far = np.abs(offset) > FARTHEST
+        if far.any():
+            row = int(np.argmax(far))
+            raise ValueError(
+                f"offset in row {row} is {offset[row]:g}: it is added to log odds, so rescale it"
+            )
 
     def start(self, y: Vector) -> Vector:
         """Return the logit of (y + 1/2) / 2."""

@@ -23,6 +23,10 @@ from farrier.families.base import (
 )
 from farrier.families.binary import draw_polya_gamma
 
+LARGEST = 1e50
+"""Counts, or amounts, are below this: the squares of their means must be finite."""
+LARGE_SIZE = 1e3
+"""From this size on the likelihood is taken as that of Poisson and what is left."""
 SIZE_RANGE = (0.01, 1000.0)
 """Where the size of a negative binomial is sampled; beyond it is as good as Poisson."""
 
@@ -38,6 +42,7 @@ class Counts(Family):
     def check(self, y: Vector) -> None:
         """Refuse negative counts, and a fractional one among whole ones."""
         refuse(y, y < 0.0, "is negative: counts must be 0 or more")
+        refuse(y, y > LARGEST, f"is beyond {LARGEST:g}, where nothing can be counted: count in larger units")
         fractional = y != np.floor(y)
         if 2 * int(fractional.sum()) <= y.size:  # else these are rates or amounts
             refuse(y, fractional, "is fractional among whole numbers: counts must be whole")
@@ -139,10 +144,23 @@ class NegativeBinomial(Counts):
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return the negative binomial one."""
         size = self.size_
+        if size >= LARGE_SIZE:
+            return self._almost_poisson(y, eta)
         log_odds = np.clip(eta, -EXTREME, EXTREME) - math.log(size)  # of mu / size
-        # log y! + lgamma(size) - lgamma(y + size), which would cancel for a large size
-        coefficient = special.betaln(y + 1.0, size) + np.log(y + size)
+        coefficient = special.betaln(y + 1.0, size) + np.log(y + size)  # log y! + lgamma(size) - ...
         return np.asarray(coefficient + y * np.logaddexp(0.0, -log_odds) + size * np.logaddexp(0.0, log_odds))
+
+    def _almost_poisson(self, y: Vector, eta: Vector) -> Vector:
+        """Return the same for a large size s, where lgamma(y + s) - lgamma(s) would cancel.
+
+        By Stirling's series that is y log s + (s + y - 1/2) log(1 + y/s) - y and a rest of order y / s^2.
+        """
+        size, above = self.size_, y + self.size_
+        eta = np.clip(eta, -EXTREME, EXTREME)
+        rest = y / (12.0 * size * above) - _cubes(y, size) / 360.0
+        rising = (above - 0.5) * np.log1p(y / size) - y - rest
+        fit = above * np.log1p(np.exp(eta) / size) - y * eta
+        return np.asarray(special.gammaln(y + 1.0) + fit - rising)
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:
         """Return mu + mu^2 / size."""
@@ -206,9 +224,14 @@ def _poisson(mean: Vector, rng: np.random.Generator) -> Vector:
     return np.where(mean > small, np.round(far), rng.poisson(small).astype(np.float64))
 
 
+def _cubes(y: Vector, size: float) -> Vector:
+    """Return 1 / size^3 - 1 / (y + size)^3, which is next to nothing for a large size."""
+    return np.asarray(-np.expm1(-3.0 * np.log1p(y / size)) / size / size / size)
+
+
 def _digamma_gap(y: Vector, size: float) -> Vector:
     """Return digamma(y + size) - digamma(size), accurately also where they are almost the same."""
-    if size < 1e3:
+    if size < LARGE_SIZE:
         return np.asarray(special.digamma(y + size) - special.digamma(size))
     above = y + size
     return np.asarray(

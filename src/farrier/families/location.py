@@ -29,6 +29,22 @@ DF_SHAPE, DF_RATE = 2.0, 0.1
 LOG_2PI = math.log(2.0 * math.pi)
 
 
+def with_noise(sigma2: float) -> float:
+    """Return the noise variance, or say that there is no noise, as of a fit to a constant y.
+
+    Examples
+    --------
+    >>> with_noise(2.0)
+    2.0
+    """
+    if sigma2 <= 0.0:
+        raise ValueError(
+            "the noise variance is 0, as of a fit to a constant y: then y has no density, and there is no "
+            "log-likelihood; give a positive sigma2 to fit with"
+        )
+    return sigma2
+
+
 class Location(Family):
     """Families of y = eta + noise, a scale mixture of normals."""
 
@@ -74,7 +90,7 @@ class Gaussian(Location):
 
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return the normal one."""
-        return np.asarray(0.5 * (LOG_2PI + math.log(sigma2) + (y - eta) ** 2 / sigma2))
+        return np.asarray(0.5 * (LOG_2PI + math.log(with_noise(sigma2)) + (y - eta) ** 2 / sigma2))
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:
         """Return sigma2."""
@@ -128,7 +144,7 @@ class StudentT(Location):
         """Return Student's."""
         df = self.df_
         constant = special.gammaln(0.5 * df) - special.gammaln(0.5 * (df + 1.0))
-        constant += 0.5 * math.log(df * math.pi * sigma2)
+        constant += 0.5 * math.log(df * math.pi * with_noise(sigma2))
         return np.asarray(constant + 0.5 * (df + 1.0) * np.log1p((y - eta) ** 2 / (sigma2 * df)))
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:
@@ -218,7 +234,7 @@ class Laplace(Location):
 
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return |r| / sigma + log(2 sigma)."""
-        sigma = math.sqrt(sigma2)
+        sigma = math.sqrt(with_noise(sigma2))
         return np.asarray(np.abs(y - eta) / sigma + math.log(2.0 * sigma))
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:

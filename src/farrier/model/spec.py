@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,16 @@ from farrier.data.standardise import (
     ScaledResponse,
     Standardised,
     Units,
+    refuse_unit,
     standardise,
     standardise_response,
 )
 from farrier.em.mstep import Hyper
 from farrier.families import Family
 from farrier.priors import GlobalPrior, LocalPrior
+
+FARTHEST = 1e100
+"""No y is farther from the others than so many times their spread: its square would be out of range."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +80,26 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
-        response = standardise_response(left, rows.weights, center)
+        response = standardise_response(left, rows.weights, center, rows.number)
         if response.unit > 0.0 and not family.constant_weights:
             unit = family.scale(left, rows.counts)
+            refuse_unit(unit, left, rows.number)
             response = ScaledResponse(0.0, unit, left / unit)
+            _refuse_far(left, unit, rows.number)
     units = Units(design.kept, design.mean, design.scale, response.level, response.unit, center)
+    units.refuse_extremes(rows.columns)
     return Prepared(design, response, offset, units)
+
+
+def _refuse_far(values: Vector, unit: float, number: Any) -> None:
+    """Refuse outliers whose squares, in units of the robust scale of y, are out of range."""
+    row = int(np.argmax(np.abs(values)))
+    if abs(values[row]) > FARTHEST * unit:
+        raise ValueError(
+            f"y in row {row if number is None else number[row]} is {values[row]:g} (less its offset, if "
+            f"there is one), {abs(values[row] / unit):.0e} times the typical deviation of y: mend or remove "
+            "that row"
+        )
 
 
 def known_sigma2(spec: ModelSpec, units: Units) -> str | float:

@@ -12,8 +12,8 @@ from sklearn.utils.validation import _get_feature_names
 from farrier._checks import check_choice, check_level, check_number, check_random_state
 from farrier._extras import require
 from farrier._types import Matrix, Vector
-from farrier.data.columns import Columns
-from farrier.data.fitted import Fitted
+from farrier.data.columns import Columns, extreme_units
+from farrier.data.fitted import Fitted, refuse_far_rows
 from farrier.data.known import check_known
 from farrier.data.rows import Rows
 from farrier.data.validation import check_labels, check_x, check_y
@@ -107,7 +107,13 @@ class Posterior:
 
     def std(self, of: str = "coef") -> Any:
         """Return the posterior standard deviation."""
-        return self.draws(of).std(axis=(0, 1))
+        draws, axes = self.draws(of), (0, 1)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            spread = draws.std(axis=axes)
+            powers = extreme_units(spread, lambda: np.abs(draws).max(axis=axes))
+        if powers is None:
+            return spread
+        return np.ldexp(np.ldexp(draws, -powers).std(axis=axes), powers)
 
     def interval(self, level: float = 0.95, kind: str = "equal_tailed", of: str = "coef") -> Matrix:
         """Return credible intervals, (lower, upper) in the last axis.
@@ -205,10 +211,12 @@ class Posterior:
             first[rows] += mean.sum(axis=0)
             total = len(eta)
             if return_std:
-                second[rows] += ((mean - mean.mean(axis=0)) ** 2).sum(axis=0)
-                noise[rows] += self._variances(eta).sum(axis=0)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    second[rows] += ((mean - mean.mean(axis=0)) ** 2).sum(axis=0)
+                    noise[rows] += self._variances(eta).sum(axis=0)
         if not return_std:
             return first / total
+        refuse_far_rows(second + noise)
         return first / total, np.sqrt((second + noise) / total)
 
     def predict_interval(

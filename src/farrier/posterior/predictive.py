@@ -62,7 +62,7 @@ def predictive_interval(family: Family, eta: Vector, spread: Vector, sigma2: flo
     array([[1., 8.]])
     """
     z = float(ndtri(0.5 + level / 2.0))
-    if family.constant_weights:
+    if family.constant_weights or (family.is_location and sigma2 == 0.0):  # without noise: of a constant y
         half = z * np.sqrt(sigma2 + spread**2)
         return np.column_stack([eta - half, eta + half])
     if not isinstance(family, Predictive):

@@ -9,6 +9,9 @@ import numpy as np
 from farrier._types import Vector
 from farrier.variates import HUGE, TINY, Source
 
+TAU_RANGE = 1e-40, 1e12
+"""Global scales are between these: beside a larger one, the data are lost in rounding."""
+
 
 @runtime_checkable
 class LocalPrior(Protocol):
@@ -87,6 +90,23 @@ def positive_number(name: str, value: object) -> float:
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name}={value!r} must be a positive finite number")
     return float(value)
+
+
+def check_tau(name: str, value: object) -> float:
+    """Return a global scale whose square, times or over that of any local scale, is within range.
+
+    Examples
+    --------
+    >>> check_tau("tau", 1e200)
+    Traceback (most recent call last):
+    ValueError: tau=1e+200 must be between 1e-40 and 1e+12: the prior variance is its square
+    """
+    tau, (low, high) = positive_number(name, value), TAU_RANGE
+    if not low <= tau <= high:
+        raise ValueError(
+            f"{name}={value!r} must be between {low:g} and {high:g}: the prior variance is its square"
+        )
+    return tau
 
 
 def require_positive(prior: object, **values: object) -> None:

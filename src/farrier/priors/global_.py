@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier._types import Vector
-from farrier.priors.base import held, require_positive
+from farrier.priors.base import TAU_RANGE, check_tau, held, require_positive
 from farrier.variates import Source, gamma_above
+
+SCALE_RANGE = 1e-40, 1e40
+"""The scale of a half-Cauchy distribution is between these: its square must be a float."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,11 @@ class HalfCauchy:
 
     def __post_init__(self) -> None:
         require_positive(self, scale=self.scale)
+        if not SCALE_RANGE[0] <= self.scale <= SCALE_RANGE[1]:
+            low, high = SCALE_RANGE
+            raise ValueError(f"HalfCauchy: scale={self.scale!r} must be between {low:g} and {high:g}")
         if self.tau_max != np.inf:
-            require_positive(self, tau_max=self.tau_max)
+            check_tau("HalfCauchy: tau_max", self.tau_max)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -69,7 +75,8 @@ class InverseGammaGlobal:
     tau_max: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive(self, shape=self.shape, scale=self.scale, tau_max=self.tau_max)
+        require_positive(self, shape=self.shape, scale=self.scale)
+        check_tau("InverseGammaGlobal: tau_max", self.tau_max)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -108,6 +115,11 @@ class FixedScale:
 
     def __post_init__(self) -> None:
         require_positive(self, tau2=self.tau2)
+        low, high = TAU_RANGE
+        if not low * low <= self.tau2 <= high * high:
+            raise ValueError(
+                f"FixedScale: tau2={self.tau2!r} must be between {low * low:g} and {high * high:g}"
+            )
 
     @property
     def bounds(self) -> tuple[float, float]:

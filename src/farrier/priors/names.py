@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farrier.priors.base import GlobalPrior, LocalPrior, positive_number
+from farrier.priors.base import GlobalPrior, LocalPrior, check_tau
 from farrier.priors.global_ import FixedScale, HalfCauchy
 from farrier.priors.local import (
     Horseshoe,
@@ -57,7 +57,7 @@ def resolve_global(tau: object, tau_max: float) -> GlobalPrior:
     if isinstance(tau, str):
         if tau != "estimate":
             raise ValueError(f"tau={tau!r} is not known: use 'estimate' or a positive number")
-        return HalfCauchy(positive_number("tau_max", tau_max))
+        return HalfCauchy(check_tau("tau_max", tau_max))
     if isinstance(tau, GlobalPrior):
         return tau
-    return FixedScale(positive_number("tau", tau) ** 2)
+    return FixedScale(check_tau("tau", tau) ** 2)

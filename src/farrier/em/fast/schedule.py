@@ -66,9 +66,17 @@ class Fast:
         fading = self._faded(before.fading, rate, state)
         found, resting = self._moments(state, fading, before.resting)
         if fading is not None:
-            fading = fading.faded(found.fading_growth)
+            if self._is_impossible(found, state):  # too little noise is left for an expansion: go on without
+                fading, (found, resting) = None, self._moments(state, None, before.resting)
+            else:
+                fading = fading.faded(found.fading_growth)
         pace = Pace(sigma2, rate, fading, resting, before.last_prune, before.patience, before.next_polish)
         return found, pace
+
+    def _is_impossible(self, found: Moments, state: State) -> bool:
+        """Tell whether no coefficients have such moments: E[RSS] below 0, or a trace beyond that of I."""
+        exact = not self._plain.is_approximate(state.n_steps)
+        return found.expected_rss < 0.0 or (exact and abs(found.fit_trace) > 2.0 * state.problem.n_rows)
 
     def _faded(self, fading: Fading | None, rate: float, state: State) -> Fading | None:
         """Return what is left of what fades after the M-step."""

@@ -93,6 +93,8 @@ def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
     >>> bool(abs(again.mean - moments.mean).max() < 1e-12)
     True
     """
+    if not (found.expected_rss > 0.0 and found.second_moment.min() > 0.0):
+        return []  # the noise ran to its floor: what fades, to second order, takes more than there is
     log_second, log_rss = np.log(found.second_moment), float(np.log(found.expected_rss))
     path: list[tuple[Scales, Moments]] = []
     last = np.inf
