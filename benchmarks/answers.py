@@ -184,7 +184,10 @@ def estimator(case: Case) -> Any:
 
 def predictions(model: Any, X: Any, offset: Any) -> Record:
     """Return what a fitted estimator says of a few rows; the standard deviations, or the probabilities."""
-    found = {"predict": model.predict(X, offset=offset), "interval": model.predict_interval(X, offset=offset)}
+    found = {
+        "predict": model.predict(X, offset=offset),
+        "interval": model.predict_interval(X, offset=offset, method="mode"),
+    }
     if hasattr(model, "predict_proba"):
         return found | {"probability": model.predict_proba(X, offset)}
     nuisance = [getattr(model.family_, name, 0.0) for name in ("size_", "df_")]

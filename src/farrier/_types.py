@@ -92,6 +92,10 @@ class Status(Enum):
         "y is at the edge of its range in every row (all zero, or one class): no finite intercept fits best, "
         "so every coefficient is zero, and the intercept is that of half a count"
     )
+    CHANCE = (
+        "converged, but the selection is no clearer than what noise alone would give: compare its size with "
+        "expected_by_chance_, ask chance_selection, and try a smaller tau or sample_posterior"
+    )
     SEPARATED = (
         "converged, but the fit separates the classes perfectly: the likelihood alone has no maximum, "
         "and the prior decides how large the coefficients are"

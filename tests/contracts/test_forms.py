@@ -160,7 +160,7 @@ def test_feature_names(to_frame: Callable[..., Any]) -> None:
     est = fit(frame, y)
     assert list(est.feature_names_in_) == NAMES
     assert est.n_features_in_ == P
-    assert list(est.summary()["feature"]) == NAMES
+    assert list(est.summary(method="mode")["feature"]) == NAMES
     with pytest.raises(ValueError, match=r"(?i)feature names"):
         est.predict(to_frame({name: X[:, j] for j, name in reversed(list(enumerate(NAMES)))}))
 
@@ -170,7 +170,7 @@ def test_no_feature_names_without_a_frame() -> None:
     est = fit(X, y)
     assert not hasattr(est, "feature_names_in_")
     assert est.n_features_in_ == P
-    assert len(est.summary()) == P
+    assert len(est.summary(method="mode")) == P
 
 
 def test_refitting_on_an_array_forgets_the_names() -> None:
@@ -202,7 +202,7 @@ def test_inputs_are_never_modified(
     est = HorseshoeRegressor(expectation=expectation, max_iter=2000, random_state=0, **options)
     est.fit(X, y, sample_weight=weights)
     est.predict(X, return_std=True)
-    est.predict_interval(X)
+    est.predict_interval(X, method="mode")
     for now, then in zip((X, y, weights), before, strict=True):
         np.testing.assert_array_equal(now, then)
     fitted = est.coef_.copy()

@@ -87,8 +87,9 @@ def reference(model: str, offset_and_weights: bool = False) -> Any:
 
 def answers(est: Any, X: Any, **kwargs: Any) -> list[np.ndarray]:
     if isinstance(est, HorseshoeClassifier):
-        methods = (est.predict_proba, est.predict_log_proba, est.decision_function, est.predict_interval)
-        return [np.asarray(method(X, **kwargs)) for method in methods]
+        methods = (est.predict_proba, est.predict_log_proba, est.decision_function)
+        interval = est.predict_interval(X, method="mode", **kwargs)
+        return [*(np.asarray(method(X, **kwargs)) for method in methods), interval]
     return [*est.predict(X, return_std=True, **kwargs), est.linear_predictor(X, **kwargs)]
 
 
@@ -126,7 +127,7 @@ def test_every_form_of_x(form: str, model: str) -> None:
     assert est.n_features_in_ == P
     if form.startswith(("pandas", "polars")):
         assert list(est.feature_names_in_) == NAMES
-        assert list(est.summary()["feature"])[:P] == NAMES
+        assert list(est.summary(method="mode")["feature"])[:P] == NAMES
 
 
 @pytest.mark.parametrize(("form", "model"), in_turn(VECTOR_FORMS, few_models[:2]))
@@ -330,7 +331,9 @@ def test_a_fit_can_be_cloned_copied_and_pickled(model: str) -> None:
     assert_same(again.fit(data()["X"], target(model)), est)
     some = data()["X"][:5]
     for other in (pickle.loads(pickle.dumps(est)), copy.deepcopy(est)):
-        np.testing.assert_array_equal(other.predict_interval(some), est.predict_interval(some))
+        np.testing.assert_array_equal(
+            other.predict_interval(some, method="mode"), est.predict_interval(some, method="mode")
+        )
         assert repr(other) == repr(est)
         assert str(other.status_) == str(est.status_)
         for mine, theirs in zip(answers(other, data()["X"]), answers(est, data()["X"]), strict=True):

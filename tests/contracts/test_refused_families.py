@@ -147,7 +147,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "predict": lambda est, X, y, **kw: est.predict(X, **kw),
     "predict with std": lambda est, X, y, **kw: est.predict(X, return_std=True, **kw),
     "linear_predictor": lambda est, X, y, **kw: est.linear_predictor(X, **kw),
-    "predict_interval": lambda est, X, y, **kw: est.predict_interval(X, **kw),
+    "predict_interval": lambda est, X, y, **kw: est.predict_interval(X, **kw, method="mode"),
     "score": lambda est, X, y, **kw: est.score(X, y, **kw),
     "log_likelihood": lambda est, X, y, **kw: est.log_likelihood(X, y, **kw),
 }

@@ -21,10 +21,10 @@ def assert_no_variables(est: HorseshoeRegressor, X: np.ndarray, expected: float)
     np.testing.assert_allclose(mean, np.full(len(X), expected), rtol=1e-12, atol=1e-15)
     assert np.all(np.isfinite(std))
     assert np.all(std >= 0)
-    np.testing.assert_array_equal(np.asarray(est.coef_interval(), dtype=float), 0.0)
-    assert np.all(np.isfinite(est.predict_interval(X)))
-    assert len(est.summary()) == X.shape[1]
-    assert not np.any(np.asarray(est.summary()["selected"]))
+    np.testing.assert_array_equal(np.asarray(est.coef_interval(method="mode"), dtype=float), 0.0)
+    assert np.all(np.isfinite(est.predict_interval(X, method="mode")))
+    assert len(est.summary(method="mode")) == X.shape[1]
+    assert not np.any(np.asarray(est.summary(method="mode")["selected"]))
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -7.0, 1e8 / 3, 1e-300])
@@ -67,7 +67,9 @@ def test_one_constant_column_is_an_exact_zero() -> None:
     est = HorseshoeRegressor(tol=1e-10).fit(given, y)
     assert est.coef_[3] == 0.0
     assert est.coef_std_[3] == 0.0
-    np.testing.assert_array_equal(np.asarray(est.coef_interval(), dtype=float).reshape(-1, 2)[3], [0.0, 0.0])
+    np.testing.assert_array_equal(
+        np.asarray(est.coef_interval(method="mode"), dtype=float).reshape(-1, 2)[3], [0.0, 0.0]
+    )
     np.testing.assert_allclose(np.delete(est.coef_, 3), want.coef_, rtol=1e-10, atol=0)
     np.testing.assert_array_equal(np.flatnonzero(want.coef_), [1])
 
@@ -100,7 +102,7 @@ def test_constant_y_in_families_with_noise(family: str, rows: int) -> None:
     X, _ = make_data()
     est = HorseshoeRegressor(family=family).fit(X, np.full(N, 2.5))
     new = np.random.default_rng(1).standard_normal((rows, P))
-    np.testing.assert_array_equal(est.predict_interval(new), np.full((rows, 2), 2.5))
+    np.testing.assert_array_equal(est.predict_interval(new, method="mode"), np.full((rows, 2), 2.5))
     np.testing.assert_array_equal(est.predict(new, return_std=True)[1], np.zeros(rows))
     assert_says(refused(lambda: est.log_likelihood(X, np.full(N, 2.5))), "noise variance is 0", "constant y")
 

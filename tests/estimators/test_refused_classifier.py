@@ -143,7 +143,7 @@ CLASSIFIER_METHODS: dict[str, Callable[..., Any]] = {
     "predict_proba": lambda est, X, **kw: est.predict_proba(X, **kw),
     "predict_log_proba": lambda est, X, **kw: est.predict_log_proba(X, **kw),
     "decision_function": lambda est, X, **kw: est.decision_function(X, **kw),
-    "predict_interval": lambda est, X, **kw: est.predict_interval(X, **kw),
+    "predict_interval": lambda est, X, **kw: est.predict_interval(X, **kw, method="mode"),
     "log_likelihood": lambda est, X, **kw: est.log_likelihood(X, THREE.clip(0, len(est.classes_) - 1), **kw),
 }
 

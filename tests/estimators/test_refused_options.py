@@ -150,9 +150,9 @@ def test_options_are_checked_by_fit_and_not_before() -> None:
 
 AFTER_FIT: dict[str, Callable[[HorseshoeRegressor, np.ndarray], Any]] = {
     "predict": lambda est, X: est.predict(X),
-    "predict_interval": lambda est, X: est.predict_interval(X),
-    "coef_interval": lambda est, X: est.coef_interval(),
-    "summary": lambda est, X: est.summary(),
+    "predict_interval": lambda est, X: est.predict_interval(X, method="mode"),
+    "coef_interval": lambda est, X: est.coef_interval(method="mode"),
+    "summary": lambda est, X: est.summary(method="mode"),
 }
 
 

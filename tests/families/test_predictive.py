@@ -92,7 +92,7 @@ def test_with_many_rows_the_interval_is_that_of_the_family(case: FamilyCase, lev
     X_new = X[:40]
     distribution = fitted_distribution(model, case, model.linear_predictor(X_new))
     want = np.column_stack([distribution.ppf(0.5 - level / 2.0), distribution.ppf(0.5 + level / 2.0)])
-    got = model.predict_interval(X_new, level=level)
+    got = model.predict_interval(X_new, level=level, method="mode")
     if case.counts:  # a count on the edge of a step may go either way
         assert np.mean(got == want) > 0.9
         assert np.abs(got - want).max() <= 1.0
@@ -113,7 +113,7 @@ def test_with_few_rows_the_interval_is_that_of_the_mixture(case: FamilyCase, lev
     X_new = simulated(case, 12, seed=4)[0]
     moments = predictor_moments(model, X, X_new)
     assert moments[1].max() > 0.1
-    assert_central(model.predict_interval(X_new, level=level), model, case, moments, level)
+    assert_central(model.predict_interval(X_new, level=level, method="mode"), model, case, moments, level)
 
 
 @with_cdf
@@ -125,7 +125,7 @@ def test_far_from_the_data_the_interval_is_that_of_the_mixture(case: FamilyCase)
     if not case.counts:
         X_new = np.vstack([X_new, [[100.0, -50.0, 80.0]]])
     moments = predictor_moments(model, X, X_new)
-    assert_central(model.predict_interval(X_new), model, case, moments, 0.95, close=0.005)
+    assert_central(model.predict_interval(X_new, method="mode"), model, case, moments, 0.95, close=0.005)
 
 
 @with_cdf
@@ -161,9 +161,9 @@ def test_interval_of_two_classes_is_that_of_the_probability(case: FamilyCase) ->
     covariance = np.linalg.inv(D.T @ (weights[:, None] * D))
     half = stats.norm.ppf(0.95) * np.sqrt(np.einsum("ij,jk,ik->i", D, covariance, D))
     want = special.expit(np.column_stack([eta - half, eta + half]))
-    np.testing.assert_allclose(model.predict_interval(X, level=0.9), want, rtol=1e-5)
+    np.testing.assert_allclose(model.predict_interval(X, level=0.9, method="mode"), want, rtol=1e-5)
     classifier = HorseshoeClassifier(weights=case.family.weights, **FLAT).fit(X, y)
-    np.testing.assert_allclose(classifier.predict_interval(X, level=0.9), want, rtol=1e-5)
+    np.testing.assert_allclose(classifier.predict_interval(X, level=0.9, method="mode"), want, rtol=1e-5)
 
 
 @with_cdf
@@ -171,10 +171,10 @@ def test_intervals_are_nested_and_cover(case: FamilyCase) -> None:
     X, y = simulated(case, 3000, seed=10)
     model = HorseshoeRegressor(family=case.family).fit(X, y)
     X_new, y_new = simulated(case, 600, seed=11)
-    outer = model.predict_interval(X_new, level=0.9)
+    outer = model.predict_interval(X_new, level=0.9, method="mode")
     covered = np.mean((outer[:, 0] <= y_new) & (y_new <= outer[:, 1]))
     assert 0.86 < covered < (1.0 if case.counts else 0.94)
-    inner = model.predict_interval(X_new[:100], level=0.5)
+    inner = model.predict_interval(X_new[:100], level=0.5, method="mode")
     assert np.all(outer[:100, 0] <= inner[:, 0])
     assert np.all(inner[:, 0] <= inner[:, 1])
     assert np.all(inner[:, 1] <= outer[:100, 1])
@@ -185,7 +185,7 @@ def test_ends_of_intervals_of_counts_are_counts(case: FamilyCase) -> None:
     X, y = simulated(case, 40, seed=13)
     model = HorseshoeRegressor(family=case.family, **FLAT).fit(X, y)
     for level in (0.1, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999):
-        ends = model.predict_interval(X, level=level)
+        ends = model.predict_interval(X, level=level, method="mode")
         np.testing.assert_array_equal(ends, np.floor(ends))
         assert ends.min() >= 0.0
 
@@ -196,6 +196,6 @@ def test_offset_moves_the_interval_of_counts() -> None:
     model = HorseshoeRegressor(family="poisson").fit(X, y)
     offset = np.full(20, np.log(50.0))
     want = stats.poisson(50.0 * model.predict(X[:20])).ppf([[0.05], [0.95]]).T
-    got = model.predict_interval(X[:20], level=0.9, offset=offset)
+    got = model.predict_interval(X[:20], level=0.9, offset=offset, method="mode")
     np.testing.assert_allclose(got, want, rtol=0.05)
     np.testing.assert_allclose(model.predict(X[:20], offset=offset), 50.0 * model.predict(X[:20]), rtol=1e-12)

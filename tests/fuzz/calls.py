@@ -154,16 +154,18 @@ def _predict(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> 
 
 def _interval(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
     return {
-        "predict_interval": _ordered("predict_interval", model.predict_interval(X, _level(case), **offset))
+        "predict_interval": _ordered(
+            "predict_interval", model.predict_interval(X, _level(case), **offset, method="mode")
+        )
     }
 
 
 def _coef_interval(case: Case, model: Any, *_: Any) -> Values:
-    return {"coef_interval": _ordered("coef_interval", model.coef_interval(_level(case)))}
+    return {"coef_interval": _ordered("coef_interval", model.coef_interval(_level(case), method="mode"))}
 
 
 def _summary(case: Case, model: Any, *_: Any) -> Values:
-    table = model.summary(level=_level(case))
+    table = model.summary(level=_level(case), method="mode")
     return {"summary": table[["coef", "std", "lower", "upper", "shrinkage"]].to_numpy(float)}
 
 

@@ -18,7 +18,8 @@ class Fitted:
     """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts.
 
     ``covariance`` is that of the coefficients of columns, and of y, divided by 2^powers: never out of range.
-    ``aliases`` tells for which tied columns a column stands.
+    ``aliases`` tells for which tied columns a column stands, ``expected_by_chance`` how many would be
+    selected if none had an effect.
     """
 
     coef: Vector
@@ -35,6 +36,12 @@ class Fitted:
     family: Any
     result: FitResult
     aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    expected_by_chance: float = 0.0
+
+    @property
+    def n_fitted(self) -> int:
+        """The number of columns that could be selected: those that vary, one of each tied set."""
+        return int(self.result.active.size) - sum(len(tied) for tied in self.aliases.values())
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""

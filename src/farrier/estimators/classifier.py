@@ -15,6 +15,7 @@ from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
 from farrier.data.columns import Columns
 from farrier.data.validation import check_labels, check_weights, check_x
+from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.ending import warn_unfinished, weigh
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
+class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
@@ -58,7 +59,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
         The labels, sorted; of two, the second is the one whose probability is modelled.
     coef_, coef_std_, lambda2_, shrinkage_, support_ : arrays of shape (n_features,)
         As in `HorseshoeRegressor`; of shape (n_classes, n_features) for more than two classes.
-    intercept_, tau2_, n_iter_, status_, tau_at_bound_, trace_
+    intercept_, tau2_, n_iter_, status_, tau_at_bound_, trace_, expected_by_chance_
         As in `HorseshoeRegressor`; one for each class where there are more than two.
     aliases_ : dict
         As in `HorseshoeRegressor`; of all classes together.
@@ -76,7 +77,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
     >>> data = load_breast_cancer(as_frame=True)
     >>> model = HorseshoeClassifier().fit(data.data, data.target_names[data.target])
     >>> model.classes_.tolist(), int(model.support_.sum())
-    (['benign', 'malignant'], 5)
+    (['benign', 'malignant'], 4)
     >>> model.predict(data.data.head(2)).tolist()
     ['malignant', 'malignant']
     """
@@ -89,6 +90,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
     tau2_: Any
     support_: Mask
     aliases_: dict[Any, tuple[Any, ...]]
+    expected_by_chance_: Any
     scale_: Vector
     family_: Family
     shrinkage_: Vector
@@ -441,7 +443,7 @@ class HorseshoeClassifier(Selector, ClassifierMixin, BaseEstimator):
         models = self.estimators_
         for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
             setattr(self, name, self._stack([getattr(model, name) for model in models]))
-        for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_"):
+        for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_", "expected_by_chance_"):
             values = [getattr(model, name) for model in models]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.status_ = models[0].status_ if len(models) == 1 else tuple(m.status_ for m in models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_x, check_y
+from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, em_options
@@ -31,7 +33,11 @@ if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
+ROUGH_RHAT = 1.05
+"""Above it the ends of intervals are not to be trusted."""
+
+
+class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -105,6 +111,9 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         The scales, on the standardised scale on which the prior acts.
     support_ : bool array of shape (n_features,)
         Which coefficients are not zero.
+    expected_by_chance_ : float
+        How many columns would be selected if none had an effect, at this n, p and tau; for columns that are
+        orthogonal, and for those that are not a guide.
     aliases_ : dict
         Which column stands for which tied ones, by name or number: columns that are the same up to their unit
         and sign, where the prior selects. The first has the effect, the others are exactly zero.
@@ -141,6 +150,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
     tau2_: float
     support_: Mask
     aliases_: dict[Any, tuple[Any, ...]]
+    expected_by_chance_: float
     scale_: Vector
     shrinkage_: Vector
     n_iter_: int
@@ -484,9 +494,22 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         return choice == "posterior"
 
     def _interval_draws(self, options: dict[str, Any]) -> Posterior:
-        """Return draws that are the same whenever intervals are asked for, seed or none."""
+        """Return draws that are the same whenever intervals are asked for, seed or none.
+
+        The ends of intervals ask less of the chains than the last digit of a mean does.
+        """
         seed = {} if self.random_state is not None else {"random_state": 0}
-        return self.sample_posterior(**{**seed, **options})
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="R-hat is not below")
+            draws = self.sample_posterior(**{**seed, **options})
+        worst = float(np.nanmax(draws.rhat(), initial=1.0))
+        if worst > ROUGH_RHAT:
+            warnings.warn(
+                f"R-hat is {worst:.2f}: the chains behind these intervals do not agree yet; ask for more "
+                "n_draws, or for method='mode'",
+                stacklevel=3,
+            )
+        return draws
 
     def _has_sampler(self) -> bool:
         """Tell whether there is a posterior to draw from; of a copy without its data, that there would be."""
@@ -512,6 +535,7 @@ class HorseshoeRegressor(Selector, RegressorMixin, BaseEstimator):
         self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
         self.support_ = self.coef_ != 0.0
         self.aliases_ = named_aliases(self, fitted.aliases)
+        self.expected_by_chance_ = fitted.expected_by_chance
         self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
         self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
         self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace

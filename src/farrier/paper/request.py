@@ -65,7 +65,9 @@ class Request(NamedTuple):
 
     def about(self) -> dict[str, str]:
         """Return what the report says of how it was made."""
-        count = f"{self.replicates} of each setting (the paper has {self.experiment.replicates})"
+        printed = self.experiment.name in TABLES
+        beside = f" (the paper has {self.experiment.replicates})" if printed else ""
+        count = f"{self.replicates} of each setting{beside}"
         return {"replicates": count, "seed": str(self.seed), **here()}
 
 

@@ -1,0 +1,183 @@
+"""What noise alone would select, and whether a selection is clearly more than that.
+
+With orthogonal columns and unit noise a column is its z = sqrt(n) times its least-squares coefficient,
+standard normal where it has no effect. EM keeps it if its map has a fixed point away from zero: with
+s = n tau2 lambda2, E[b^2] = (z s / (1 + s))^2 + s / (1 + s) in units of sigma2 / n must give back lambda2 by
+the M-step. Along the curve of all W the z of that fixed point is known, and the least of them is the
+threshold that noise has to pass.
+
+Whether there is more than noise is a matter of evidence, not of numbers: where columns are many, true ones
+take the place of false ones. The extended Bayesian information criterion (Chen and Chen 2008) asks of k
+columns out of p that twice their log-likelihood rises by k (log n + 2 log p); noise seldom gets there,
+however it is searched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import ndtr
+
+from farrier._types import FitResult, Matrix, Status, Vector
+from farrier.data.fitted import Fitted
+from farrier.data.rows import Rows
+from farrier.data.standardise import SIGMA2_FLOOR
+from farrier.em.mstep import Hyper
+from farrier.families import Family
+from farrier.model.spec import ModelSpec
+from farrier.priors import is_dense
+
+GRID, FINER = 150, 60
+"""Points of the curve of W, first and near its lowest."""
+LARGEST_SHARE = 0.25
+"""No more columns than this share of the rows are judged: more could explain anything."""
+CLEARLY = 3.0
+"""A selection of so many times what noise gives, and five more, is clear whatever the evidence."""
+SMALLEST = 0.2
+"""A coefficient below 1/(5 sqrt n) is zero: so many standard errors, where noise is all there is."""
+REFITS = 30
+"""Steps of the fit of a few columns without a prior."""
+
+
+def threshold(hyper: Hyper, size: float, cutoff: float) -> float:
+    """Return the |z| that a null column has to exceed to be selected; ``size`` is n tau2.
+
+    ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error.
+
+    Examples
+    --------
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> hyper = Hyper(Horseshoe(), 2.0, HalfCauchy())
+    >>> round(threshold(hyper, 1e6, 0.2), 2), round(threshold(hyper, 1e-6, 0.2), 2)
+    (2.41, 3.73)
+    """
+    w = np.geomspace(1e-4, 1e7, GRID) / size
+    best = int(np.argmin(_squares(hyper, w, size, cutoff)))
+    near = np.geomspace(w[max(best - 1, 0)], w[min(best + 1, w.size - 1)], FINER)
+    return math.sqrt(float(_squares(hyper, near, size, cutoff).min()))
+
+
+def _squares(hyper: Hyper, w: Vector, size: float, cutoff: float) -> Vector:
+    """Return the z^2 whose fixed point has this W; infinite where there is none that counts."""
+    s = size * hyper.mode(w)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        mean2 = 2.0 * size * w - s / (1.0 + s)
+        z2 = mean2 * ((1.0 + s) / s) ** 2
+    return np.asarray(np.where(np.isfinite(z2) & (mean2 >= cutoff * cutoff), z2, np.inf))
+
+
+def expected_by_chance(hyper: Hyper, result: FitResult, n_columns: int, cutoff: float | None) -> float:
+    """Return how many of so many columns would be selected if none had an effect.
+
+    ``cutoff`` is the size below which a coefficient is zero, if not 1/(5 sqrt n).
+
+    Examples
+    --------
+    >>> from farrier.model.fit import empty_result
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> null = empty_result(Status.CONVERGED, 1000, 300.0, HalfCauchy())
+    >>> round(expected_by_chance(Hyper(Horseshoe(), 2.0, HalfCauchy()), null, 1000, None), 1)
+    15.6
+    """
+    variance = result.intercept_variance
+    if is_dense(hyper.local) or variance <= 0.0:
+        return float(n_columns)
+    information = result.scales.sigma2 / variance
+    least = SMALLEST if cutoff is None else cutoff * math.sqrt(information)
+    passed = threshold(hyper, information * result.scales.tau2, least)
+    return 2.0 * n_columns * float(ndtr(-passed))
+
+
+def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
+    """Return the status of a fit that found no more than noise would, if it is one."""
+    result = fitted.result
+    selected = int(result.support.sum())
+    if result.status not in (Status.CONVERGED, Status.SEPARATED) or not spec.hyper.sparse or not selected:
+        return None
+    if selected > CLEARLY * fitted.expected_by_chance + 5.0:
+        return None
+    return None if any(gain > 0.0 for gain in gains(spec, rows, fitted)) else Status.CHANCE
+
+
+def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
+    """Return the most that some of the selected columns have above what is asked of them, at least 0.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Gaussian
+    >>> from farrier.model.fit import fit
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> x = np.arange(20.0)
+    >>> rows = Rows(Dense(x[:, None]), x + np.sin(7.0 * x), None, np.zeros(20))
+    >>> spec = ModelSpec(Gaussian(), Horseshoe(), HalfCauchy())
+    >>> evidence(spec, rows, fit(spec, rows)) > 0.0
+    True
+    """
+    return max(0.0, *gains(spec, rows, fitted), 0.0)
+
+
+def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
+    """Yield it for the strongest column, the two strongest, and so on, as far as rows allow."""
+    strength = np.abs(fitted.coef) * fitted.scale
+    most = min(int((strength > 0.0).sum()), int(LARGEST_SHARE * rows.y.size))
+    if most == 0:
+        return
+    chosen = np.argsort(-strength, kind="stable")[:most]
+    keep = np.zeros(strength.size, dtype=np.bool_)
+    keep[chosen] = True
+    x = (rows.columns.take(keep).dense() / fitted.scale[keep])[:, np.argsort(np.argsort(chosen))]
+    n, p = float(rows.counts.sum()), max(fitted.n_fitted, 2)
+    each = math.log(max(n, 2.0)) + 2.0 * math.log(p)
+    if spec.family.is_location:  # in units in which no square overflows
+        known = rows.y - rows.offset
+        rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))
+    for size, gain in _likelihood_gains(spec, rows, fitted.family, x):
+        yield gain - size * each
+
+
+def _likelihood_gains(spec: ModelSpec, rows: Rows, family: Family, x: Matrix) -> Iterator[tuple[int, float]]:
+    """Yield twice the gain in log-likelihood of the first columns over none."""
+    ones = np.full((len(x), int(spec.fit_intercept)), 1.0)
+    if family.constant_weights:
+        root = np.sqrt(rows.counts)
+        basis = np.linalg.qr(np.column_stack([ones, x]) * root[:, None])[0]
+        explained = np.cumsum(np.append(0.0, (basis.T @ (root * rows.y)) ** 2))
+        left = (float(rows.counts @ rows.y**2) - explained)[ones.shape[1] :]
+        left = np.maximum(left, SIGMA2_FLOOR * left[0])
+        for size, rss in enumerate(left[1:], 1):
+            yield size, float(rows.counts.sum()) * math.log(left[0] / rss)
+        return
+    none = _loss(family, rows, ones)
+    for size in _sizes(x.shape[1]):
+        yield size, 2.0 * (none - _loss(family, rows, np.column_stack([ones, x[:, :size]])))
+
+
+def _sizes(most: int) -> list[int]:
+    """Return 1, 2, 3, 4, 6, 8, 12, ... up to ``most``."""
+    sizes = {round(2.0 ** (step / 2.0)) for step in range(2 * most.bit_length() + 1)}
+    return sorted({size for size in sizes if size <= most} | {most})
+
+
+def _loss(family: Family, rows: Rows, x: Matrix) -> float:
+    """Return minus the log-likelihood of a fit without a prior, by iterated least squares."""
+    y, counts, offset, sigma2 = rows.y, rows.counts, rows.offset, 1.0
+    eta, best = offset + family.level(y, counts, offset), math.inf
+    if family.has_dispersion:
+        sigma2 = float(counts @ (y - eta) ** 2 / counts.sum()) or 1.0
+    for _ in range(REFITS):
+        weights, targets = family.working(y, eta, sigma2)
+        root = np.sqrt(counts * weights)
+        coef = np.linalg.lstsq(x * root[:, None], root * (targets - offset), rcond=None)[0]
+        eta = x @ coef + offset
+        if family.has_dispersion:
+            weights = family.working(y, eta, sigma2).weights
+            sigma2 = float(counts @ (weights * (y - eta) ** 2) / counts.sum()) or sigma2
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = float(counts @ family.neg_log_likelihood(y, eta, sigma2))
+        if not loss < best - 1e-3:
+            return min(best, loss if math.isfinite(loss) else math.inf)
+        best = loss
+    return best
