@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -41,20 +42,32 @@ class Moments(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """The hyperparameters: local scales, global scale, noise variance."""
+    """The hyperparameters: local scales, global scale, noise variance; and the slab, which is known."""
 
     lambda2: Vector
     tau2: float
     sigma2: float
+    slab2: float = math.inf
 
     @property
     def prior_variance(self) -> Vector:
-        """tau2 * lambda2_j: the prior variance of b_j in units of sigma2."""
-        return self.tau2 * self.lambda2
+        """tau2 * lambda2_j within the slab: the prior variance of b_j in units of sigma2."""
+        return within_slab(self.tau2 * self.lambda2, self.slab2)
 
     def take(self, keep: Mask) -> Scales:
         """Return the scales of the columns in ``keep``."""
         return self._replace(lambda2=self.lambda2[keep])
+
+
+def within_slab(variance: Vector, slab2: float) -> Vector:
+    """Return prior variances with the precision of a slab, 1 / slab2, added to theirs.
+
+    Examples
+    --------
+    >>> within_slab(np.array([0.1, 1e12]), 4.0).round(4)
+    array([0.0976, 4.    ])
+    """
+    return variance if slab2 == math.inf else variance / (1.0 + variance / slab2)
 
 
 class Start(NamedTuple):

@@ -94,7 +94,7 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
         intercept=float(units.intercept(result.intercept, result.coef)),
         sigma2=units.sigma2(sigma2) if family.has_dispersion else 1.0,
         lambda2=lambda2,
-        shrinkage=1.0 / (1.0 + information * result.scales.tau2 * lambda2),
+        shrinkage=1.0 / (1.0 + information * units.places(result.scales.prior_variance)),
         scale=units.places(spread),
         center=units.center(result.center),
         intercept_variance=units.sigma2(result.intercept_variance) if has_intercept else 0.0,

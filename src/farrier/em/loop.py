@@ -76,7 +76,7 @@ def _first(begin: Begin, hyper: Hyper, options: Options) -> State:
         mean=start.mean,
         second_moment=start.second_moment,
         expected_rss=start.expected_rss,
-        scales=Scales(np.zeros_like(start.mean), hyper.tau.bounds[1], sigma2),
+        scales=Scales(np.zeros_like(start.mean), hyper.tau.bounds[1], sigma2, hyper.slab2),
     )
 
 

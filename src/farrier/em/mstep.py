@@ -13,11 +13,12 @@ from farrier.priors import GlobalPrior, LocalPrior, is_sparse
 
 
 class Hyper(NamedTuple):
-    """The prior of the scales: local, in its coordinate, and global."""
+    """The prior of the scales: local, in its coordinate, and global; and the square of the slab."""
 
     local: LocalPrior
     coordinate: float
     tau: GlobalPrior
+    slab2: float = math.inf
 
     def mode(self, w: Vector) -> Vector:
         """Return the local scales given W, Eq. (16)."""
@@ -46,7 +47,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
     --------
     >>> from farrier.priors import HalfCauchy, Horseshoe
     >>> m_step(Hyper(Horseshoe(), 2.0, HalfCauchy()), np.array([0.5, 0.0, 0.0]), sigma2=0.25)
-    Scales(lambda2=array([0.70710678, 0.        , 0.        ]), tau2=1.0, sigma2=0.25)
+    Scales(lambda2=array([0.70710678, 0.        , 0.        ]), tau2=1.0, sigma2=0.25, slab2=inf)
     """
     half_w = second_moment / (2.0 * sigma2)  # W_j tau2
     low, high = hyper.tau.bounds
@@ -62,13 +63,13 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
         return 0.5 * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
 
     if low == high:
-        return Scales(hyper.mode(half_w / high), high, sigma2)
+        return Scales(hyper.mode(half_w / high), high, sigma2, hyper.slab2)
     at_high, lambda2 = slope(high)
     if at_high <= 0.0:
-        return Scales(lambda2, high, sigma2)
+        return Scales(lambda2, high, sigma2, hyper.slab2)
     at_low, lambda2 = slope(low)
     if at_low >= 0.0:
-        return Scales(lambda2, low, sigma2)
+        return Scales(lambda2, low, sigma2, hyper.slab2)
     from scipy.optimize import brentq  # imported here: the horseshoe of the paper never needs it
 
     bottom, top = math.log(low), math.log(high)
@@ -81,7 +82,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
 
     log_tau2 = brentq(inner, bottom, top, xtol=1e-15, rtol=8.9e-16)
     tau2 = min(max(math.exp(log_tau2), low), high)
-    return Scales(hyper.mode(half_w / tau2), tau2, sigma2)
+    return Scales(hyper.mode(half_w / tau2), tau2, sigma2, hyper.slab2)
 
 
 def noise_variance(expected_rss: float, total_weight: float) -> float:

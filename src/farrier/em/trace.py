@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from farrier._types import Callback, Iteration
+import numpy as np
+
+from farrier._types import Callback, Iteration, within_slab
 from farrier.em.mstep import Hyper
 from farrier.em.state import State
 
@@ -34,7 +36,9 @@ def objective(hyper: Hyper, state: State) -> float | None:
     if not lambda2.all():  # a column that is orthogonal to z from the start
         lambda2, mean = lambda2[lambda2 > 0.0], mean[lambda2 > 0.0]
     rss = moments.expected_rss - scales.sigma2 * moments.fit_trace
-    quadratic = rss + float((mean * mean / (scales.tau2 * lambda2)).sum())  # z' (I + X D X')^-1 z
+    bare = scales.tau2 * lambda2
+    d = within_slab(bare, scales.slab2)
+    quadratic = rss + float((mean * mean / d).sum())  # z' (I + X D X')^-1 z
     local = hyper.local.neg_log_density(lambda2, hyper.coordinate)
     return (
         0.5 * state.problem.total_weight * math.log(scales.sigma2)
@@ -42,4 +46,5 @@ def objective(hyper: Hyper, state: State) -> float | None:
         + 0.5 * quadratic / scales.sigma2
         + float(local.sum())
         + hyper.tau.neg_log_density(scales.tau2)
+        + (0.0 if d is bare else 0.5 * float(np.log(bare / d).sum()))
     )

@@ -242,7 +242,8 @@ class Moving:
             changed = there is not state
             return Uncertainty(_covariance(there, of), there.problem.x_mean, variance, changed)
         base = state.spread_problem or self.full.take(state.active)
-        scales = state.scales._replace(tau2=information * state.scales.tau2, sigma2=sigma2 / information)
+        tau2, slab2 = information * state.scales.tau2, information * state.scales.slab2
+        scales = state.scales._replace(tau2=tau2, sigma2=sigma2 / information, slab2=slab2)
         covariance = _covariance(state._replace(problem=base, scales=scales), of)
         return Uncertainty(covariance, np.zeros(state.mean.size), scales.sigma2 / self.total_weight)
 

@@ -39,7 +39,7 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         The working weights of the Gaussian approximation: those of the Polya-gamma scale mixture, as in the
         paper, or those of Newton's method, whose standard deviations are wider where probabilities are near
         0 or 1.
-    prior, coordinate, tau, tau_max, expectation, fit_intercept, standardize
+    prior, coordinate, tau, tau_max, slab, expectation, fit_intercept, standardize
         As in `HorseshoeRegressor`.
     weight_type : {"count", "precision"}, default="count"
         As in `HorseshoeRegressor`; what it scales are the weights of the rows times those of the classes.
@@ -120,6 +120,7 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         warm_start: bool = False,
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        slab: float | None = None,
     ) -> None:
         self.weights = weights
         self.prior = prior
@@ -138,6 +139,7 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         self.warm_start = warm_start
         self.callback = callback
         self.random_state = random_state
+        self.slab = slab
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeClassifier:
         """Fit the model.

@@ -21,7 +21,7 @@ from farrier.data.validation import check_x, check_y
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
-from farrier.estimators.settings import STARTS, check_sigma2, em_options
+from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from farrier.families import Family, resolve_family
 from farrier.model.fit import Earlier, fit
 from farrier.model.sample import can_sample
@@ -61,6 +61,9 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         at its upper bound ``tau_max`` (see `tau_at_bound_`), so it is a dial rather than an estimate.
     tau_max : float, default=1.0
         Upper bound of tau when it is estimated.
+    slab : float, optional
+        Holds large coefficients: a precision of 1 / slab^2 is added to the prior's, on the scale on which it
+        acts and in units of the noise (of log odds, for classes). None: the horseshoe's own heavy tail.
     sigma2 : "estimate", "exact" or float, default="estimate"
         The noise variance: E[RSS]/n as in the paper; a number if it is known, in the units of y squared;
         or "exact", the conditional minimiser, which inflates the noise and warns. Families without a
@@ -178,6 +181,7 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         warm_start: bool = False,
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        slab: float | None = None,
     ) -> None:
         self.family = family
         self.prior = prior
@@ -196,6 +200,7 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         self.warm_start = warm_start
         self.callback = callback
         self.random_state = random_state
+        self.slab = slab
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
@@ -251,6 +256,7 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
             check_sigma2(self.sigma2, family.has_dispersion),
             self.fit_intercept,
             self.standardize,
+            check_slab(self.slab),
         )
         fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
         remember_columns(self, X, p)

@@ -14,6 +14,7 @@ from farrier.data.known import check_known
 from farrier.data.rows import known_rows
 from farrier.data.validation import check_labels, check_x, check_y
 from farrier.estimators.ending import remark_weights, warn_unfinished_mode, weigh
+from farrier.estimators.settings import check_slab
 from farrier.families import Family, Response, resolve_family
 from farrier.model.fit import fit
 from farrier.model.sample import refuse_fractions, sample
@@ -40,6 +41,7 @@ def sample_posterior(
     sigma2: str | float = "estimate",
     fit_intercept: bool = True,
     standardize: bool = True,
+    slab: float | None = None,
     sample_weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
@@ -80,6 +82,7 @@ def sample_posterior(
     sigma2 : "estimate" or float
         The noise variance, if it is known.
     fit_intercept, standardize : bool
+    slab : float, optional
         As in `HorseshoeRegressor`.
     sample_weight, offset, exposure : array-like of shape (n,), optional
         As in ``HorseshoeRegressor.fit``; "student_t" and "laplace" take whole weights only.
@@ -131,6 +134,7 @@ def sample_posterior(
         sigma2=_variance(sigma2, kind),
         fit_intercept=fit_intercept,
         standardize=standardize,
+        slab=check_slab(slab),
     )
     mode = remark_weights(fit(spec, rows), rows)
     warn_unfinished_mode(mode.result.status)

@@ -62,6 +62,19 @@ def check_sigma2(sigma2: Any, has_dispersion: bool = True) -> str | float:
     return sigma2
 
 
+def check_slab(slab: Any) -> float:
+    """Return the slab; infinite if there is none.
+
+    Examples
+    --------
+    >>> check_slab(None), check_slab(2.5)
+    (inf, 2.5)
+    """
+    return (
+        float("inf") if slab is None else check_number("slab", slab, low=1e-6, high=1e6, instead=" or None")
+    )
+
+
 def _check_threshold(threshold: Any) -> float | None:
     if isinstance(threshold, str) and threshold == "auto":
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +39,12 @@ class ModelSpec:
     sigma2: float | str = "estimate"
     fit_intercept: bool = True
     standardize: bool = True
+    slab: float = math.inf
 
     @property
     def hyper(self) -> Hyper:
         """The prior of the scales."""
-        return Hyper(self.prior, self.coordinate, self.tau)
+        return Hyper(self.prior, self.coordinate, self.tau, self.slab**2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
-from farrier._types import Matrix, Vector
-from farrier.conditional.base import Drawable, Kernel, kernel
+from farrier._types import Matrix, Vector, within_slab
+from farrier.conditional.base import Drawable, Kernel, condition, kernel
 from farrier.conditional.batch import Batch
 from farrier.data.columns import Columns
 from farrier.data.problem import LeastSquares, Targets
@@ -52,6 +52,7 @@ class Model:
     tau: GlobalSampler
     sigma2: float | None
     center: bool
+    slab2: float = math.inf
     token: str = field(default_factory=lambda: uuid4().hex)
     """Tells one model from another, in any process."""
 
@@ -120,6 +121,22 @@ def join(states: list[State]) -> State:
     )
 
 
+class SlabKernel(NamedTuple):
+    """The coefficients given the local scales, with a slab: then tau2 is no common factor."""
+
+    problem: LeastSquares
+    lambda2: Vector
+    slab2: float
+
+    def at(self, tau2: float) -> Drawable:
+        """Return the coefficients at one value of tau2."""
+        return condition(self.problem, within_slab(tau2 * self.lambda2, self.slab2))
+
+    def log_share(self, tau2: float) -> float:
+        """Return sum_j log(1 + tau2 lambda2_j / slab2): minus twice the log of what the slab leaves."""
+        return float(np.log1p(tau2 / self.slab2 * self.lambda2).sum())
+
+
 class Gibbs:
     """The sweep for families that are Gaussian given latent weights.
 
@@ -157,7 +174,7 @@ class Gibbs:
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw sigma2, the coefficients and the intercept of one chain, and tau2 with them integrated out."""
         problem = self.problem(state, chain, rng)
-        given = self.given(kernel(problem, state.lambda2[chain]), state, chain, rng)
+        given = self.given(self.kernel(problem, state.lambda2[chain]), state, chain, rng)
         if self.model.sigma2 is None:
             quadratic = max(given.quadratic + self.left_over, TINY)
             state.sigma2[chain] = 0.5 * quadratic / rng.standard_gamma(0.5 * self.dof)
@@ -182,6 +199,11 @@ class Gibbs:
         rows = Targets(targets - model.offset, float(model.y.size), weights, model.center)
         return LeastSquares(model.columns, rows)
 
+    def kernel(self, problem: LeastSquares, lambda2: Vector) -> Kernel | SlabKernel:
+        """Return the coefficients given the local scales, at any value of tau2."""
+        slab2 = self.model.slab2
+        return kernel(problem, lambda2) if slab2 == math.inf else SlabKernel(problem, lambda2, slab2)
+
     left_over = 0.0
     """What sigma2 is estimated from beside the problem."""
 
@@ -202,10 +224,13 @@ class Gibbs:
     def record(self, state: State, chain: int, problem: LeastSquares) -> None:
         """Add up the shrinkage factors of some of the sweeps."""
         if self.counted(state):
-            gain = problem.targets.information * state.tau2[chain] * state.lambda2[chain]
+            variance = within_slab(state.tau2[chain] * state.lambda2[chain], self.model.slab2)
+            gain = problem.targets.information * variance
             state.shrinkage[chain] += 1.0 / (1.0 + gain)
 
-    def given(self, scaled: Kernel, state: State, chain: int, rng: np.random.Generator) -> Drawable:
+    def given(
+        self, scaled: Kernel | SlabKernel, state: State, chain: int, rng: np.random.Generator
+    ) -> Drawable:
         """Return the coefficients at tau2, drawn anew with all below it integrated out where that pays."""
         if not self.collapse:
             return scaled.at(float(state.tau2[chain]))
@@ -216,13 +241,15 @@ class Gibbs:
         def log_density(log_tau: float) -> float:
             if not low <= log_tau <= high:
                 return -math.inf
-            there = scaled.at(math.exp(2.0 * log_tau))
+            tau2 = math.exp(2.0 * log_tau)
+            there = scaled.at(tau2)
             last[:] = [there]
+            slab = scaled.log_share(tau2) if isinstance(scaled, SlabKernel) else 0.0
             if known is None:
                 fit = self.dof * math.log(max(there.quadratic + self.left_over, TINY))
             else:
                 fit = there.quadratic / known
-            return self.model.tau.log_density(log_tau) - 0.5 * (there.log_det + fit)
+            return self.model.tau.log_density(log_tau) - 0.5 * (there.log_det + fit + slab)
 
         log_tau = slice_step(log_density, 0.5 * math.log(state.tau2[chain]), TAU_WIDTH, rng)
         state.tau2[chain] = math.exp(2.0 * log_tau)
@@ -256,7 +283,7 @@ class GaussianGibbs(Gibbs):
         if self.n_columns > model.y.size:
             super().move_coefficients(state)
             return
-        root = np.sqrt(state.tau2[:, None] * state.lambda2)
+        root = np.sqrt(within_slab(state.tau2[:, None] * state.lambda2, model.slab2))
         noise = source.standard_normal((len(root), problem.n_rows))
         given = Batch(problem, root, noise, source.standard_normal(root.shape))
         if model.sigma2 is None:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Vector
-from farrier.conditional.base import Drawable, Kernel, kernel
+from farrier.conditional.base import Drawable, Kernel
 from farrier.data.problem import LeastSquares, Targets
 from farrier.families import Augmented
-from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, State
+from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, SlabKernel, State
 from farrier.variates import slice_step
 
 PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
@@ -53,7 +53,7 @@ class Metropolis(Gibbs):
         """Propose, accept or not, and tune while that is allowed."""
         self._move_reference(state, chain)
         problem = self.problem(state, chain, rng)
-        scaled = kernel(problem, state.lambda2[chain])
+        scaled = self.kernel(problem, state.lambda2[chain])
         here = self._at(problem, np.append(state.coef[chain], state.intercept[chain]))
         if self.collapse:
             here = self._jump(scaled, problem, here, state, chain, rng)
@@ -86,7 +86,7 @@ class Metropolis(Gibbs):
 
     def _jump(
         self,
-        scaled: Kernel,
+        scaled: Kernel | SlabKernel,
         problem: LeastSquares,
         here: Place,
         state: State,
@@ -134,12 +134,14 @@ class Metropolis(Gibbs):
         level = model.offset + state.intercept[chain]
         fit = eta - level
         here = 0.5 * math.log(state.tau2[chain])
+        pull = 0.5 * float(state.coef[chain] @ state.coef[chain]) / model.slab2  # of the slab
 
         def log_density(log_tau: float) -> float:
             if not low <= log_tau <= high:
                 return -math.inf
-            there = level + math.exp(log_tau - here) * fit
-            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, there, 1.0))
+            grown = math.exp(log_tau - here)
+            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, level + grown * fit, 1.0))
+            loss += grown * grown * pull
             return model.tau.log_density(log_tau) - loss if math.isfinite(loss) else -math.inf
 
         log_tau = slice_step(log_density, here, TAU_WIDTH, rng)

@@ -74,7 +74,10 @@ class EMMap(NamedTuple):
         w = np.exp(log_second) / (2.0 * scales.sigma2 * scales.tau2)
         h = 1e-5
         up, down = (self.hyper.mode(w * np.exp(s)) for s in (h, -h))
-        return np.asarray(np.log(up / down) / (2.0 * h))
+        bent = scales.prior_variance / (
+            scales.tau2 * scales.lambda2
+        )  # d log d / d log lambda2: 1 without a slab
+        return np.asarray(bent * np.log(up / down) / (2.0 * h))
 
 
 def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
