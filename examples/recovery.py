@@ -55,7 +55,7 @@ def recovery(model: Any, size: float, draw: Draw) -> tuple[float, float, float]:
         X = rng.standard_normal((N, P))
         model.fit(X, draw(rng, X @ beta))
         hit = model.support_ & (beta != 0)
-        lower, upper = model.coef_interval()[hit].T
+        lower, upper = model.coef_interval(method="mode")[hit].T
         found.append(hit.sum())
         false.append((model.support_ & (beta == 0)).sum())
         covered.extend((lower <= beta[hit]) & (beta[hit] <= upper))
