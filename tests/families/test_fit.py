@@ -80,7 +80,9 @@ def assert_fixed_point(model: Any, X: Any, y: Any, weights: Any, offset: Any) ->
         assert np.all(np.abs(pull[kink]) <= bound * (1.0 + 1e-3))
     np.testing.assert_allclose(D.T @ pull, prior, rtol=1e-5, atol=1e-6 * np.abs(pull).sum())
     # sigma2 and b are in units of y; the local scales know only their ratio
-    second = b**2 + (model.coef_std_[on] * model.scale_[on]) ** 2
+    last = model._fitted.result.moments.variance[on]  # of the last E-step: std is that at the information
+    unit = np.sqrt(model.sigma2_ / model._fitted.result.scales.sigma2)
+    second = b**2 + last * unit**2
     np.testing.assert_allclose(
         model.lambda2_[on], horseshoe_mode(second / (2.0 * model.sigma2_ * model.tau2_)), rtol=1e-5
     )

@@ -242,7 +242,7 @@ def test_experiments_as_the_paper_has_them():
     assert six.metrics == ("CA", "NLL", "Time", "No.V")
     assert five.settings["diabetes"] == "Diabetes (n = 100, p = 385)"
     assert set(six.methods) <= set(five.methods)
-    assert any("100" in note for note in five.notes)
+    assert any("100" in note.text for note in five.notes)
 
 
 @pytest.mark.parametrize("experiment", [table5.EXPERIMENT, table6.EXPERIMENT])

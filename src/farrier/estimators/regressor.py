@@ -411,9 +411,10 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         array of shape (n_features, 2)
         """
         check_is_fitted(self)
+        level = check_level(level)
         if self._by_posterior(method, options):
             return self._interval_draws(options).interval(level)
-        z = float(ndtri(0.5 + check_level(level) / 2.0))
+        z = float(ndtri(0.5 + level / 2.0))
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
 
     def sample_posterior(self, **options: Any) -> Posterior:

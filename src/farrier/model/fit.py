@@ -59,10 +59,10 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     options = options._replace(sigma2=known_sigma2(spec, units))
     with fitting_threads(*design.columns.shape):
         result, ties = _solve(spec, prepared, options, start)
-    if not design.kept.any():
-        result = result.with_status(Status.NO_COLUMNS)
-    fitted = restore(result, units, design.spread, result.family or spec.family)
-    return _judged(spec, rows, options, fitted, {} if ties is None else _aliases(ties, units.kept))
+        if not design.kept.any():
+            result = result.with_status(Status.NO_COLUMNS)
+        fitted = restore(result, units, design.spread, result.family or spec.family)
+        return _judged(spec, rows, options, fitted, {} if ties is None else _aliases(ties, units.kept))
 
 
 def _judged(

@@ -160,7 +160,8 @@ def _interval(method: str) -> Runner:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="R-hat is not below")
             of_coef = model.coef_interval(method=method, **options)
-            of_new = model.predict_interval(problem.new, method=method, **options)
+            new = problem.design if problem.new is None else problem.new
+            of_new = model.predict_interval(new, method=method, **options)
         return Fit(model.coef_, float(model.intercept_), (of_coef, of_new))
 
     return run
