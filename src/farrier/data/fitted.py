@@ -18,8 +18,8 @@ class Fitted:
     """A fit in the user's units; ``lambda2`` and ``tau2`` on the scale on which the prior acts.
 
     ``covariance`` is that of the coefficients of columns, and of y, divided by 2^powers: never out of range.
-    ``aliases`` tells for which tied columns a column stands, ``expected_by_chance`` how many would be
-    selected if none had an effect.
+    ``aliases`` tells for which tied columns a column stands; ``hyper`` and ``cutoff`` are the prior of the
+    scales and the size below which a coefficient is zero.
     """
 
     coef: Vector
@@ -36,7 +36,8 @@ class Fitted:
     family: Any
     result: FitResult
     aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    expected_by_chance: float = 0.0
+    hyper: Any = None
+    cutoff: float | None = None
 
     @property
     def n_fitted(self) -> int:

@@ -90,7 +90,6 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
     tau2_: Any
     support_: Mask
     aliases_: dict[Any, tuple[Any, ...]]
-    expected_by_chance_: Any
     scale_: Vector
     family_: Family
     shrinkage_: Vector
@@ -379,6 +378,14 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         table = coefficient_table if len(self.estimators_) == 1 else class_table
         return table(self, level, method)
 
+    @property
+    def expected_by_chance_(self) -> Any:
+        """How many columns would be selected if none had an effect; one number for each class of several."""
+        if "estimators_" not in self.__dict__:
+            raise AttributeError("expected_by_chance_ is there after fit")
+        found = [model.expected_by_chance_ for model in self.estimators_]
+        return found[0] if len(found) == 1 else np.array(found)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -445,7 +452,7 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         models = self.estimators_
         for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
             setattr(self, name, self._stack([getattr(model, name) for model in models]))
-        for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_", "expected_by_chance_"):
+        for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_"):
             values = [getattr(model, name) for model in models]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         self.status_ = models[0].status_ if len(models) == 1 else tuple(m.status_ for m in models)

@@ -23,8 +23,8 @@ from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from farrier.families import Family, resolve_family
+from farrier.model.chance import expected_by_chance
 from farrier.model.fit import Earlier, fit
-from farrier.model.sample import can_sample
 from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_interval, predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
@@ -153,7 +153,6 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
     tau2_: float
     support_: Mask
     aliases_: dict[Any, tuple[Any, ...]]
-    expected_by_chance_: float
     scale_: Vector
     shrinkage_: Vector
     n_iter_: int
@@ -461,6 +460,13 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
 
         return coefficient_table(self, level, method)
 
+    @property
+    def expected_by_chance_(self) -> float:
+        """How many columns would be selected if none had an effect."""
+        if "_fitted" not in self.__dict__:
+            raise AttributeError("expected_by_chance_ is there after fit")
+        return expected_by_chance(self._fitted)
+
     def __getstate__(self) -> Any:
         """Leave the training data and the draws out of copies: they are large, and seldom needed."""
         state = super().__getstate__()
@@ -520,6 +526,8 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
 
     def _has_sampler(self) -> bool:
         """Tell whether there is a posterior to draw from; of a copy without its data, that there would be."""
+        from farrier.model.sample import can_sample  # imported here: most fits are never sampled from
+
         training = self.__dict__.get("_training")
         return training is None or can_sample(training.spec, training.rows, self.status_)
 
@@ -542,7 +550,6 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
         self.support_ = self.coef_ != 0.0
         self.aliases_ = named_aliases(self, fitted.aliases)
-        self.expected_by_chance_ = fitted.expected_by_chance
         self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
         self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
         self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace

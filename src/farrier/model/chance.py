@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr
 
-from farrier._types import FitResult, Matrix, Status, Vector
+from farrier._types import Matrix, Status, Vector
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import SIGMA2_FLOOR
@@ -68,26 +68,25 @@ def _squares(hyper: Hyper, w: Vector, size: float, cutoff: float) -> Vector:
     return np.asarray(np.where(np.isfinite(z2) & (mean2 >= cutoff * cutoff), z2, np.inf))
 
 
-def expected_by_chance(hyper: Hyper, result: FitResult, n_columns: int, cutoff: float | None) -> float:
-    """Return how many of so many columns would be selected if none had an effect.
-
-    ``cutoff`` is the size below which a coefficient is zero, if not 1/(5 sqrt n).
+def expected_by_chance(fitted: Fitted) -> float:
+    """Return how many of the columns of a fit would be selected if none had an effect.
 
     Examples
     --------
-    >>> from farrier.model.fit import empty_result
-    >>> from farrier.priors import HalfCauchy, Horseshoe
-    >>> null = empty_result(Status.CONVERGED, 1000, 300.0, HalfCauchy())
-    >>> round(expected_by_chance(Hyper(Horseshoe(), 2.0, HalfCauchy()), null, 1000, None), 1)
+    >>> from farrier import HorseshoeRegressor
+    >>> x = np.random.default_rng(0).standard_normal((300, 1000))
+    >>> round(expected_by_chance(HorseshoeRegressor().fit(x, x[:, 0])._fitted), 1)
     15.6
     """
-    variance = result.intercept_variance
-    if is_dense(hyper.local) or variance <= 0.0:
-        return float(n_columns)
-    information = result.scales.sigma2 / variance
-    least = SMALLEST if cutoff is None else cutoff * math.sqrt(information)
+    result, hyper = fitted.result, fitted.hyper
+    if hyper is None:  # nothing was fitted
+        return 0.0
+    if is_dense(hyper.local) or result.intercept_variance <= 0.0:
+        return float(fitted.n_fitted)
+    information = result.scales.sigma2 / result.intercept_variance
+    least = SMALLEST if fitted.cutoff is None else fitted.cutoff * math.sqrt(information)
     passed = threshold(hyper, information * result.scales.tau2, least)
-    return 2.0 * n_columns * float(ndtr(-passed))
+    return 2.0 * fitted.n_fitted * float(ndtr(-passed))
 
 
 def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
@@ -96,9 +95,26 @@ def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
     selected = int(result.support.sum())
     if result.status not in (Status.CONVERGED, Status.SEPARATED) or not spec.hyper.sparse or not selected:
         return None
-    if selected > CLEARLY * fitted.expected_by_chance + 5.0:
+    if _is_clear(spec, fitted, selected) or any(gain > 0.0 for gain in gains(spec, rows, fitted)):
         return None
-    return None if any(gain > 0.0 for gain in gains(spec, rows, fitted)) else Status.CHANCE
+    return None if selected > CLEARLY * expected_by_chance(fitted) + 5.0 else Status.CHANCE
+
+
+def _is_clear(spec: ModelSpec, fitted: Fitted, selected: int) -> bool:
+    """Tell whether a Gaussian fit as it stands is worth all of its columns, from what it left of y."""
+    result = fitted.result
+    if not spec.family.constant_weights or result.intercept_variance <= 0.0:
+        return False
+    n = result.scales.sigma2 / result.intercept_variance
+    rss = result.moments.expected_rss - result.scales.sigma2 * result.moments.fit_trace
+    if selected > LARGEST_SHARE * n or not 0.0 < rss < n:  # the squares of y add up to n
+        return False
+    return n * math.log(n / rss) > selected * _asked(n, fitted)
+
+
+def _asked(n: float, fitted: Fitted) -> float:
+    """Return what the criterion asks of each column."""
+    return math.log(max(n, 2.0)) + 2.0 * math.log(max(fitted.n_fitted, 2))
 
 
 def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
@@ -129,8 +145,7 @@ def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
     keep = np.zeros(strength.size, dtype=np.bool_)
     keep[chosen] = True
     x = (rows.columns.take(keep).dense() / fitted.scale[keep])[:, np.argsort(np.argsort(chosen))]
-    n, p = float(rows.counts.sum()), max(fitted.n_fitted, 2)
-    each = math.log(max(n, 2.0)) + 2.0 * math.log(p)
+    each = _asked(float(rows.counts.sum()), fitted)
     if spec.family.is_location:  # in units in which no square overflows
         known = rows.y - rows.offset
         rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))

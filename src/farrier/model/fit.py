@@ -20,7 +20,7 @@ from farrier.em.result import scatter_result
 from farrier.em.starts import earlier_start
 from farrier.em.weights import Begin, Constant, Moving, Weights
 from farrier.linalg import fitting_threads
-from farrier.model.chance import expected_by_chance, remark
+from farrier.model.chance import remark
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from farrier.priors import GlobalPrior
 
@@ -68,10 +68,8 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
 def _judged(
     spec: ModelSpec, rows: Rows, options: Options, fitted: Fitted, aliases: dict[int, tuple[int, ...]]
 ) -> Fitted:
-    """Return the fit with what is tied, what chance would select, and a word on a selection like that."""
-    fitted = replace(fitted, aliases=aliases)
-    chance = expected_by_chance(spec.hyper, fitted.result, fitted.n_fitted, options.zero_threshold)
-    fitted = replace(fitted, expected_by_chance=chance)
+    """Return the fit with what is tied, and a word on a selection that noise could have made."""
+    fitted = replace(fitted, aliases=aliases, hyper=spec.hyper, cutoff=options.zero_threshold)
     status = remark(spec, rows, fitted)
     return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
 
