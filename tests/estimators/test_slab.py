@@ -16,7 +16,7 @@ from farrier.families import Gaussian, resolve_family
 from farrier.model.fit import fit
 from farrier.model.spec import ModelSpec
 from farrier.paper.coverage import RESPONSES
-from farrier.priors import HalfCauchy, Horseshoe
+from farrier.priors import HalfCauchy, Horseshoe, Lasso, Slab
 from farrier.sampling import gibbs
 
 FAMILIES = ("gaussian", "poisson", "binomial", "student_t", "negative_binomial", "laplace")
@@ -52,6 +52,22 @@ def test_the_objective_never_rises() -> None:
     found = fit(spec, rows, Options(tol=1e-10, fast=False)).result
     values = np.array([line.objective for line in found.trace])
     assert np.all(np.diff(values) < 1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:R-hat")
+def test_a_prior_with_a_slab_is_the_same_model() -> None:
+    X, y = data("gaussian", 40, 6, size=5.0)
+    one, other = HorseshoeRegressor(slab=0.5).fit(X, y), HorseshoeRegressor(prior=Slab(0.5)).fit(X, y)
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    short: dict[str, Any] = {"n_draws": 200, "n_warmup": 100, "random_state": 0}
+    draws = [sample_posterior(X, y, **short, **kind).coef for kind in ({"slab": 0.5}, {"prior": Slab(0.5)})]
+    np.testing.assert_array_equal(*draws)
+    lasso = HorseshoeRegressor(prior=Slab(0.5, Lasso()), sigma2=1.0).fit(X, y)
+    np.testing.assert_array_equal(
+        lasso.coef_, HorseshoeRegressor(prior="lasso", slab=0.5, sigma2=1.0).fit(X, y).coef_
+    )
+    with pytest.raises(ValueError, match="width"):
+        Slab(-1.0)
 
 
 def test_large_coefficients_are_held() -> None:

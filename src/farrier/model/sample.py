@@ -54,7 +54,7 @@ def sample(
         tau=spec.tau,
         sigma2=None if isinstance(known, str) else known,
         center=spec.fit_intercept,
-        slab2=spec.slab**2,
+        slab2=spec.slab2,
     )
     return draw(model, units, rows, mode, plan, extras, vars(spec), names, classes)
 

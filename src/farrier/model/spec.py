@@ -44,7 +44,12 @@ class ModelSpec:
     @property
     def hyper(self) -> Hyper:
         """The prior of the scales."""
-        return Hyper(self.prior, self.coordinate, self.tau, self.slab**2)
+        return Hyper(self.prior, self.coordinate, self.tau, self.slab2)
+
+    @property
+    def slab2(self) -> float:
+        """The square of the slab, the narrower one if the prior has one too."""
+        return min(self.slab, getattr(self.prior, "slab", math.inf)) ** 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,7 @@ from farrier.priors.local import (
     StudentT,
 )
 from farrier.priors.names import resolve_global, resolve_local
+from farrier.priors.slab import Slab
 
 __all__ = [
     "FixedScale",
@@ -54,6 +55,7 @@ __all__ = [
     "LocalSampler",
     "NormalGamma",
     "Ridge",
+    "Slab",
     "StrawdermanBerger",
     "StudentT",
     "is_dense",

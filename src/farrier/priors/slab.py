@@ -1,0 +1,69 @@
+"""A local prior whose coefficients are held by a slab."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from farrier._types import Vector
+from farrier.priors.base import LocalPrior, require_positive
+from farrier.priors.local import Horseshoe
+from farrier.variates import Source
+
+
+@dataclass(frozen=True)
+class Slab:
+    """A prior of the local scales, with a precision of 1 / width^2 added to that of every coefficient.
+
+    The same as ``slab=`` of the estimators, for those who hand a prior around.
+
+    Parameters
+    ----------
+    width : float
+        The standard deviation of a coefficient that nothing else holds, on the scale on which the prior acts
+        and in units of the noise.
+    prior : LocalPrior
+        The prior of the local scales, which stays as it is.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.1, 9.9, 20.1, 29.9]
+    >>> free, held = (HorseshoeRegressor(prior=p, sigma2=1.0).fit(X, y) for p in ("horseshoe", Slab(1.0)))
+    >>> bool(held.coef_[0] < free.coef_[0])
+    True
+    """
+
+    width: float
+    prior: LocalPrior = field(default_factory=Horseshoe)
+
+    def __post_init__(self) -> None:
+        require_positive(self, width=self.width)
+        if not isinstance(self.prior, LocalPrior):
+            raise TypeError(f"Slab: prior={self.prior!r} must be an object of farrier.priors")
+
+    @property
+    def slab(self) -> float:
+        """The width."""
+        return self.width
+
+    @property
+    def dense(self) -> bool:
+        """Whether small coefficients are meant to stay."""
+        return getattr(self.prior, "dense", False)
+
+    def null_rate(self, coordinate: float) -> float:
+        """Return that of the prior."""
+        return self.prior.null_rate(coordinate)
+
+    def mode(self, w: Vector, coordinate: float) -> Vector:
+        """Return that of the prior: a slab has no say in lambda."""
+        return self.prior.mode(w, coordinate)
+
+    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+        """Return that of the prior."""
+        return self.prior.neg_log_density(lambda2, coordinate)
+
+    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Any:
+        """Draw as the prior does."""
+        return self.prior.draw(w, lambda2, rng)  # type: ignore[attr-defined]
