@@ -273,7 +273,9 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
             New rows.
         return_std : bool, default=False
             Whether to return the standard deviation of the predictive distribution too: the noise and
-            the uncertainty of the coefficients and of the intercept.
+            the uncertainty of the coefficients and of the intercept. It is infinite where there is none, as
+            of t noise with at most 2 degrees of freedom, and where counts are known so badly that it is too
+            large for a float.
         offset, exposure : float or array-like of shape (m,), optional
             As in `fit`; a row without them has an offset of 0 and an exposure of 1.
 
@@ -411,9 +413,10 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         array of shape (n_features, 2)
         """
         check_is_fitted(self)
+        level = check_level(level)
         if self._by_posterior(method, options):
             return self._interval_draws(options).interval(level)
-        z = float(ndtri(0.5 + check_level(level) / 2.0))
+        z = float(ndtri(0.5 + level / 2.0))
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
 
     def sample_posterior(self, **options: Any) -> Posterior:
