@@ -338,3 +338,50 @@ def test_weights_that_leave_one_row() -> None:
 def test_weights_of_strings() -> None:
     X, y = make_data()
     assert_says(fit_message(X, y, sample_weight=["heavy"] * N), "sample_weight", NUMBER)
+
+
+# --- what is no table, and no vector ---------------------------------------------------------------
+
+FIELDS = np.zeros(N, dtype=[("height", float), ("age", float)])
+
+
+@pytest.mark.parametrize(
+    ("X", "says"),
+    [
+        ("data", ["'data'", "rows and columns"]),
+        ({1.0, 2.0}, ["1.0", "rows and columns"]),
+        (None, ["None", "rows and columns"]),
+        ([[1.0, 2.0], [3.0, 4.0], [5.0]], ["2 entries in row 0", "1 in row 2"]),
+        (FIELDS, ["structured", "height", "age", "structured_to_unstructured"]),
+        (np.zeros((0, P)), ["no rows", "0 sample"]),
+        (sparse.csr_array((0, P)), ["no rows", "0 sample"]),
+        (sparse.csr_array((N, 0)), [r"0 feature\(s\)"]),
+        (np.zeros((2, N, P)), ["dim"]),
+    ],
+    ids=["word", "set", "None", "ragged", "fields", "no rows", "sparse rows", "sparse columns", "3d"],
+)
+def test_what_is_no_table(X: Any, says: list[str]) -> None:
+    assert_says(fit_message(X, make_data()[1]), r"\bX\b", *says)
+
+
+@pytest.mark.parametrize(
+    ("y", "says"),
+    [
+        ("data", ["'data'", "one value for each row"]),
+        ({1.0, 2.0}, ["1.0", "one value for each row"]),
+        (3.0, ["3.0", "one value for each row"]),
+        ([[1.0, 2.0], [3.0]], ["2 entries in row 0", "1 in row 1"]),
+        (FIELDS, ["structured", "height"]),
+        (np.zeros(0), [f"X has {N} rows", "y has 0"]),
+    ],
+    ids=["word", "set", "number", "ragged", "fields", "no rows"],
+)
+def test_what_is_no_vector(y: Any, says: list[str]) -> None:
+    assert_says(fit_message(make_data()[0], y), r"\by\b", *says)
+
+
+@pytest.mark.parametrize("kind", [float, pd.SparseDtype(float, 0.0)], ids=["dense", "sparse"])
+def test_columns_that_share_a_name(kind: Any) -> None:
+    X, y = make_data()
+    frame = pd.DataFrame(X, columns=["age", "height", "age", *NAMES[3:]]).astype(kind)
+    assert_says(fit_message(frame, y), r"\bX\b", "'age'", r"\b0 and 2\b")

@@ -27,6 +27,16 @@ def assert_no_variables(est: HorseshoeRegressor, X: np.ndarray, expected: float)
     assert not np.any(np.asarray(est.summary(method="mode")["selected"]))
 
 
+@pytest.mark.parametrize("family", ["student_t", "laplace"])
+def test_constant_y_without_an_intercept_has_a_scale(family: str) -> None:
+    """All deviations from the median are zero, but y is not: its size is then its scale."""
+    X, _ = make_data()
+    est = HorseshoeRegressor(family=family, fit_intercept=False, max_iter=300).fit(X, np.full(N, 3.0))
+    larger = HorseshoeRegressor(family=family, fit_intercept=False, max_iter=300).fit(X, np.full(N, 12.0))
+    np.testing.assert_allclose(larger.coef_, 4.0 * est.coef_, rtol=1e-9)
+    assert np.isfinite(est.predict(X)).all()
+
+
 @pytest.mark.parametrize("value", [0.0, 0.1, -7.0, 1e8 / 3, 1e-300])
 @pytest.mark.parametrize("wide", [False, True])
 def test_constant_y(value: float, wide: bool) -> None:

@@ -73,6 +73,7 @@ BAD_LABELS = {
     "three dimensions": bad(r"\by\b", "1d|dim|shape", y=LABELS[:, None, None]),
     "one label": bad(r"\by\b", "1d|dim|shape", y=1),
     "ragged": bad(r"\by\b", "1d|dim|shape|sequence", y=[[0, 1], [1]] * (N // 2)),
+    "arrays inside": bad(r"\by\b", at_row(ROW), "one label", y=put(LABELS, [0, 1], object)),
     "continuous": bad(r"\by\b", "continuous", "HorseshoeRegressor|regression", y=REAL),
     "complex": bad(r"\by\b", "complex", y=LABELS + 1j),
     "words among numbers": bad(r"\by\b", "text|str|mix", y=put(LABELS, "yes", object)),

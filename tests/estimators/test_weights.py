@@ -114,6 +114,32 @@ def test_weights_too_light_for_the_sampler_are_sent_to_precisions(diabetes):
         sample_posterior(*diabetes, sample_weight=0.001, **SHORT)
 
 
+@pytest.mark.parametrize("weight", [1e-6, 1e-3, 0.9e-1 / 442])
+def test_weights_too_light_without_an_intercept_either(diabetes, weight):
+    """Draws of sigma2 with so few degrees of freedom are beyond the range of floats."""
+    with pytest.raises(ValueError, match=r"sample_weight adds up to .*weight_type='precision'"):
+        sample_posterior(*diabetes, sample_weight=weight * 0.1, fit_intercept=False, **SHORT)
+
+
+@pytest.mark.parametrize("family", ["student_t", "laplace"])
+def test_a_row_that_would_be_repeated_without_end_is_refused(family):
+    X, y, _ = simulate.linear(30, 3, n_signals=1)
+    weights = np.ones(30)
+    weights[7] = 1e10
+    with pytest.raises(
+        ValueError, match=r"sample_weight adds up to 1e\+10 \(it is 1e\+10 in row 7\).* repeated"
+    ):
+        sample_posterior(X, y, family=family, sample_weight=weights, **SHORT)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_equal_precisions_of_classes_are_no_weights(two_classes, size):
+    X, y = two_classes
+    model = HorseshoeClassifier(**PRECISION).fit(X, y, sample_weight=np.full(y.size, size))
+    same(model, HorseshoeClassifier().fit(X, y))
+    assert model.score(X, y, sample_weight=np.full(y.size, size)) == pytest.approx(model.score(X, y))
+
+
 @pytest.mark.parametrize("value", ["counts", None, 1])
 def test_other_types_of_weights_are_refused(diabetes, value):
     for ask in (

@@ -17,7 +17,7 @@ Values = dict[str, Any]
 
 ESTIMATORS = {"regressor": HorseshoeRegressor, "classifier": HorseshoeClassifier}
 RUN = {"n_draws": 6, "n_warmup": 4, "n_chains": 2, "random_state": 1, "n_jobs": 1}
-ARRAYS = ("X", "y", "sample_weight", "offset", "new", "level")
+ARRAYS = ("X", "y", "sample_weight", "offset", "exposure", "new", "level")
 """The flaws that are not options."""
 
 
@@ -56,13 +56,18 @@ def _unmodified(before: list[Any], after: tuple[Any, Any]) -> None:
 
 def _rows(case: Case, data: Data) -> dict[str, Any]:
     """Return the arguments that have one value for each row."""
-    found = {"sample_weight": data.weights, "offset": data.offset}
+    found = {"sample_weight": data.weights, "offset": data.offset, "exposure": data.exposure}
     where, way = case.flaw or ("", "")
     if where in found:
         found[where] = spoil_vector(way, np.ones(case.n))
     if where == "X":  # another number of rows, perhaps
         found = {}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _known(rows: dict[str, Any]) -> dict[str, Any]:
+    """Return what of them is asked for new rows as well."""
+    return {name: rows[name] for name in ("offset", "exposure") if name in rows}
 
 
 def _options(case: Case, data: Data) -> dict[str, Any]:
@@ -104,9 +109,7 @@ def _fit(case: Case, data: Data, X: Any, y: Any) -> Values:
 def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values:
     """Return the fit, and what was asked of it."""
     several = case.call == "classifier" and len(model.classes_) > 2
-    offset = (
-        {} if several or case.flaw == ("new", "no rows") else {k: v for k, v in rows.items() if k == "offset"}
-    )
+    offset = {} if several or case.flaw == ("new", "no rows") else _known(rows)
     new = _new(case, X)
     names = ["coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_"]
     values = {name: getattr(model, name) for name in names}
@@ -114,7 +117,7 @@ def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values
         values["sigma2_"] = model.sigma2_
     if not np.array_equal(model.support_, np.not_equal(model.coef_, 0.0)):
         raise ContradictionError("support_ is not where coef_ is not zero")
-    str(model.status_)
+    values["status"] = str(model.status_)
     values["eta"] = (model.decision_function if case.call == "classifier" else model.linear_predictor)(
         new, **offset
     )
@@ -214,7 +217,7 @@ def _drawn(case: Case, posterior: Any, X: Any, offset: Any) -> Values:
 def _sample(case: Case, data: Data, X: Any, y: Any) -> Values:
     rows = _rows(case, data)
     posterior = sample_posterior(X, y, **{**RUN, **_options(case, data), **rows})
-    offset = {} if case.flaw and case.flaw[0] == "new" else {k: v for k, v in rows.items() if k == "offset"}
+    offset = {} if case.flaw and case.flaw[0] == "new" else _known(rows)
     return _drawn(case, posterior, _new(case, X), offset)
 
 

@@ -88,7 +88,11 @@ def _take(data: Data, order: np.ndarray) -> Data:
         return values if values is None or np.ndim(values) == 0 else values[order]
 
     return data._replace(
-        X=data.X[order], y=data.y[order], weights=take(data.weights), offset=take(data.offset)
+        X=data.X[order],
+        y=data.y[order],
+        weights=take(data.weights),
+        offset=take(data.offset),
+        exposure=take(data.exposure),
     )
 
 

@@ -24,6 +24,7 @@ class Data(NamedTuple):
     weights: Any = None
     offset: Any = None
     unit: float = 1.0
+    exposure: Any = None
 
 
 def build(case: Case) -> Data:
@@ -32,7 +33,8 @@ def build(case: Case) -> Data:
     X = _cast(_scale(_twist(_design(rng, case), case, rng), case, rng), case.dtype)
     unit = 10.0**case.y_exponent if case.is_location else 1.0
     with np.errstate(all="ignore"):
-        return Data(X, _response(case, X, rng, unit), _weights(case, rng), _offset(case, rng, unit), unit)
+        y, weights = _response(case, X, rng, unit), _weights(case, rng)
+        return Data(X, y, weights, _offset(case, rng, unit), unit, _exposure(case, rng))
 
 
 def _design(rng: np.random.Generator, case: Case) -> np.ndarray:
@@ -184,8 +186,14 @@ def _offset(case: Case, rng: np.random.Generator, unit: float) -> Any:
         "normal": unit * normal,
         "constant": np.full(case.n, 2.0 * unit),
         "large": 30.0 * unit * normal,
+        "exposure": None,
     }
     return kinds[case.offset]
+
+
+def _exposure(case: Case, rng: np.random.Generator) -> Any:
+    """Return how long each row was watched, some a thousand times as long as others."""
+    return 10.0 ** rng.uniform(-1.0, 2.0, case.n) if case.offset == "exposure" else None
 
 
 def wrap_x(case: Case, X: np.ndarray) -> Any:

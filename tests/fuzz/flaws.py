@@ -15,6 +15,7 @@ NAN, INF = float("nan"), float("inf")
 OPTIONS: list[tuple[str, Any]] = [
     *(("tau", value) for value in (0.0, -1.0, NAN, INF, 1e200, 1e-200, "large", None)),
     *(("tau_max", value) for value in (0.0, -1.0, NAN, INF, 1e200, 1e-10, 1e-200, "large")),
+    *(("slab", value) for value in (0.0, -1.0, NAN, INF, 1e200, 1e-10, "wide", True)),
     ("prior", "cauchy"),
     ("prior", None),
 ]
@@ -83,6 +84,19 @@ WEIGHT_WAYS = [
     *("one positive", "masked", "date"),
 ]
 OFFSET_WAYS = ["nan", "inf", "longer", "text", "2d", "huge", "hundreds", "none", "complex", "masked", "date"]
+EXPOSURE_WAYS = [
+    "nan",
+    "inf",
+    "negative",
+    "longer",
+    "all zero",
+    "text",
+    "2d",
+    "huge",
+    "tiniest",
+    "none",
+    "complex",
+]
 NEW_WAYS = ["fewer columns", "nan", "other names", "reversed names", "no rows", "1d", "huge", "unfitted"]
 
 DATA = [
@@ -92,11 +106,17 @@ DATA = [
     *(("offset", way) for way in OFFSET_WAYS),
     *(("new", way) for way in NEW_WAYS),
 ]
+EXPOSURE = [("exposure", way) for way in EXPOSURE_WAYS]
 FLAWS: dict[str, list[tuple[str, Any]]] = {
-    "regressor": [*OPTIONS, *LOOP, *VARIANCE, *SEARCH, *FAMILY, *LEVEL, *DATA, *DATA],
+    "regressor": [*OPTIONS, *LOOP, *VARIANCE, *SEARCH, *FAMILY, *LEVEL, *DATA, *DATA, *EXPOSURE],
     "classifier": [*OPTIONS, *LOOP, *SEARCH, *CLASSES, *LEVEL, *DATA, *DATA],
-    "sampler": [*OPTIONS, *VARIANCE, *FAMILY, *RUN, *LEVEL, *DATA, *DATA],
-    "means": [*OPTIONS, *LOOP, *VARIANCE, *(("y", way) for way in Y_WAYS)],
+    "sampler": [*OPTIONS, *VARIANCE, *FAMILY, *RUN, *LEVEL, *DATA, *DATA, *EXPOSURE],
+    "means": [
+        *(flaw for flaw in OPTIONS if flaw[0] != "slab"),
+        *LOOP,
+        *VARIANCE,
+        *(("y", way) for way in Y_WAYS),
+    ],
 }
 
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from farrier.families import NegativeBinomial, Poisson
 from farrier.posterior import draws as posterior_module
 from farrier.posterior.draws import Posterior
+from farrier.posterior.predictive import predictive_std
 from posterior_runs import CASES, FAMILIES, TALL, WHOLE, flat_draws, long, run
 from simulate import DRAWS
 
@@ -28,6 +30,23 @@ VARIANCES = {
     "negative_binomial": lambda mean, sigma2, extra: mean + mean**2 / extra,
     "poisson": lambda mean, sigma2, extra: mean,
 }
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3, 1.0, 2.5, 4.0, 8.0])
+@pytest.mark.parametrize("size", [np.inf, 2.0])
+def test_the_standard_deviation_of_counts_is_that_of_a_lognormal_mean(spread: float, size: float) -> None:
+    """However badly the mean is known: E[exp(2 eta)] comes from far out in the tail of eta."""
+    family = Poisson() if size == np.inf else NegativeBinomial(size=size)
+    mean, square = np.exp(1.0 + 0.5 * spread**2), np.exp(2.0 + 2.0 * spread**2)
+    expected = np.sqrt(mean + square / size + square * -np.expm1(-(spread**2)))
+    found = predictive_std(family, np.array([1.0]), np.array([spread]), 1.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_a_standard_deviation_of_counts_beyond_all_floats_is_infinite() -> None:
+    std = predictive_std(Poisson(), np.zeros(2), np.array([1.0, 1000.0]), 1.0)
+    assert np.isfinite(std).tolist() == [True, False]
+    assert std[1] == np.inf
 
 
 @pytest.mark.parametrize("family", FAMILIES)

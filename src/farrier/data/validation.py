@@ -12,7 +12,15 @@ from sklearn.utils.validation import _get_feature_names, check_array, column_or_
 from farrier._types import Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.dense import Dense
-from farrier.data.frames import DATES, date_column, frame_values
+from farrier.data.frames import DATES, date_column, frame_values, is_pandas
+from farrier.data.shapes import (
+    naming,
+    read_array,
+    refuse_no_rows,
+    refuse_no_table,
+    refuse_no_vector,
+    refuse_several,
+)
 from farrier.data.sparse import Sparse
 
 TOTAL_WEIGHT = 1e-20, 1e20
@@ -36,16 +44,18 @@ def check_x(x: Any) -> Columns:
         return Dense(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
+    _refuse_same_names(x)
     if hasattr(x, "dtypes") and hasattr(x, "sparse") and x.shape[1]:  # a data frame of sparse columns
         return _with_names(_check_sparse(x.sparse.to_coo(), x), x)
     refuse_masked("X", x)
     _refuse_date_columns(x)
     values = frame_values(x)
+    refuse_no_table(values)
     _refuse_words(values, x)
     try:
         array = check_array(values, dtype=np.float64, ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{error}{_where_not_a_number(x)}") from error
+        raise type(error)(f"{naming('X', error)}{_where_not_a_number(x)}") from error
     return _with_names(Dense(_finite(x, np.asarray(array))), x)
 
 
@@ -76,13 +86,21 @@ def _finite(x: Any, array: Matrix) -> Matrix:
 def _check_sparse(x: Any, given: Any) -> Sparse:
     """Return a sparse matrix, in any format and with any indices, as columns; ``given`` has their names."""
     if x.ndim != 2:
-        raise ValueError(f"Expected 2D array, got a sparse array of shape {x.shape}: give rows and columns")
+        raise ValueError(
+            f"Expected 2D array, but X is a sparse array of shape {x.shape}: give rows and columns"
+        )
+    refuse_no_rows(x)
     if x.dtype.kind not in "biuf":
         kind = "Complex data not supported: " if x.dtype.kind == "c" else ""
         raise ValueError(
             f"{kind}X is sparse with dtype {x.dtype}, but must hold numbers: convert it to float"
         )
-    matrix = check_array(x, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
+    try:
+        matrix = check_array(
+            x, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X"
+        )
+    except ValueError as error:
+        raise ValueError(naming("X", error)) from error
     if not matrix.has_canonical_format or not matrix.data.all():
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -148,9 +166,13 @@ def check_y(y: Any, n_rows: int) -> Vector:
         return check_finite("y", y)
     refuse_sparse("y", y)
     refuse_masked("y", y)
-    if np.iscomplexobj(y if hasattr(y, "dtype") else np.asarray(y)):
+    given = y if hasattr(y, "dtype") else read_array("y", y)
+    if np.iscomplexobj(given):
         raise ValueError("Complex data not supported: y must be real")
-    array = check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
+    refuse_no_vector(given)
+    array = check_array(
+        y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0, input_name="y"
+    )
     _refuse_dates("y", array)
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
@@ -178,14 +200,12 @@ def check_labels(y: Any, n_rows: int) -> Any:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     refuse_sparse("y", y)
     refuse_masked("y", y)
-    try:
-        array = np.asarray(y)
-        if array.dtype.kind in "US" and not hasattr(y, "dtype"):
-            array = np.asarray(y, dtype=object)  # or NaN among words would be the word "nan"
-    except ValueError as error:
-        raise ValueError("y must be a 1d array of labels, but its entries differ in shape") from error
+    array = read_array("y", y)
+    if array.dtype.kind in "US" and not hasattr(y, "dtype"):
+        array = np.asarray(y, dtype=object)  # or NaN among words would be the word "nan"
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold labels")
+    refuse_no_vector(array)
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(f"y has {array.shape[1]} columns, but a classifier explains one column of labels")
     if array.ndim not in (1, 2):
@@ -205,6 +225,7 @@ def check_labels(y: Any, n_rows: int) -> Any:
                 f"y is missing (NaN or None) in row {missing[0]}: remove such rows before fitting"
             )
     if labels.dtype.kind == "O":
+        refuse_several(labels)
         plain = np.array(labels.tolist())
         kinds = {isinstance(label, str) for label in labels}
         if len(kinds) > 1:
@@ -218,8 +239,10 @@ def check_labels(y: Any, n_rows: int) -> Any:
     return labels
 
 
-def check_weights(weights: Any, n_rows: int) -> Vector | None:
+def check_weights(weights: Any, n_rows: int, any_total: bool = False) -> Vector | None:
     """Return the weights as non-negative floats that do not all vanish, or None.
+
+    ``any_total`` is for weights of which only the proportions matter: they may add up to anything.
 
     Examples
     --------
@@ -229,7 +252,7 @@ def check_weights(weights: Any, n_rows: int) -> Vector | None:
     if weights is None:
         return None
     refuse_masked("sample_weight", weights)
-    vector = np.asarray(weights)
+    vector = read_array("sample_weight", weights)
     if vector.ndim == 0:
         vector = np.full(n_rows, vector)
     vector = _as_float("sample_weight", vector)
@@ -247,7 +270,8 @@ def check_weights(weights: Any, n_rows: int) -> Vector | None:
         raise ValueError("sample_weight is zero for every row: at least two rows need a positive weight")
     if (vector == 1.0).all():
         return None
-    _refuse_extreme_weights(vector)
+    if not any_total:
+        _refuse_extreme_weights(vector)
     return vector
 
 
@@ -300,7 +324,7 @@ def check_offset(offset: Any, n_rows: int) -> Vector | float:
     if offset is None:
         return 0.0
     refuse_masked("offset", offset)
-    vector = _as_float("offset", np.asarray(offset))
+    vector = _as_float("offset", read_array("offset", offset))
     if vector.shape != (n_rows,):
         raise ValueError(f"offset has shape {vector.shape}, but X has {n_rows} rows: give one for each row")
     return check_finite("offset", vector)
@@ -336,12 +360,23 @@ def _refuse_date_columns(x: Any) -> None:
         raise ValueError(f"X holds dates or durations in {_column_name(x, column)}: {DAYS}")
 
 
+def _refuse_same_names(x: Any) -> None:
+    """Refuse columns of a frame that share a name: nothing could be said of one of them alone."""
+    if is_pandas(x) and not x.columns.is_unique:
+        again = int(np.argmax(x.columns.duplicated()))
+        name = x.columns[again]
+        first = int(np.argmax(x.columns == name))
+        raise ValueError(
+            f"X has several columns of the name {name!r}, as columns {first} and {again}: give each its own"
+        )
+
+
 def _refuse_words(given: Any, x: Any) -> None:
     """Refuse text, even where it reads like a number, and dates: the signs of a column read wrongly.
 
     ``x`` is what ``given`` was made of, and may have names.
     """
-    values: Any = given if isinstance(given, np.ndarray) else np.asarray(given)
+    values: Any = given if isinstance(given, np.ndarray) else read_array("X", given)
     _refuse_dates("X", values, " in column 0")
     if values.ndim != 2 or values.dtype.kind not in "OUS":
         return

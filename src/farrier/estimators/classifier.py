@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_number
@@ -167,11 +167,12 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         family = Binomial(self.weights)
         matrix = check_x(X)
         labels = check_labels(y, matrix.shape[0])
-        try:
-            check_classification_targets(labels)
-        except ValueError as error:
-            raise ValueError(f"y does not hold labels: {error} HorseshoeRegressor explains numbers") from None
-        weights = check_weights(sample_weight, matrix.shape[0])
+        kind = type_of_target(labels, input_name="y")
+        if kind not in ("binary", "multiclass"):
+            raise ValueError(
+                f"y does not hold labels (Unknown label type: {kind}): HorseshoeRegressor explains numbers"
+            )
+        weights = check_weights(sample_weight, matrix.shape[0], self.weight_type == "precision")
         classes, codes = _encode(labels, weights)
         _check_two(offset, classes)
         weights = self._class_weights(classes, codes, weights)
@@ -294,7 +295,7 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         """
         predicted = self.predict(X, offset)
         right = np.asarray(predicted == check_labels(y, len(predicted)), dtype=np.float64)
-        return float(np.average(right, weights=check_weights(sample_weight, len(predicted))))
+        return float(np.average(right, weights=weigh(sample_weight, len(predicted), self.weight_type)))
 
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return the log-likelihood of the labels, as `predict_log_proba` has it.
@@ -425,7 +426,7 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
             if not isinstance(self.class_weight, dict):
                 raise ValueError(f"class_weight={self.class_weight!r} must be a dict, 'balanced' or None")
             per_class = self._given_weights(classes.tolist())
-        return check_weights(rows * per_class[codes], codes.size)
+        return check_weights(rows * per_class[codes], codes.size, self.weight_type == "precision")
 
     def _given_weights(self, classes: list[Any]) -> Vector:
         """Return the weight of each class; 1 for those that are not named."""

@@ -27,9 +27,11 @@ def weigh(sample_weight: Any, n_rows: int, weight_type: Any) -> Vector | None:
     array([0.5, 1.5, 0. ])
     """
     check_choice("weight_type", weight_type, WEIGHT_TYPES)
-    weights = check_weights(sample_weight, n_rows)
-    if weights is None or weight_type == "count":
-        return weights
+    if weight_type == "count":
+        return check_weights(sample_weight, n_rows)
+    weights = check_weights(sample_weight, n_rows, any_total=True)
+    if weights is None:
+        return None
     shares = weights / weights.max()  # whose sum cannot overflow
     return check_weights(shares / shares[shares > 0.0].mean(), n_rows)
 

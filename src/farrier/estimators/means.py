@@ -11,6 +11,7 @@ from farrier._types import FitResult, Status, Vector
 from farrier.data.fitted import rescale
 from farrier.data.identity import Identity
 from farrier.data.problem import LeastSquares, Targets
+from farrier.data.shapes import read_array
 from farrier.data.standardise import Units, standardise_response
 from farrier.data.validation import check_y, refuse_masked, refuse_sparse
 from farrier.em.loop import solve
@@ -78,7 +79,7 @@ def normal_means(
 def _observations(y: Any) -> Vector:
     refuse_sparse("y", y)
     refuse_masked("y", y)
-    vector = np.asarray(y)
+    vector = read_array("y", y)
     if vector.ndim != 1 or vector.size == 0:
         raise ValueError(
             f"y must be a dense array of one dimension, at least one value long; got shape {vector.shape}"

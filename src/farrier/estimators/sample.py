@@ -12,6 +12,7 @@ from sklearn.utils.validation import _get_feature_names
 from farrier._checks import check_number
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
+from farrier.data.shapes import read_array
 from farrier.data.validation import check_labels, check_x, check_y
 from farrier.estimators.ending import remark_weights, warn_unfinished_mode, weigh
 from farrier.estimators.settings import check_slab
@@ -175,7 +176,7 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
 
 def _response(y: Any, n_rows: int, family: Family) -> Response:
     """Return the response as numbers, and the two labels if it was given as such."""
-    if family.is_binary and np.asarray(y).dtype.kind in "OUSb":
+    if family.is_binary and read_array("y", y).dtype.kind in "OUSb":
         return family.encode(check_labels(y, n_rows))
     return family.encode(check_y(y, n_rows))
 

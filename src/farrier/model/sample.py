@@ -17,6 +17,11 @@ from farrier.priors import GlobalSampler, LocalSampler
 from farrier.sampling.chains import Plan
 from farrier.sampling.gibbs import Model
 
+MOST_ENTRIES = 1e8
+"""Of X with its rows repeated: about a gigabyte, and 10 million rows of few columns."""
+LEAST_DOF = 0.1
+"""Of sigma2: with fewer degrees of freedom some draws of it are beyond the range of floats."""
+
 
 def sample(
     spec: ModelSpec,
@@ -35,6 +40,7 @@ def sample(
     _refuse_status(mode.result.status)
     if spec.family.latent_rows:
         refuse_fractions(rows.weights, spec.family)
+        _refuse_many_rows(spec, rows)
         rows = rows.repeated()
     _refuse_light_rows(spec, rows)
     prepared = prepare(spec, rows)
@@ -75,6 +81,7 @@ def can_sample(spec: ModelSpec, rows: Rows, status: Status) -> bool:
         _refuse_without_sampler(spec)
         _refuse_status(status)
         refuse_fractions(rows.weights, spec.family)
+        _refuse_many_rows(spec, rows)
         _refuse_light_rows(spec, rows)
     except ValueError:
         return False
@@ -124,10 +131,24 @@ def _refuse_without_sampler(spec: ModelSpec) -> None:
         )
 
 
+def _refuse_many_rows(spec: ModelSpec, rows: Rows) -> None:
+    """Refuse weights that repeat rows until they fill the memory: each row has a latent weight of its own."""
+    total, columns = float(rows.counts.sum()), rows.columns.shape[1]
+    most = MOST_ENTRIES / max(columns, 10)
+    if spec.family.latent_rows and rows.weights is not None and total > most:
+        row = int(np.argmax(rows.weights))
+        raise ValueError(
+            f"sample_weight adds up to {total:g} (it is {rows.weights[row]:g} in row "
+            f"{row if rows.number is None else rows.number[row]}), and {type(spec.family).__name__} noise is "
+            f"sampled with each row repeated as often as its weight says: at most {most:g} rows with so many "
+            "columns; use smaller whole weights, or the Gaussian family"
+        )
+
+
 def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
     total = float(rows.counts.sum())
     unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
-    if unknown and total <= float(spec.fit_intercept):
+    if unknown and total - float(spec.fit_intercept) < LEAST_DOF:
         raise ValueError(
             f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: weights count "
             "rows; if only their proportions matter, use weight_type='precision', or give sigma2"

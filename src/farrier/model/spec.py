@@ -89,7 +89,7 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
         response = standardise_response(left, rows.weights, center, rows.number)
         if response.unit > 0.0 and not family.constant_weights:
-            unit = family.scale(left, rows.counts)
+            unit = family.scale(left, rows.counts) or response.unit  # 0 if y is constant, but not 0
             refuse_unit(unit, left, rows.number)
             response = ScaledResponse(0.0, unit, left / unit)
             _refuse_far(left, unit, rows.number)

@@ -16,7 +16,8 @@ from farrier._types import Mask, Matrix, Vector
 from farrier.families import Family, Predictive
 
 FEW = np.polynomial.hermite_e.hermegauss(15)
-MANY = np.linspace(-7.0, 7.0, 281), np.exp(-0.5 * np.linspace(-7.0, 7.0, 281) ** 2)
+END, PLACES = 7.0, np.linspace(0.0, 1.0, 281)
+MANY = np.linspace(-END, END, 281), np.exp(-0.5 * np.linspace(-END, END, 281) ** 2)
 WELL_KNOWN = 0.7
 """A few nodes do where eta's standard deviation is below this share of the noise of a single y."""
 CHUNK = 1024
@@ -29,6 +30,8 @@ DEGREE = 32
 def predictive_std(family: Family, eta: Vector, spread: Vector, sigma2: float) -> Vector:
     """Return the standard deviation of y when eta has standard deviation ``spread``.
 
+    Behind a log link it grows like exp(spread^2): infinite where its square is too large to be computed.
+
     Examples
     --------
     >>> from farrier.families import Gaussian
@@ -37,15 +40,19 @@ def predictive_std(family: Family, eta: Vector, spread: Vector, sigma2: float) -
     """
     if family.constant_weights:
         return np.sqrt(sigma2 + spread**2)
-    first, second = np.zeros_like(eta), np.zeros_like(eta)
-    nodes, weights = _nodes(MANY)
+    first, second, total = np.zeros_like(eta), np.zeros_like(eta), np.zeros_like(eta)
+    reach = 2.0 * spread if family.log_link else 0.0  # where exp(2 eta) times the density of eta is largest
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite standard deviation is an answer
         center = family.mean(eta)
-        for node, weight in zip(nodes, weights, strict=True):
+        for place in PLACES:
+            node = END * (2.0 * place - 1.0) + place * reach
+            weight = np.exp(-0.5 * node * node)
             point = eta + node * spread
             gap = family.mean(point) - center
             first += weight * gap
             second += weight * (family.variance(point, sigma2) + gap * gap)
+            total += weight
+        first, second = first / total, second / total
         variance = second - np.minimum(first * first, second)
         return np.sqrt(np.where(np.isfinite(variance), variance, np.inf))
 
