@@ -15,6 +15,7 @@ from fuzz.flaws import FLAWS
 
 LARGEST = 150
 """Scales are 10**-150 to 10**150."""
+SLOW_TOL = 1e-9
 
 CALLS = ["regressor"] * 10 + ["classifier"] * 4 + ["sampler"] * 4 + ["means"] * 2
 FAMILIES = ["gaussian"] * 6 + [
@@ -191,6 +192,8 @@ def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
     known = sorted(set(more) & accepted(call))
     for name in draw(st.lists(st.sampled_from(known), max_size=3, unique=True)):
         options[name] = draw(st.sampled_from(more[name]))
+    if options.get("tol", 1.0) < SLOW_TOL:
+        options.setdefault("max_iter", 1000)  # or such a fit takes all that it may, class by class
     if call == "regressor" and not Case(options=options).is_location:
         options.pop("sigma2", None)  # has no meaning there, and says so: see the flaws
     return {name: value for name, value in options.items() if value not in ("gaussian", "horseshoe")}

@@ -23,6 +23,8 @@ from farrier.linalg import scatter
 
 SIGMA2_FLOOR = 1e-12
 """Below this share of the variance of y the noise variance changes no coefficient by more than rounding."""
+SIGMA2_CEILING = 1e200
+"""So many times the variance of y cannot be its noise, and would soon be out of range."""
 
 
 UNIT_OF_Y = 2.0**-505, 2.0**505
@@ -193,6 +195,11 @@ class Units(NamedTuple):
 
     def from_sigma2(self, sigma2: float) -> float:
         """Return the user's noise variance on the prior's scale, above what rounding would make of zero."""
+        if sigma2 / SIGMA2_CEILING > self.unit**2:
+            raise ValueError(
+                f"sigma2={sigma2:g} is more than {SIGMA2_CEILING:g} times the squared spread of y, which is "
+                f"{self.unit:.3g}: give the variance of the noise in the squared unit of y"
+            )
         return max(sigma2 / self.unit**2, SIGMA2_FLOOR)
 
     @property
@@ -217,7 +224,7 @@ class Units(NamedTuple):
         (low, high), unit, scale = WRITABLE, self.unit, self.scale
         if unit == 0.0 or within(scale, max(low, unit / high), unit / low):
             return
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):  # a spread may be rounded to zero
             ratio = unit / scale
         small, large = ratio < low, (ratio > high) | (scale < low)
         if not (small | large).any():

@@ -274,7 +274,7 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
             Whether to return the standard deviation of the predictive distribution too: the noise and
             the uncertainty of the coefficients and of the intercept. It is infinite where there is none, as
             of t noise with at most 2 degrees of freedom, and where counts are known so badly that it is too
-            large for a float.
+            large to be computed.
         offset, exposure : float or array-like of shape (m,), optional
             As in `fit`; a row without them has an offset of 0 and an exposure of 1.
 
