@@ -81,7 +81,10 @@ def whole(tmp_path_factory):
     return finish(tmp_path_factory.mktemp("whole"))
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize(
+    "moment",
+    [*MOMENTS[::3], *(pytest.param(m, marks=pytest.mark.slow) for m in MOMENTS if m not in MOMENTS[::3])],
+)
 def test_ctrl_c_at_any_moment(moment, tmp_path, whole):
     out = tmp_path / "a folder"
     jobs = "2" if "Popen" in moment or "jsonl" in moment else "1"

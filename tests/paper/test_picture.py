@@ -73,7 +73,7 @@ def within(axis, place):
     return low <= place <= high
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.8])
+@pytest.mark.parametrize("spread", [pytest.param(0.0, marks=pytest.mark.slow), 0.8])
 @pytest.mark.parametrize(("name", "methods"), CASES)
 def test_a_picture_can_be_read(name, methods, spread, figure_of):
     figure = figure_of(name, methods, spread)
