@@ -17,6 +17,7 @@ from refusals import NUMBER, ROW, Bad, at_row, bad, frozen, put, refused, told
 from refused_data import (
     BAD_FOR_ALL,
     BAD_OFFSETS,
+    CODES,
     FRAME,
     HALF_NAMED,
     LABELS,
@@ -75,6 +76,7 @@ BAD_LABELS = {
     "ragged": bad(r"\by\b", "1d|dim|shape|sequence", y=[[0, 1], [1]] * (N // 2)),
     "arrays inside": bad(r"\by\b", at_row(ROW), "one label", y=put(LABELS, [0, 1], object)),
     "continuous": bad(r"\by\b", "continuous", "HorseshoeRegressor|regression", y=REAL),
+    "huge": bad(r"\by\b", "continuous", y=put(CODES, 1e300)),
     "complex": bad(r"\by\b", "complex", y=LABELS + 1j),
     "words among numbers": bad(r"\by\b", "text|str|mix", y=put(LABELS, "yes", object)),
 }

@@ -167,7 +167,8 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         family = Binomial(self.weights)
         matrix = check_x(X)
         labels = check_labels(y, matrix.shape[0])
-        kind = type_of_target(labels, input_name="y")
+        with np.errstate(invalid="ignore"):  # of numbers too large to be whole numbers there
+            kind = type_of_target(labels, input_name="y")
         if kind not in ("binary", "multiclass"):
             raise ValueError(
                 f"y does not hold labels (Unknown label type: {kind}): HorseshoeRegressor explains numbers"
