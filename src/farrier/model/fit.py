@@ -83,7 +83,7 @@ def _solve(
         weights = _weights(spec, prepared, options.fast, ties)
         begin = _begin(weights, spec.hyper, options, prepared.units, start, ties)
         result = solve(weights, spec.hyper, options, begin)
-        more = find_near_ties(weights.full, result.support) if spec.hyper.sparse else None
+        more = find_near_ties(weights.full, result.coef) if spec.hyper.sparse else None
         if more is None:
             break
         ties = more if ties is None else ties.then(more)
