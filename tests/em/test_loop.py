@@ -201,3 +201,14 @@ def test_a_users_own_prior_fits_like_the_same_prior_of_ours():
     ours = HorseshoeRegressor(prior=GammaScale(shape=0.5, rate=0.5)).fit(X, y)
     assert own.support_.sum() >= 4
     np.testing.assert_allclose(own.coef_, ours.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson"])
+@pytest.mark.parametrize("shape", [(60, 12), (25, 60)])
+def test_a_tolerance_of_zero_ends_where_rounding_does(family, shape):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape)
+    y = rng.poisson(np.exp(X[:, 0])) if family == "poisson" else X[:, 0] + rng.standard_normal(len(X))
+    model = HorseshoeRegressor(family=family, tol=0.0).fit(X, y.astype(float))
+    assert model.status_.converged
+    assert model.n_iter_ < 1000

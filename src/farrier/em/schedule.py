@@ -18,8 +18,8 @@ EXACT_WARMUP = 9
 """Exact iterations before the approximate variances: without them the approximation ends elsewhere."""
 N_DRAWS = 50
 """Draws that an iteration of stochastic EM averages; they share one factorisation."""
-STOCHASTIC_TOL = 1e-4
-"""What averages of draws can reach."""
+STOCHASTIC_TOL, ROUNDING_TOL = 1e-4, 1e-14
+"""What averages of draws can reach, and what rounding lets any fit reach."""
 
 
 class Schedule(Protocol):
@@ -52,7 +52,7 @@ class Plain:
 
     def __init__(self, weights: Weights, expectation: str, tol: float, rng: np.random.Generator) -> None:
         self.weights, self.expectation, self.rng = weights, expectation, rng
-        self.tol = max(tol, STOCHASTIC_TOL) if expectation == "stochastic" else tol
+        self.tol = max(tol, STOCHASTIC_TOL if expectation == "stochastic" else ROUNDING_TOL)
 
     def begin(self, state: State) -> State:
         """Return the state as it is."""
