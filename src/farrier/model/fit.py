@@ -172,11 +172,12 @@ def _begin(
 
 def _begin_named(weights: Weights, hyper: Hyper, options: Options, start: str) -> Begin:
     """Return a start by its name; one for wide data where the family has it and the prior selects."""
-    if isinstance(weights, Moving) and hyper.sparse and weights.full.n_columns:
-        wide = weights.family.wide_start
-        if wide is not None and "linear" in (start, wide if start == "auto" else ""):
+    wide = weights.family.wide_start if isinstance(weights, Moving) else None
+    if isinstance(weights, Moving) and wide is not None and hyper.sparse and weights.full.n_columns:
+        name = wide if start == "auto" else start
+        if name == "linear":
             return _begin_linear(weights, hyper, options)
-        if wide is not None and "marginal" in (start, wide if start == "auto" else ""):
+        if name == "marginal":
             return weights.begin_marginal()
     return weights.begin_variance() if start == "variance" else weights.begin()
 

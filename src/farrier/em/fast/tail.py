@@ -74,9 +74,7 @@ class EMMap(NamedTuple):
         w = np.exp(log_second) / (2.0 * scales.sigma2 * scales.tau2)
         h = 1e-5
         up, down = (self.hyper.mode(w * np.exp(s)) for s in (h, -h))
-        bent = scales.prior_variance / (
-            scales.tau2 * scales.lambda2
-        )  # d log d / d log lambda2: 1 without a slab
+        bent = scales.prior_variance / (scales.tau2 * scales.lambda2)  # by the slab: 1 without one
         return np.asarray(bent * np.log(up / down) / (2.0 * h))
 
 
