@@ -98,6 +98,14 @@ class Status(Enum):
     CONVERGED = "converged: the coefficients changed by less than tol"
     MAX_ITER = "not converged: max_iter reached; raise max_iter or tol, or look at trace_"
     STOPPED = "stopped by the callback before convergence"
+    STALLED = (
+        "not converged: the way to the mode is shorter than what rounding leaves of the likelihood; bring "
+        "columns, offset and weights to sizes near 1, and keep the intercept"
+    )
+    UNSETTLED = (
+        "not converged: the averages of the draws still move by more than tol; raise tol, or use "
+        "expectation='exact'"
+    )
     NOTHING_SELECTED = "converged to no variable at all: the data do not support any column"
     CONSTANT_RESPONSE = "nothing to explain: y is constant, so every coefficient is zero"
     NO_COLUMNS = "nothing to fit: every column of X is constant, so every coefficient is zero"
@@ -130,7 +138,7 @@ class Status(Enum):
     @property
     def converged(self) -> bool:
         """Whether the answer can be used as it stands."""
-        return self not in (Status.MAX_ITER, Status.STOPPED)
+        return self not in (Status.MAX_ITER, Status.STOPPED, Status.STALLED, Status.UNSETTLED)
 
 
 Callback = Callable[[Iteration], Any]

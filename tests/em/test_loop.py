@@ -5,14 +5,21 @@ import pytest
 
 import oracles
 from farrier import HorseshoeRegressor, Status
+from farrier.data.dense import Dense
 from farrier.data.identity import Identity
 from farrier.data.problem import LeastSquares, Targets, plain
+from farrier.data.standardise import standardise
+from farrier.em.loop import solve
+from farrier.em.options import Options
+from farrier.em.schedule import MOST_STALLS
 from farrier.em.starts import paper_start
+from farrier.em.weights import Moving
+from farrier.families import Poisson
 from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 from registry import COORDINATES, LOCAL_PRIORS, name
 from selections import in_pairs
 from simulate import linear
-from systems import PLAIN, run, standard_system
+from systems import PLAIN, hyper, run, standard_system
 
 SHAPES = {"long": (60, 12), "square": (25, 25), "wide": (25, 60)}
 
@@ -130,6 +137,27 @@ def test_ends_and_their_advice():
     halted = run(system, callback=lambda line: seen.append(line) or len(seen) < 4)
     assert halted.status is Status.STOPPED
     assert halted.n_iter == len(seen) == len(halted.trace) == 4
+
+
+def test_averages_that_do_not_settle_end_with_a_word(monkeypatch):
+    monkeypatch.setattr("farrier.em.schedule.MOST_AVERAGES", 20)
+    fit = run(standard_system(60, 12, n_signals=4), expectation="stochastic", tol=0.0)
+    assert fit.status is Status.UNSETTLED
+    assert fit.n_iter == 20
+    assert not fit.status.converged
+
+
+def test_steps_that_go_nowhere_end_with_a_word():
+    """The likelihood says that every step is worse, which it never is but for rounding."""
+    rng = np.random.default_rng(0)
+    design = standardise(Dense(rng.standard_normal((40, 3))), None, center=True, scale=True)
+    weights = Moving(design, rng.poisson(3.0, 40).astype(float), np.zeros(40), Poisson(), center=True)
+    begin = weights.begin()
+    values = iter(range(10**9))
+    weights._objective = lambda *_: float(next(values))
+    fit = solve(weights, hyper(), Options(sigma2=1.0), begin)
+    assert fit.status is Status.STALLED
+    assert fit.n_iter == MOST_STALLS
 
 
 def test_pure_noise_selects_nothing():

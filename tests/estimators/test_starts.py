@@ -68,3 +68,16 @@ def same(one: Any, other: Any) -> None:
     """Check that two fits are the same."""
     np.testing.assert_array_equal(one.coef_, other.coef_)
     assert one.n_iter_ == other.n_iter_
+
+
+def test_a_fit_without_an_intercept_begins_at_one_that_has_it():
+    """The intercept of the earlier fit stayed in the linear predictor: no step led anywhere."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    y = rng.poisson(np.exp(2.0 + 0.5 * X[:, 0]))
+    earlier = HorseshoeRegressor(family="poisson").fit(X, y)
+    options = {"family": "poisson", "fit_intercept": False, "tol": 1e-9}
+    fresh = HorseshoeRegressor(**options).fit(X, y)
+    again = HorseshoeRegressor(**options, start=earlier).fit(X, y)
+    assert again.status_ is fresh.status_
+    np.testing.assert_allclose(again.coef_, fresh.coef_, rtol=1e-6)

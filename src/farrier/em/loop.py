@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import FitResult, Moments, Scales, Status
+from farrier.em.fast.mixing import Mixed
 from farrier.em.fast.schedule import Fast
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from farrier.em.options import Options
@@ -48,9 +49,9 @@ def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None 
             if trace.record(state):  # 5.
                 status = Status.STOPPED
                 break
-            state, done = schedule.after(before, state)  # 6. fewer columns, a jump, or the end
-            if done:
-                status = Status.CONVERGED
+            state, ended = schedule.after(before, state)  # 6. fewer columns, a jump, or the end
+            if ended is not None:
+                status = ended
                 break
         return sparsify(weights, hyper, options, state, status, trace)
 
@@ -58,9 +59,10 @@ def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None 
 def _schedule(weights: Weights, hyper: Hyper, options: Options, trace: Trace) -> Schedule:
     rng = np.random.default_rng(options.random_state)
     plain = Plain(weights, options.expectation, options.tol, rng)
-    wanted = options.fast and hyper.sparse and options.expectation != "stochastic"
-    if not wanted or weights.full.columns.orthogonal:
+    if not options.fast or options.expectation == "stochastic" or weights.full.columns.orthogonal:
         return plain
+    if not hyper.sparse:
+        return Mixed(plain)
     known, polish = options.known_sigma2, options.sigma2 != "exact"
     return Fast(plain, hyper, known, trace, options.max_iter, polish)
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from farrier._types import Moments, Scales, Vector
+from farrier._types import Moments, Scales, Status, Vector
 from farrier.conditional.base import Conditional, condition
 from farrier.conditional.orthogonal import Diagonal
 from farrier.data.problem import LeastSquares
@@ -20,6 +20,10 @@ N_DRAWS = 50
 """Draws that an iteration of stochastic EM averages; they share one factorisation."""
 STOCHASTIC_TOL, ROUNDING_TOL = 1e-4, 1e-14
 """What averages of draws can reach, and what rounding lets any fit reach."""
+MOST_STALLS = 10
+"""Steps in a row of which next to nothing was taken; the scales move between them, which may open a way."""
+MOST_AVERAGES = 2_000
+"""Iterations of stochastic EM; beyond these the noise of the averages falls too slowly to wait for it."""
 
 
 class Schedule(Protocol):
@@ -31,8 +35,8 @@ class Schedule(Protocol):
     def e_step(self, state: State) -> tuple[Moments, Pace | None]:
         """Return the moments of the coefficients at the scales of ``state``, and what is remembered."""
 
-    def after(self, before: State, state: State) -> tuple[State, bool]:
-        """Return the state to go on from, and whether the fit is done."""
+    def after(self, before: State, state: State) -> tuple[State, Status | None]:
+        """Return the state to go on from, and how the fit ended if it has."""
 
 
 class Plain:
@@ -70,9 +74,15 @@ class Plain:
         form = approximate if self.is_approximate(state.n_steps) else condition
         return self.weights.moments(form, state), None
 
-    def after(self, before: State, state: State) -> tuple[State, bool]:
-        """Return whether the last step, and what it left out, was small."""
-        return state, max(state.change, state.place.left_out) < self.tol and state.place.fresh
+    def after(self, before: State, state: State) -> tuple[State, Status | None]:
+        """Return whether the last step, and what it left out, was small; or that there is no way on."""
+        if max(state.change, state.place.left_out) < self.tol and state.place.fresh:
+            return state, Status.CONVERGED
+        if state.place.n_stalls >= MOST_STALLS:
+            return state, Status.STALLED
+        if self.expectation == "stochastic" and state.n_steps >= MOST_AVERAGES:
+            return state, Status.UNSETTLED
+        return state, None
 
 
 def approximate(problem: LeastSquares, prior_variance: Vector) -> Conditional:

@@ -17,7 +17,8 @@ class Place(NamedTuple):
 
     ``fresh`` says whether the weights in use were taken here, ``waiting`` whether the next iteration can do
     with them too. ``left_out`` is what the change of the coefficients does not tell: how much of the last
-    step was not taken, or how far the intercept went if that is more.
+    step was not taken, or how far the intercept went if that is more. ``n_stalls`` counts the last steps of
+    which next to nothing was taken.
     """
 
     coef: Vector
@@ -27,6 +28,7 @@ class Place(NamedTuple):
     fresh: bool = False
     waiting: bool = False
     left_out: float = 0.0
+    n_stalls: int = 0
 
     @property
     def point(self) -> Vector:

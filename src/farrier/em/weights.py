@@ -26,7 +26,8 @@ from farrier.families.base import Family
 
 START_TOL, START_STEPS = 1e-3, 100
 """The ridge that a fit starts from is iterated until its coefficients change by less than this."""
-HALVINGS = 40
+HALVINGS, STALLING = 40, 20
+"""The most halvings of a step; after more than the second nothing to speak of is left of it."""
 LONGEST = 20.0
 """No step moves a linear predictor by more than this, unless it cannot overshoot."""
 SLACK = 1e-12
@@ -111,6 +112,10 @@ class Constant:
     def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
         """Return 0: the problem is the same everywhere."""
         return state, 0.0
+
+    def lead(self, state: State, point: Vector, eta: Vector) -> State:
+        """Return the state as it is: the problem is the same everywhere."""
+        return state
 
     def intercept(self, state: State) -> float:
         """Return 0: the data are centred."""
@@ -227,6 +232,12 @@ class Moving:
         place, way = self._mixed(state.place, state.problem, state.mean, fit, state.scales, mixer)
         return state._replace(place=place), way
 
+    def lead(self, state: State, point: Vector, eta: Vector) -> State:
+        """Take the next weights at these coefficients and intercept, unless they are worse."""
+        place, scales = state.place, state.scales
+        bound = self._objective(place.family, place.eta, place.coef, scales)
+        return state._replace(place=self._try(place, point, eta, scales, bound + SLACK * (1.0 + abs(bound))))
+
     def intercept(self, state: State) -> float:
         """Return the intercept that goes with the mean."""
         if np.array_equal(state.mean, state.place.coef):
@@ -306,9 +317,9 @@ class Moving:
         return Begin(marginal_start(problem, self.total_weight), problem, place)
 
     def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
-        """Return a beginning at an earlier fit."""
-        blank = self._blank()
-        place = self._move(blank, self._nowhere()._replace(intercept=intercept), coef)
+        """Return a beginning at an earlier fit, without its intercept if there is to be none."""
+        blank, level = self._blank(), intercept if self._center else 0.0
+        place = self._move(blank, self._nowhere()._replace(intercept=level), coef)
         start = Start(coef, coef * coef, sigma2 * self.total_weight)
         return Begin(start, self._linearise(blank, place, sigma2), place)
 
@@ -425,17 +436,20 @@ class Moving:
 
     def _step_to(self, place: Place, point: Vector, eta: Vector, scales: Scales) -> Place:
         """Go towards coefficients and intercept, with their eta, as far as is safe."""
-        family, here = place.family, place.point
+        family, here, stalled = place.family, place.point, False
         if not family.never_overshoots:
             bound = self._objective(family, place.eta, place.coef, scales)
             share = min(1.0, LONGEST / max(float(np.abs(eta - place.eta).max()), LONGEST))
             if share < 1.0:
                 point, eta = here + share * (point - here), place.eta + share * (eta - place.eta)
-            for _ in range(HALVINGS):
-                if self._objective(family, eta, point[:-1], scales) <= bound + SLACK * (1.0 + abs(bound)):
+            enough = bound + SLACK * (1.0 + abs(bound))
+            for halvings in range(HALVINGS):
+                if self._objective(family, eta, point[:-1], scales) <= enough:
                     break
                 point, eta = 0.5 * (point + here), 0.5 * (eta + place.eta)
-        return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta)
+                stalled = halvings >= STALLING
+        stalls = place.n_stalls + 1 if stalled else 0
+        return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta, n_stalls=stalls)
 
     def _try(self, place: Place, point: Vector, eta: Vector, scales: Scales, bound: float) -> Place:
         """Go to coefficients and intercept if the penalised likelihood is good enough there."""

@@ -16,6 +16,8 @@ from farrier.data.validation import check_weights
 WEIGHT_TYPES = ("count", "precision")
 LIGHT = 0.1
 """Weights that add up to less than this share of the rows are pointed out."""
+UNFINISHED = (Status.MAX_ITER, Status.STALLED, Status.UNSETTLED)
+"""Endings that are warned of."""
 
 
 def weigh(sample_weight: Any, n_rows: int, weight_type: Any) -> Vector | None:
@@ -47,18 +49,20 @@ def remark_weights(fitted: Fitted, rows: Rows) -> Fitted:
 
 
 def warn_unfinished(status: Status | Sequence[Status], classes: Sequence[Any] = ()) -> None:
-    """Warn the caller of the caller, once, if a fit reached ``max_iter``; of several, say for which classes.
+    """Warn the caller of the caller if a fit did not converge; of several, say for which classes.
 
     Examples
     --------
     >>> warn_unfinished(Status.CONVERGED)
     """
-    several = () if isinstance(status, Status) else status
-    if status is Status.MAX_ITER:
-        _warn(str(status))
-    elif Status.MAX_ITER in several:
-        named = [repr(label) for label, one in zip(classes, several, strict=True) if one is Status.MAX_ITER]
-        _warn(f"{Status.MAX_ITER} (of the classes {', '.join(named)} against the rest)")
+    if isinstance(status, Status):
+        if status in UNFINISHED:
+            _warn(str(status))
+        return
+    for ended in UNFINISHED:
+        named = [repr(label) for label, one in zip(classes, status, strict=True) if one is ended]
+        if named:
+            _warn(f"{ended} (of the classes {', '.join(named)} against the rest)")
 
 
 def warn_unfinished_mode(status: Status) -> None:
@@ -68,7 +72,7 @@ def warn_unfinished_mode(status: Status) -> None:
     --------
     >>> warn_unfinished_mode(Status.CONVERGED)
     """
-    if status is Status.MAX_ITER:
+    if status in UNFINISHED:
         _warn(
             "the fit around which the chains start did not converge: posterior.mode is not quite the mode; "
             "the draws only start there"

@@ -69,6 +69,12 @@ class Limits:
     rows_per_column: int = 20
     settled_share: float = 0.1
     near_share: float = 0.1
+    # Where nothing becomes zero, steps are mixed once the coefficients change by less than `mixed_change`; no
+    # log E[b_j^2] moves by more than `mixed_step` beyond the step of EM, and each mixed step must leave at
+    # most `mixed_gain` of the gap before it.
+    mixed_change: float = 0.01
+    mixed_step: float = 2.0
+    mixed_gain: float = 0.99
 
 
 LIMITS = Limits()

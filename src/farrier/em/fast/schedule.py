@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from farrier._types import Moments
+from farrier._types import Moments, Status
 from farrier.conditional.base import moments
 from farrier.conditional.dual import Dual
 from farrier.conditional.orthogonal import Orthogonal
+from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.anderson import Anderson
 from farrier.em.fast.fading import Fading, MatrixFading
 from farrier.em.fast.limits import LIMITS
@@ -115,18 +116,21 @@ class Fast:
 
     # --- after the E-step ---------------------------------------------------------------------------
 
-    def after(self, before: State, state: State) -> tuple[State, bool]:
+    def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Prune, or jump to the end of the tail, or go on."""
         pace = _pace(state)
-        done = self._plain.after(before, state)[1] and pace.fading is None and pace.resting is None
-        if not done and state.n_steps > 1:
+        ended = self._plain.after(before, state)[1]
+        fades = pace.fading is not None and state.scales.sigma2 > SIGMA2_FLOOR  # at the floor nothing does
+        if ended is Status.CONVERGED and (fades or pace.resting is not None):
+            ended = None
+        if ended is None and state.n_steps > 1:
             pruned = prune(self._weights, state, pace)
             if pruned is not None:
-                return pruned, False
+                return pruned, None
         if self._is_tail(before, state, pace):
             state, polished = self._polish(state, pace)
-            return state, done or polished
-        return state, done
+            return state, Status.CONVERGED if polished else ended
+        return state, ended
 
     def _is_tail(self, before: State, state: State, pace: Pace) -> bool:
         """Tell whether only the tail is left: what is active stays, and hardly moves."""
