@@ -1,50 +1,63 @@
-"""Normal mixtures by variational empirical Bayes: Kim, Wang, Carbonetto and Stephens' model, written anew.
+"""Normal mixtures by variational empirical Bayes, the model of Kim, Wang, Carbonetto and Stephens.
 
-The model is y = X b + e, e ~ N(0, sigma2 I), b_j ~ pi_0 delta_0 + sum_k pi_k N(0, sigma2 s_k). The posterior is
-approximated by independent q_j. With d = x_j'x_j and u = x_j'(y - the fit of the other columns) the best q_j given
-the others has, in slab k,
+y = X b + e with e ~ N(0, sigma2 I), and b_j ~ pi_0 delta_0 + sum_k pi_k N(0, sigma2 s_k): a spike and some slabs.
+The posterior is approximated by independent q_j. With d = x_j'x_j, and u = x_j'(y - fit of the other columns), the
+pull, the best q_j given the others has in slab k
 
-    mean c_k u,  variance sigma2 c_k,  c_k = s_k / (1 + d s_k),  weight ~ pi_k (1 + d s_k)^(-1/2) exp(c_k u^2 / (2 sigma2)),
+    mean c_k u,  variance sigma2 c_k,  c_k = s_k / (1 + d s_k),
+    weight phi_k ~ pi_k (1 + d s_k)^(-1/2) exp(c_k u^2 / (2 sigma2)),
 
-so its mean b_j is a function of u alone. The bound on the log marginal likelihood (ELBO), as a function of the means
-b, the pulls u that they were made from and the weights phi, is
+and weight ~ pi_0 in the spike; its mean b_j = u sum_k phi_k c_k is a function of u. The lower bound of the log
+marginal likelihood (ELBO) of the means b, the pulls u that they were made from and the weights phi is
 
     F = -n/2 log(2 pi sigma2) - (|y - X b|^2 + sum_j b_j (u_j - d_j b_j)) / (2 sigma2)
-        + sum_j sum_k phi_jk log(pi_k (1 + d_j s_k)^(-1/2) / phi_jk),    k = 0 being the spike,
+        + sum_j sum_k phi_jk log(pi_k (1 + d_j s_k)^(-1/2) / phi_jk),    the spike being k = 0 with s_0 = 0.
 
-because the variances sigma2 c_k move with sigma2. It is largest at pi_k = mean_j phi_jk and at
-sigma2 = (|y - X b|^2 + sum_j b_j (u_j - d_j b_j)) / n. Visits of one column at a time can only raise F.
+(The variances sigma2 c_k follow sigma2.) No step here lowers it:
+
+- *A visit* puts q_j to its best, the others being fixed.
+- pi_k = mean_j phi_jk, and sigma2 = (|y - X b|^2 + sum_j b_j (u_j - d_j b_j)) / n.
+- *Together*: small columns hardly feel each other, so all go to their best at once. What this gains is known before it
+  is done; where it would lose, all columns are visited instead.
+- *Jointly*: with the phi held, F is quadratic in the b of the large columns, and is largest at a ridge regression
+  with the penalties 1 / sum_k phi_jk c_k - d_j. A start with correlated columns otherwise needs many sweeps to adapt
+  to the new shrinkage, and loses some of them on the way.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.linalg import lapack
 
+from farrier._checks import check_choice, check_number
 from farrier._types import Matrix, Vector
+from farrier.adaptive.residual import Index, Local, Residual
 
 GRID: Vector = (2.0 ** (np.arange(1, 4) / 4.0) - 1.0) ** 2
 """The variances of the slabs in units of sigma2, for columns of unit variance."""
 SMALL = 1e-3
-"""Coefficients below this, in standard deviations of y, move together; at 3e-3 signals are lost."""
-FEW = 1e-300
-"""No weight of the mixture falls below this, so that its logarithm is a number."""
-START_STEPS, START_FLOOR = 20, 1e-4
-"""Steps of EM that find the weights that the start suggests, and the least of them."""
+"""Coefficients below this, in standard deviations of y, move together; with 3e-3 signals are lost."""
+LEAST = 1e-300
+"""What no weight of the mixture falls below, so that its logarithm is a number."""
+NO_NOISE = 1e-12
+"""The least noise variance, as a share of the variance of y."""
+START_STEPS, START_LEAST = 20, 1e-4
+"""Steps of EM for the weights that the start suggests, and the least of them: none is out for good."""
+SAFE_EXPONENT = 600.0
 
 Visit = Literal["large", "all"]
-Index = NDArray[np.intp]
+EVERY = slice(None)
 
 
 class Mixture(NamedTuple):
-    """A fitted normal mixture: posterior means, noise variance, the weights of the spike and of the slabs.
+    """A fitted normal mixture.
 
-    ``inclusion`` has for each column the probability that it is not in the spike, ``variance`` the variance of
-    its coefficient.
+    ``coef`` are the posterior means, ``pi`` the weights of the spike and of the slabs; ``inclusion`` has for each
+    column the probability that it is not in the spike, ``variance`` the posterior variance of its coefficient.
     """
 
     coef: Vector
@@ -56,301 +69,262 @@ class Mixture(NamedTuple):
     converged: bool
 
 
-class Columns(Protocol):
-    """The data as the sweeps see them; the residual is kept up to date."""
+def fit_mixture(
+    data: Residual,
+    start: Vector,
+    sigma2: float,
+    *,
+    grid: Vector = GRID,
+    pi: Vector | None = None,
+    tol: float = 1e-3,
+    max_sweeps: int = 50,
+    visit: Visit = "large",
+    callback: Callable[[float], Any] | None = None,
+) -> Mixture:
+    """Fit a normal mixture to centred y and standardised columns.
 
-    n: float
-    squares: Vector
-    total: float
+    Parameters
+    ----------
+    data : Rows or Gram
+        The columns and the response.
+    start : array of shape (p,)
+        The coefficients to start at: they decide which of many local maxima is found.
+    sigma2 : float
+        The noise variance to start at.
+    grid : array of shape (K,)
+        The variances of the slabs in units of sigma2; the spike is not among them.
+    pi : array of shape (K + 1,), optional
+        The weights of spike and slabs to start at; those that the start suggests if not given.
+    tol : float
+        Stop when the sum of |changes| of a sweep is at most this, relative to the standard deviation of y plus the
+        sum of |coefficients|.
+    max_sweeps : int
+        Stop after so many sweeps.
+    visit : "large" or "all"
+        Which columns are visited one at a time; "all" is coordinate ascent, some ten times as slow.
+    callback : callable, optional
+        Called with the ELBO after every sweep.
 
-    def begin(self, coef: Vector) -> None:
-        """Set the residual to that of ``coef``."""
-
-    def pull(self) -> Vector:
-        """Return X'r."""
-
-    def rss(self) -> float:
-        """Return |r|^2."""
-
-    def shift(self, change: Vector) -> tuple[Vector, float]:
-        """Return what a change of the coefficients does to the residual (or to X'r), and |X change|^2."""
-
-    def move(self, shift: Vector, change: Vector) -> None:
-        """Carry out what `shift` said."""
-
-    def local(self, where: Index) -> tuple[list[Vector], Vector, bool]:
-        """Return a vector for each column, what a change of it is subtracted from, and whether X'r is their product."""
-
-    def settle(self, where: Index, change: Vector, work: Vector) -> None:
-        """Take over the changes of the columns ``where``, which were visited."""
-
-
-class Rows:
-    """X and y as they are; fastest if X is Fortran-ordered.
-
-    ``n`` counts observations if that is not the number of rows.
-
-    Examples
-    --------
-    >>> Rows(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0])).squares
-    array([2.])
-    """
-
-    def __init__(self, X: Matrix, y: Vector, n: float | None = None) -> None:
-        self.X = np.asfortranarray(X, dtype=float)
-        self.y = np.asarray(y, dtype=float)
-        self.n = float(self.y.size if n is None else n)
-        self.squares: Vector = np.einsum("ij,ij->j", self.X, self.X)
-        self.total = float(self.y @ self.y)
-        self._where: Index | None = None
-
-    def begin(self, coef: Vector) -> None:
-        """Set the residual to that of ``coef``."""
-        self._r = self.y - self.X @ coef
-
-    def pull(self) -> Vector:
-        """Return X'r."""
-        return self._r @ self.X
-
-    def rss(self) -> float:
-        """Return |r|^2."""
-        return float(self._r @ self._r)
-
-    def shift(self, change: Vector) -> tuple[Vector, float]:
-        """Return X change, and its square."""
-        shift = self.X @ change
-        return shift, float(shift @ shift)
-
-    def move(self, shift: Vector, change: Vector) -> None:
-        """Take the shift from the residual."""
-        self._r -= shift
-
-    def local(self, where: Index) -> tuple[list[Vector], Vector, bool]:
-        """Return the columns and the residual; of few columns their Gram matrix and X'r, which are shorter."""
-        if where.size > self._r.size:
-            return list(self.X.T[where] if where.size < self.X.shape[1] else self.X.T), self._r, True
-        if self._where is None or not np.array_equal(where, self._where):
-            self._where, self._block = where, self.X.T[where]
-            self._gram = list(self._block @ self._block.T)
-        return self._gram, self._block @ self._r, False
-
-    def settle(self, where: Index, change: Vector, work: Vector) -> None:
-        """Bring the residual up to date, if it is not what the visits changed."""
-        if work is not self._r:
-            self._r -= change @ self._block
-
-
-class Gram:
-    """X'X, X'y and y'y in the place of X and y, for n >= p.
+    Returns
+    -------
+    Mixture
 
     Examples
     --------
-    >>> Gram(np.array([[2.0]]), np.array([4.0]), 8.0, 2).squares
-    array([2.])
+    >>> from farrier.adaptive.residual import Rows
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 100))
+    >>> y = 2.0 * X[:, 0] - X[:, 1] + rng.standard_normal(60)
+    >>> fit = fit_mixture(Rows(X, y), np.zeros(100), 1.0)
+    >>> fit.coef[:3].round(1), fit.inclusion[:3].round(1)
+    (array([ 1.8, -1.1, -0. ]), array([1., 1., 0.]))
     """
-
-    def __init__(self, gram: Matrix, correlation: Vector, total: float, n: float) -> None:
-        self.gram, self.correlation = np.asarray(gram, dtype=float), np.asarray(correlation, dtype=float)
-        self.total, self.n = float(total), float(n)
-        self.squares: Vector = self.gram.diagonal().copy()
-
-    def begin(self, coef: Vector) -> None:
-        """Set X'r to that of ``coef``."""
-        self._coef = coef.copy()
-        self._pull = self.correlation - self.gram @ coef
-
-    def pull(self) -> Vector:
-        """Return X'r."""
-        return self._pull.copy()
-
-    def rss(self) -> float:
-        """Return |y - X b|^2 = y'y - b'(X'y + X'r)."""
-        return max(self.total - float(self._coef @ (self.correlation + self._pull)), 0.0)
-
-    def shift(self, change: Vector) -> tuple[Vector, float]:
-        """Return X'X change, and |X change|^2."""
-        shift = self.gram @ change
-        return shift, float(shift @ change)
-
-    def move(self, shift: Vector, change: Vector) -> None:
-        """Take the shift from X'r."""
-        self._pull -= shift
-        self._coef += change
-
-    def local(self, where: Index) -> tuple[list[Vector], Vector, bool]:
-        """Return the Gram matrix of the columns and their X'r."""
-        if where.size == self.squares.size:
-            return list(self.gram), self._pull, False
-        return list(self.gram[np.ix_(where, where)]), self._pull[where], False
-
-    def settle(self, where: Index, change: Vector, work: Vector) -> None:
-        """Bring X'r up to date, if it is not what the visits changed."""
-        self._coef[where] += change
-        if work is not self._pull:
-            self._pull -= change @ self.gram[where]
+    start, grid = _checked(data, start, sigma2, grid, pi)
+    every = check_choice("visit", visit, ("large", "all")) == "all"
+    if not start.size or not data.total > 0.0:
+        return _nothing(data, start.size, grid.size)
+    state = _State(data, start, sigma2, grid, pi)
+    done, sweep = False, 0
+    while not done and sweep < max_sweeps:
+        change, sweep = state.sweep(every), sweep + 1
+        done = change <= tol * (state.unit + float(np.abs(state.b).sum()))
+        if callback is not None:
+            callback(state.elbo())
+    return state.result(sweep, done)
 
 
-class _Shrunk(NamedTuple):
-    """The best q_j at given pulls: mean, weights of the slabs, sum of phi log(phi), log of the normaliser over pi_0."""
+def _checked(data: Residual, start: Vector, sigma2: float, grid: Vector, pi: Vector | None) -> tuple[Vector, Vector]:
+    """Return start and grid as arrays of floats, or say what is wrong."""
+    start, grid = np.asarray(start, dtype=float), np.asarray(grid, dtype=float)
+    if start.shape != data.squares.shape or not np.isfinite(start).all():
+        raise ValueError(f"start must have a finite coefficient for each of the {data.squares.size} columns")
+    check_number("sigma2", sigma2)
+    if grid.ndim != 1 or not grid.size or not (np.isfinite(grid) & (grid > 0.0)).all():
+        raise ValueError("grid must have one or more positive variances: the spike at zero is always there")
+    if pi is not None and (np.shape(pi) != (grid.size + 1,) or not np.isclose(np.sum(pi), 1.0) or np.min(pi) < 0.0):
+        raise ValueError(f"pi must have {grid.size + 1} weights that add up to 1, that of the spike first")
+    return start, grid
+
+
+def _nothing(data: Residual, p: int, slabs: int) -> Mixture:
+    """Return the fit where there is no column, or nothing to explain."""
+    zero = np.zeros(p)
+    return Mixture(zero, data.total / max(data.n, 1.0), np.eye(slabs + 1)[0], zero.copy(), zero.copy(), 0, True)
+
+
+def suggested_weights(b: Vector, squares: Vector, sigma2: float, grid: Vector) -> Vector:
+    """Return the weights at which coefficients are most likely that are seen with the variances sigma2 / squares.
+
+    One of them stands for all that are zero.
+
+    Examples
+    --------
+    >>> b = np.append(np.zeros(90), np.full(10, 2.0))
+    >>> suggested_weights(b, np.full(100, 50.0), 1.0, np.array([0.01, 4.0])).round(2)
+    array([0.9, 0. , 0.1])
+    """
+    some = np.flatnonzero(b)
+    d = np.append(squares[some], squares.mean())
+    width = 1.0 + np.append(0.0, grid)[:, None] * d
+    pull = d * np.append(b[some], 0.0)
+    logs = pull**2 / (2.0 * sigma2 * np.maximum(d, LEAST)) * (1.0 - 1.0 / width) - 0.5 * np.log(width)
+    seen = np.exp(logs - logs.max(axis=0))
+    share = np.append(np.ones(some.size), b.size - some.size) / b.size
+    pi = np.full(grid.size + 1, 1.0 / (grid.size + 1))
+    for _ in range(START_STEPS):
+        pi = pi * (seen @ (share / (pi @ seen)))
+    pi = np.maximum(pi, START_LEAST)
+    return np.asarray(pi / pi.sum())
+
+
+class _Best(NamedTuple):
+    """The best q_j at given pulls: mean, weights of the slabs, sum_k phi log phi, log of the normaliser over pi_0."""
 
     mean: Vector
     phi: Matrix
-    log_phi: Vector
+    negentropy: Vector
     log_z: Vector
 
 
 class _State:
-    """Everything that a sweep changes."""
+    """All that a sweep changes. ``b`` are the means, ``u`` the pulls that they were made from."""
 
-    def __init__(self, data: Columns, start: Vector, sigma2: float, grid: Vector, pi: Vector | None) -> None:
+    def __init__(self, data: Residual, start: Vector, sigma2: float, grid: Vector, pi: Vector | None) -> None:
         self.data, self.sigma2 = data, sigma2
-        d = self.squares = data.squares
-        self.narrow = grid[:, None] / (1.0 + grid[:, None] * d)
-        self.log_width = -0.5 * np.log1p(grid[:, None] * d)
+        d = data.squares
+        widened = 1.0 + grid[:, None] * d
+        self.keep = grid[:, None] / widened  # c_k
+        self.log_width = -0.5 * np.log(widened)
         self.b = np.where(d > 0.0, start, 0.0)
-        self.pi = self._suggested() if pi is None else np.maximum(pi, FEW)
-        self._weigh()
-        first = self._shrink(d * self.b, slice(None))
-        self.phi, self.log_phi = first.phi, first.log_phi
-        kept = (self.narrow * first.phi).sum(axis=0)
-        self.u = np.divide(self.b, kept, out=np.zeros_like(kept), where=self.b != 0.0)
+        self._weigh(suggested_weights(self.b, d, sigma2, grid) if pi is None else np.asarray(pi, dtype=float))
+        first = self._best(d * self.b, EVERY)
+        self.phi, self.negentropy = first.phi, first.negentropy
+        kept = np.maximum(_sum_over_slabs(self.keep, self.phi), LEAST)
+        self.u = self.b / kept
         self.unit = math.sqrt(data.total / data.n)
         data.begin(self.b)
 
-    def _suggested(self) -> Vector:
-        """Return the weights at which the start itself is most likely, every b_j being seen with variance sigma2 / d_j."""
-        some = np.flatnonzero(self.b)
-        exponent = self.narrow[:, some] * ((self.squares[some] * self.b[some]) ** 2 / (2.0 * self.sigma2))
-        exponent = np.vstack([np.zeros(some.size), exponent + self.log_width[:, some]])
-        seen = np.exp(exponent - exponent.max(axis=0))
-        width = np.exp(self.log_width.mean(axis=1, keepdims=True))
-        seen = np.hstack([seen, np.vstack([[1.0], width])])  # one column stands for all that are zero
-        count = np.append(np.ones(some.size), self.b.size - some.size) / self.b.size
-        pi = np.full(seen.shape[0], 1.0 / seen.shape[0])
-        for _ in range(START_STEPS):
-            pi = pi * (seen @ (count / (pi @ seen)))
-        pi = np.maximum(pi, START_FLOOR)
-        return np.asarray(pi / pi.sum())
-
-    def _weigh(self) -> None:
-        """Note log(pi_k / pi_0 (1 + d s_k)^(-1/2))."""
+    def _weigh(self, pi: Vector) -> None:
+        """Set pi, and the log of pi_k / pi_0 (1 + d s_k)^(-1/2)."""
+        self.pi = np.maximum(pi, LEAST)
         log_pi = np.log(self.pi)
         self.base = (log_pi[1:] - log_pi[0])[:, None] + self.log_width
 
-    def _shrink(self, u: Vector, where: Index | slice) -> _Shrunk:
-        """Return the best q_j of some columns, all others being where they are."""
-        narrow = self.narrow[:, where]
-        logs = self.base[:, where] + narrow * (u * u / (2.0 * self.sigma2))
+    def _best(self, u: Vector, where: Index | slice) -> _Best:
+        """Return the best q_j of columns with the pulls u."""
+        keep = self.keep[:, where]
+        logs = self.base[:, where] + keep * (u * u / (2.0 * self.sigma2))
         top = np.maximum(logs.max(axis=0), 0.0)
         phi = np.exp(logs - top)
         total = phi.sum(axis=0) + np.exp(-top)
         phi /= total
         log_z = top + np.log(total)
-        return _Shrunk(u * (narrow * phi).sum(axis=0), phi, (phi * logs).sum(axis=0) - log_z, log_z)
+        return _Best(u * _sum_over_slabs(keep, phi), phi, _sum_over_slabs(phi, logs) - log_z, log_z)
 
-    def sweep(self, full: bool, every: bool) -> float:
-        """Visit the large columns, or every one; with ``full`` the small ones move first. Return the change."""
+    def sweep(self, every: bool) -> float:
+        """Move every column, then pi and sigma2; return the sum of |changes|."""
         old = self.b.copy()
         if every:
-            self.where = np.arange(self.b.size)
-        elif full:
-            self._together()
-        self._visit(self.where)
-        self.pi = np.maximum(np.append(1.0 - self.phi.sum() / self.b.size, self.phi.mean(axis=1)), FEW)
-        self._weigh()
-        expected = self.data.rss() + float(self.b @ (self.u - self.squares * self.b))
-        self.sigma2 = max(expected, 1e-12 * self.data.total) / self.data.n
+            self._visit(np.arange(old.size))
+        else:
+            self._visit(self._together(), jointly=True)
+        slabs = self.phi.sum(axis=1) / old.size
+        self._weigh(np.append(1.0 - slabs.sum(), slabs))
+        self.sigma2 = max(self._expected(), NO_NOISE * self.data.total) / self.data.n
         return float(np.abs(self.b - old).sum())
 
-    def _together(self) -> None:
-        """Move the small columns at once and note the large; if that lowered the ELBO, note all and move none.
+    def _together(self) -> Index:
+        """Move the small columns at once and return the others; if that would lower the ELBO, return all.
 
-        Alone, column j would gain log z_j less what its present q_j has. Together they gain the sum of that, less
+        Column j alone would gain log z_j less what its present q_j has. Together they gain the sum of these, less
         (|X change|^2 - sum_j d_j change_j^2) / (2 sigma2).
         """
-        data = self.data
-        u = data.pull() + self.squares * self.b
-        best = self._shrink(u, slice(None))
-        small = np.maximum(np.abs(self.b), np.abs(best.mean)) <= SMALL * self.unit
-        change = np.where(small, best.mean - self.b, 0.0)
-        shift, square = data.shift(change)
-        now = self.b * (u - 0.5 * self.u) / self.sigma2 + (self.phi * self.base).sum(axis=0) - self.log_phi
-        gain = float((best.log_z - now) @ small)
-        if 2.0 * self.sigma2 * gain < square - float(self.squares @ (change * change)):
-            self.where = np.arange(self.b.size)
-            self.falls = getattr(self, "falls", 0) + 1
-            return
-        data.move(shift, change)
-        self.b += change
-        self.u = np.where(small, u, self.u)
-        self.phi = np.where(small, best.phi, self.phi)
-        self.log_phi = np.where(small, best.log_phi, self.log_phi)
-        self.where = np.flatnonzero(~small)
+        d, b = self.data.squares, self.b
+        u = self.data.pull() + d * b
+        best = self._best(u, EVERY)
+        large = np.flatnonzero(np.maximum(np.abs(b), np.abs(best.mean)) > SMALL * self.unit)
+        change = best.mean - b
+        change[large] = 0.0
+        has = b * (u - 0.5 * self.u) / self.sigma2 + _sum_over_slabs(self.phi, self.base) - self.negentropy
+        gains = best.log_z - has
+        gains[large] = 0.0
+        shift, square = self.data.shift(change)
+        if 2.0 * self.sigma2 * float(gains.sum()) < square - float((d * change) @ change):
+            return np.arange(b.size)
+        self.data.move(shift, change)
+        self.b = b + change
+        for name, new in (("u", u), ("phi", best.phi), ("negentropy", best.negentropy)):
+            new[..., large] = getattr(self, name)[..., large]
+            setattr(self, name, new)
+        return large
 
-    def _visit(self, where: Index) -> None:
-        """Visit columns one at a time."""
+    def _visit(self, where: Index, jointly: bool = False) -> None:
+        """Visit columns one at a time, with ``jointly`` after a joint step."""
         if not where.size:
             return
-        vectors, work, products = self.data.local(where)
-        narrow = self.narrow[:, where]
-        constants = zip(
-            vectors,
-            self.squares[where].tolist(),
-            self.b[where].tolist(),
-            self.base[:, where].T.tolist(),
-            (narrow / (2.0 * self.sigma2)).T.tolist(),
-            narrow.T.tolist(),
-            strict=True,
-        )
-        pulls, exp = [], math.exp
-        for i, (vector, square, b, base, half, shrink) in enumerate(constants):
-            u = float(vector @ work if products else work[i]) + square * b
-            logs = [a + h * (u * u) for a, h in zip(base, half, strict=True)]
-            top = max(0.0, *logs)
-            total, mean = exp(-top), 0.0
-            for a, c in zip(logs, shrink, strict=True):
-                weight = exp(a - top)
-                total += weight
-                mean += weight * c
-            pulls.append(u)
-            change = u * mean / total - b
-            if change:
-                work -= change * vector
-        u_new = np.array(pulls)
-        best = self._shrink(u_new, where)
-        self.data.settle(where, best.mean - self.b[where], work)
-        self.b[where], self.u[where] = best.mean, u_new
-        self.phi[:, where], self.log_phi[where] = best.phi, best.log_phi
+        local = self.data.local(where)
+        keep, before = self.keep[:, where], self.b[where]
+        b = self._jointly(local, where, before) if jointly and not local.products else before
+        slabs = np.array([self.base[:, where], keep / (2.0 * self.sigma2), keep]).T
+        u = np.array(_one_at_a_time(local, self.data.squares[where].tolist(), b.tolist(), slabs))
+        best = self._best(u, where)
+        self.data.settle(where, best.mean - before, local.work)
+        self.b[where], self.u[where] = best.mean, u
+        self.phi[:, where], self.negentropy[where] = best.phi, best.negentropy
+
+    def _jointly(self, local: Local, where: Index, b: Vector) -> Vector:
+        """Return the best means of columns given their phi."""
+        gram, work, _ = local
+        system = gram.copy()
+        kept = _sum_over_slabs(self.keep[:, where], self.phi[:, where])
+        system.flat[:: where.size + 1] = 1.0 / np.maximum(kept, LEAST)
+        _, new, info = lapack.dposv(system, work + gram @ b, lower=1, overwrite_a=1)
+        if info != 0 or not np.isfinite(new).all():
+            return b
+        work -= gram @ (new - b)
+        return np.asarray(new)
+
+    def _expected(self) -> float:
+        """Return |y - X b|^2 + sum_j b_j (u_j - d_j b_j)."""
+        return self.data.rss() + float(self.b @ (self.u - self.data.squares * self.b))
 
     def elbo(self) -> float:
-        """Return the bound F."""
-        expected = self.data.rss() + float(self.b @ (self.u - self.squares * self.b))
-        prior = float(((self.phi * self.base).sum(axis=0) - self.log_phi).sum()) + self.b.size * math.log(self.pi[0])
-        return -0.5 * self.data.n * math.log(2.0 * math.pi * self.sigma2) - expected / (2.0 * self.sigma2) + prior
+        """Return F."""
+        prior = float((_sum_over_slabs(self.phi, self.base) - self.negentropy).sum())
+        prior += self.b.size * math.log(self.pi[0])
+        return prior - 0.5 * (self.data.n * math.log(2.0 * math.pi * self.sigma2) + self._expected() / self.sigma2)
 
     def result(self, n_sweeps: int, converged: bool) -> Mixture:
         """Return the fit."""
-        second = (self.phi * self.narrow * (self.sigma2 + self.narrow * self.u**2)).sum(axis=0)
+        second = _sum_over_slabs(self.phi * self.keep, self.sigma2 + self.keep * self.u**2)
         variance = np.maximum(second - self.b**2, 0.0)
         return Mixture(self.b, self.sigma2, self.pi, self.phi.sum(axis=0), variance, n_sweeps, converged)
 
 
-INNER = 0
-def normal_mixture(data, start, sigma2, *, grid=GRID, pi=None, tol=1e-3, max_sweeps=50, visit="large", callback=None):
-    state = _State(data, start, sigma2, np.asarray(grid, float), pi)
-    full, inner = True, 0
-    fulls = 0
-    for sweep in range(1, max_sweeps + 1):
-        change = state.sweep(full, visit == "all")
-        fulls += full
-        if callback is not None:
-            callback(state.elbo())
-        done = change <= tol * (state.unit + float(np.abs(state.b).sum()))
-        if full and done:
-            break
-        if full: inner = 0
-        else: inner += 1
-        full = visit == "all" or done or inner >= INNER
-    out = state.result(sweep, full and done)
-    normal_mixture.info = (fulls, getattr(state, "falls", 0), state.where.size)
-    return out
+def _sum_over_slabs(a: Matrix, b: Matrix) -> Vector:
+    """Return sum_k a_kj b_kj."""
+    return np.asarray(np.einsum("kj,kj->j", a, b))
+
+
+def _one_at_a_time(local: Local, squares: list[float], b: list[float], slabs: Matrix) -> list[float]:
+    """Visit columns in turn and return their pulls; of each slab there is log weight, c / (2 sigma2) and c.
+
+    Numbers of Python, not arrays: three exponentials are nothing beside one call of NumPy.
+    """
+    vectors, work, products = local
+    exp, pulls = math.exp, []
+    safe = (SAFE_EXPONENT - slabs[..., 0].max()) / slabs[..., 1].max()
+    for i, (vector, square, old, own) in enumerate(zip(vectors, squares, b, slabs.tolist(), strict=True)):
+        u = float(vector.dot(work) if products else work[i]) + square * old
+        u2 = u * u
+        top = 0.0 if u2 < safe else max(0.0, *(a + h * u2 for a, h, _ in own))
+        total, mean = exp(-top), 0.0
+        for a, h, c in own:
+            weight = exp(a + h * u2 - top)
+            total += weight
+            mean += weight * c
+        pulls.append(u)
+        change = u * mean / total - old
+        if change:
+            work -= change * vector
+    return pulls
