@@ -15,8 +15,8 @@ Index = NDArray[np.intp]
 class Local(NamedTuple):
     """Some columns, to be visited one at a time.
 
-    A change of column i takes change * ``vectors[i]`` from ``work``. With ``products`` these are x_i and r, and x_i'r
-    is their product; without, they are rows of X'X and X'r itself, which is shorter where the columns are few.
+    A change of column i takes change * ``vectors[i]`` from ``work``. With ``products`` these are x_i and r,
+    and x_i'r is their product; without, they are rows of X'X, and X'r, which is shorter for few columns.
     """
 
     vectors: Matrix
@@ -25,7 +25,7 @@ class Local(NamedTuple):
 
 
 class Residual(Protocol):
-    """What the sweeps need of X and y. ``n`` counts observations, ``squares`` is diag(X'X), ``total`` is y'y."""
+    """What sweeps need of X and y. ``n`` counts observations, ``squares`` is diag(X'X), ``total`` is y'y."""
 
     n: float
     squares: Vector
@@ -56,7 +56,7 @@ class Residual(Protocol):
 class Rows:
     """X and y themselves; X is copied unless it is Fortran-ordered.
 
-    Rows of weight w are to be multiplied by sqrt(w) before, and ``n`` says how many observations they stand for.
+    Rows of weight w are to be multiplied by sqrt(w) before; ``n`` is how many observations they stand for.
 
     Examples
     --------
@@ -67,7 +67,8 @@ class Rows:
     def __init__(self, X: Matrix, y: Vector, n: float | None = None) -> None:
         self._X, self._y = np.asfortranarray(X, dtype=float), np.asarray(y, dtype=float)
         if self._X.ndim != 2 or self._y.shape != self._X.shape[:1]:
-            raise ValueError(f"X has shape {self._X.shape} and y {self._y.shape}: give a matrix and a value for each row")
+            shapes = f"X has shape {self._X.shape} and y {self._y.shape}"
+            raise ValueError(f"{shapes}: give a matrix and a value for each of its rows")
         self.n = float(self._y.size if n is None else n)
         self.squares: Vector = np.einsum("ij,ij->j", self._X, self._X)
         self.total = float(self._y @ self._y)
