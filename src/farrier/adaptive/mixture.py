@@ -1,7 +1,7 @@
 """Normal mixtures by variational empirical Bayes, the model of Kim, Wang, Carbonetto and Stephens.
 
 y = X b + e with e ~ N(0, sigma2 I), and b_j ~ pi_0 delta_0 + sum_k pi_k N(0, sigma2 s_k): a spike and slabs.
-The posterior is approximated by independent q_j. Write d = x_j'x_j, and u = x_j'(y - fit of other columns) for
+The posterior is approximated by independent q_j. Write d = x_j'x_j, and u = x_j'(y - fit of the others) for
 the pull. The best q_j given the others has in slab k
 
     mean c_k u,  variance sigma2 c_k,  c_k = s_k / (1 + d s_k),
