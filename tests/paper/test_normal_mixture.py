@@ -52,6 +52,7 @@ def test_the_compiled_visits_are_those_of_the_sweeps(products, far):
     for visitor in (one_at_a_time, rival._visitor, lambda local, *more: rival._loop(*local, *more)):
         local = Local(vectors, work.copy(), products)
         ends.append(np.append(visitor(local, (X**2).sum(axis=0), b, slabs), local.work))
+        assert np.array_equal(local.work, work) is not products
     np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9)
     np.testing.assert_allclose(ends[2], ends[0], rtol=1e-9)
 

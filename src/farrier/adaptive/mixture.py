@@ -287,7 +287,7 @@ class _State:
         slabs = np.array([self.base[:, where], keep / (2.0 * self.sigma2), keep]).T
         u = np.asarray(visitor(local, self.data.squares[where], b, slabs))
         best = self._best(u, where)
-        self.data.settle(where, best.mean - before, local.work)
+        self.data.settle(where, best.mean - before, local.products)
         self.b[where], self.u[where] = best.mean, u
         self.phi[:, where], self.negentropy[where] = best.phi, best.negentropy
 

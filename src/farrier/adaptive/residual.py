@@ -15,8 +15,8 @@ Index = NDArray[np.intp]
 class Local(NamedTuple):
     """Some columns, to be visited one at a time.
 
-    A change of column i takes change * ``vectors[i]`` from ``work``. With ``products`` these are x_i and r,
-    and x_i'r is their product; without, they are rows of X'X, and X'r, which is shorter for few columns.
+    A change of column i takes change * ``vectors[i]`` from what ``work`` is. With ``products`` these are x_i
+    and r, and x_i'r is their product; without, rows of X'X and X'r, which are shorter for few columns.
     """
 
     vectors: Matrix
@@ -49,8 +49,8 @@ class Residual(Protocol):
     def local(self, where: Index) -> Local:
         """Return the columns ``where`` for visits."""
 
-    def settle(self, where: Index, change: Vector, work: Vector) -> None:
-        """Take over the changes of visited columns; ``work`` is what the visits left."""
+    def settle(self, where: Index, change: Vector, products: bool) -> None:
+        """Take over the changes of visited columns; with ``products`` the visits moved r."""
 
 
 class Rows:
@@ -104,9 +104,9 @@ class Rows:
             self._gram = self._block @ self._block.T
         return Local(self._gram, self._block @ self._r, False)
 
-    def settle(self, where: Index, change: Vector, work: Vector) -> None:
+    def settle(self, where: Index, change: Vector, products: bool) -> None:
         """Bring r up to date, unless the visits did."""
-        if work is not self._r:
+        if not products:
             self._r -= change @ self._block
 
 
@@ -154,7 +154,7 @@ class Gram:
         """Return the columns' X'X and X'r."""
         return Local(self._gram[np.ix_(where, where)], self._pull[where], False)
 
-    def settle(self, where: Index, change: Vector, work: Vector) -> None:
+    def settle(self, where: Index, change: Vector, products: bool) -> None:
         """Bring X'r up to date."""
         self._coef[where] += change
         self._pull = self._pull - change @ self._gram[where]

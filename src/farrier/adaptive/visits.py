@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from farrier._types import Matrix, Vector
 from farrier.adaptive.residual import Local
 
@@ -12,7 +14,8 @@ SAFE_EXPONENT = 600.0
 """Exponents up to here need not be brought down before they are taken."""
 
 Visitor = Callable[[Local, Vector, Vector, Matrix], "Vector | list[float]"]
-"""From columns, their sums of squares, their coefficients and their slabs to the pulls; changes ``work``."""
+"""From columns, their sums of squares, their coefficients and their slabs to the pulls; moves r if ``work`` is
+the residual, and leaves X'r as it is."""
 
 
 def one_at_a_time(local: Local, squares: Vector, b: Vector, slabs: Matrix) -> list[float]:
@@ -22,11 +25,12 @@ def one_at_a_time(local: Local, squares: Vector, b: Vector, slabs: Matrix) -> li
     arrays: the exponentials of a few slabs are nothing beside one call of NumPy.
     """
     vectors, work, products = local
-    exp, pulls = math.exp, []
+    exp, pulls, moved, first = math.exp, [], np.zeros(b.size), [] if products else work.tolist()
     safe = (SAFE_EXPONENT - slabs[..., 0].max()) / slabs[..., 1].max()
     columns = zip(vectors, squares.tolist(), b.tolist(), slabs.tolist(), strict=True)
     for i, (vector, square, old, own) in enumerate(columns):
-        u = float(vector.dot(work) if products else work[i]) + square * old
+        pulled = float(vector.dot(work)) if products else first[i] - float(vector.dot(moved))
+        u = pulled + square * old
         u2 = u * u
         top = 0.0 if u2 < safe else max(0.0, *(a + h * u2 for a, h, _ in own))
         total, mean = exp(-top), 0.0
@@ -36,6 +40,8 @@ def one_at_a_time(local: Local, squares: Vector, b: Vector, slabs: Matrix) -> li
             mean += weight * c
         pulls.append(u)
         change = u * mean / total - old
-        if change:
+        if not products:
+            moved[i] = change
+        elif change:
             work -= change * vector
     return pulls

@@ -79,7 +79,7 @@ def _compiled() -> Any:
 
 def _loop(vectors: Matrix, work: Vector, products: bool, squares: Vector, b: Vector, slabs: Any) -> Vector:
     """Do what `farrier.adaptive.visits.one_at_a_time` does."""
-    pulls = np.empty(b.size)
+    pulls, work = np.empty(b.size), work if products else work.copy()
     for i in range(b.size):
         pulled = 0.0
         if products:
