@@ -14,8 +14,8 @@ SAFE_EXPONENT = 600.0
 """Exponents up to here need not be brought down before they are taken."""
 
 Visitor = Callable[[Local, Vector, Vector, Matrix], "Vector | list[float]"]
-"""From columns, their sums of squares, their coefficients and their slabs to the pulls; moves r if ``work`` is
-the residual, and leaves X'r as it is."""
+"""From columns, their sums of squares, coefficients and slabs to their pulls; moves r if ``work`` is the
+residual, and leaves X'r as it is."""
 
 
 def one_at_a_time(local: Local, squares: Vector, b: Vector, slabs: Matrix) -> list[float]:
