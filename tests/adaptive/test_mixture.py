@@ -111,6 +111,25 @@ def test_columns_that_would_overshoot_together_are_visited():
     assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[:-1])).all()
 
 
+@pytest.mark.parametrize("home", [Rows, gram])
+def test_what_moving_together_gains_is_known_before(home, monkeypatch):
+    X, y, beta = standardised(60, 120, 0.6, 1.0, 11)
+    said, gain = [], mixture._State._gain
+    monkeypatch.setattr(mixture._State, "_gain", lambda *given: said.append(gain(*given)) or said[-1])
+    state = mixture._State(home(X, y), beta + 1e-4, 0.3, GRID, PI)
+    for _ in range(3):
+        before = state.elbo()
+        assert 10 < state._together().size < 110  # some are large, some are small
+        np.testing.assert_allclose(state.elbo() - before, said[-1], rtol=1e-6, atol=1e-9)
+        state.sweep(every=True)
+        state.b, state.u = (
+            state.b * 1.01,
+            state.u * 1.01,
+        )  # not at its best, so that there is something to gain
+        state.data.begin(state.b)
+    assert max(said) > 0.01
+
+
 @pytest.mark.parametrize(("n", "p", "rho"), [(70, 350, 0.7), (120, 400, 0.3), (200, 50, 0.7)])
 def test_the_quick_sweeps_end_where_the_exact_ones_do(n, p, rho):
     X, y, beta = standardised(n, p, rho, 1.0, 7, 8, 3.0)

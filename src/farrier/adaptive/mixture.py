@@ -48,6 +48,8 @@ LEAST_KEPT = 1e-30
 """The least share of a pull that a start keeps: it may have coefficients that its weights all but exclude."""
 NO_NOISE = 1e-12
 """The least noise variance, as a share of the variance of y."""
+ROUNDING = 1e-9
+"""A loss of ELBO that is none."""
 START_STEPS, START_LEAST = 20, 1e-4
 """Steps of EM for the weights that the start suggests, and the least of them: none is out for good."""
 
@@ -253,22 +255,15 @@ class _State:
         return float(np.abs(self.b - old).sum())
 
     def _together(self) -> Index:
-        """Move the small columns at once and return the others; if that would lower the ELBO, return all.
-
-        Column j alone would gain log z_j less what its present q_j has. Together they gain the sum of these,
-        less (|X change|^2 - sum_j d_j change_j^2) / (2 sigma2).
-        """
-        d, b = self.data.squares, self.b
-        u = self.data.pull() + d * b
+        """Move the small columns at once and return the others; if that would lower the ELBO, return all."""
+        b = self.b
+        u = self.data.pull() + self.data.squares * b
         best = self._best(u, EVERY)
         large = np.flatnonzero(np.maximum(np.abs(b), np.abs(best.mean)) > SMALL * self.unit)
         change = best.mean - b
         change[large] = 0.0
-        has = b * (u - 0.5 * self.u) / self.sigma2 + _sum_over_slabs(self.phi, self.base) - self.negentropy
-        gains = best.log_z - has
-        gains[large] = 0.0
         shift, square = self.data.shift(change)
-        if 2.0 * self.sigma2 * float(gains.sum()) < square - float((d * change) @ change):
+        if self._gain(u, best, large, change, square) < -ROUNDING:
             return np.arange(b.size)
         self.data.move(shift, change)
         self.b = b + change
@@ -276,6 +271,20 @@ class _State:
             new[..., large] = getattr(self, name)[..., large]
             setattr(self, name, new)
         return large
+
+    def _gain(self, u: Vector, best: _Best, large: Index, change: Vector, square: float) -> float:
+        """Return what the ELBO gains if all but the large columns go to their best; square is |X change|^2.
+
+        Column j alone would gain log z_j less what its present q_j has. Together they gain the sum of these,
+        less (square - sum_j d_j change_j^2) / (2 sigma2).
+        """
+        has = (
+            self.b * (u - 0.5 * self.u) / self.sigma2 + _sum_over_slabs(self.phi, self.base) - self.negentropy
+        )
+        alone = best.log_z - has
+        alone[large] = 0.0
+        crossed = square - float((self.data.squares * change) @ change)
+        return float(alone.sum()) - crossed / (2.0 * self.sigma2)
 
     def _visit(self, where: Index, visitor: Visitor, jointly: bool = False) -> None:
         """Visit columns one at a time, with ``jointly`` after a joint step."""
