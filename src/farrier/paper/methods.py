@@ -11,9 +11,10 @@ import numpy as np
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means
 from farrier._types import Matrix, Vector
-from farrier.paper.core import Fit, Problem
+from farrier.paper.core import Fit, Problem, RequestError
 from farrier.paper.peers.horseshoe_like import horseshoe_like
 from farrier.paper.peers.means_posterior import means_posterior
+from farrier.paper.peers.normal_mixture import normal_mixture
 from farrier.paper.peers.paths import Rule, cross_validate, glmnet, nonconvex
 from farrier.paper.peers.released import released
 from farrier.priors import FixedScale
@@ -148,6 +149,13 @@ def _conventional(normalised: bool) -> Runner:
     return lambda problem, rng: horseshoe_like(problem.X, problem.y, normalised)
 
 
+def _mixture(problem: Problem, rng: np.random.Generator) -> Fit:
+    """Return the normal-mixture empirical Bayes fit."""
+    if problem.kind != "gaussian":
+        raise RequestError(f"'mixture' is for Gaussian responses, not {problem.kind}: leave it out")
+    return normal_mixture(problem.design, problem.y, rng)
+
+
 def _interval(method: str) -> Runner:
     """Return our mode with intervals of 95 %, at the mode or from the posterior."""
 
@@ -182,6 +190,7 @@ METHODS = {
     "scad": _nonconvex("SCAD", "SCAD"),
     "ridge-1se": _glmnet("Ridge", 0.0, "1se", printed="Ridge"),
     "ridge-min": _glmnet("Ridge, least error", 0.0, "min", printed=None),
+    "mixture": Method("Normal mixture", None, _mixture, needs=("glmnet", "numba")),
     "bayes-shrink": Method("Lasso (BayesShrink)", "Lasso_BS", _bayes_shrink),
     "visu-shrink": Method("Lasso (VisuShrink)", "Lasso_VS", _visu_shrink),
     "run-mean": Method("Mean", "Mean", _single_run(lambda b: b.mean(axis=0))),

@@ -1,0 +1,88 @@
+"""The normal-mixture rival: its settings, where it starts, and what it must not depend on."""
+
+import numpy as np
+import pytest
+
+from farrier.adaptive.residual import Local
+from farrier.adaptive.visits import one_at_a_time
+from farrier.paper import MORE, TABLES, load
+from farrier.paper.core import Problem, RequestError, toeplitz_normal
+from farrier.paper.methods import METHODS
+from farrier.paper.peers import normal_mixture as rival
+from farrier.paper.peers.paths import cross_validate, glmnet
+from oracles import mixture_ascent
+
+pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
+pytest.importorskip("numba", reason="numba is not installed: pip install 'farrier[experiments]'")
+
+
+def data(seed=0, n=60, p=80):
+    rng = np.random.default_rng(seed)
+    X = toeplitz_normal(n, p, 0.5, rng)
+    return X, X[:, :3] @ np.array([3.0, -2.0, 1.0]) + rng.standard_normal(n) + 4.0
+
+
+@pytest.mark.parametrize(("n", "p"), [(60, 80), (60, 20)])
+def test_it_is_coordinate_ascent_from_the_lasso(n, p, monkeypatch):
+    sweeps = 12
+    monkeypatch.setattr(rival, "MOST_SWEEPS", sweeps)
+    X, y = data(0, n, p)
+    fit = rival.normal_mixture(X, y, np.random.default_rng(5))
+    lasso = cross_validate(glmnet("gaussian", 1.0), "gaussian", X, y, np.random.default_rng(5))["min"].coef
+    Z, centred = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
+    start, s = lasso * X.std(axis=0), (2.0 ** (np.arange(20) / 20) - 1.0) ** 2
+    sigma2 = np.mean((centred - Z @ start) ** 2)
+    spread = sigma2 * (s + 1.0 / y.size)
+    weight = np.exp(-(start[:, None] ** 2) / (2.0 * spread)) / np.sqrt(spread)
+    pi = (weight / weight.sum(axis=1, keepdims=True)).mean(axis=0)
+    slow = mixture_ascent(Z, centred, start, sigma2, pi, s, sweeps)
+    np.testing.assert_allclose(fit.coef, (slow.phi * slow.mean).sum(axis=1) / X.std(axis=0), atol=1e-9)
+    np.testing.assert_allclose(fit.intercept, y.mean() - X.mean(axis=0) @ fit.coef)
+
+
+@pytest.mark.parametrize("products", [True, False])
+@pytest.mark.parametrize("far", [1.0, 100.0])
+def test_the_compiled_visits_are_those_of_the_sweeps(products, far):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((12, 7))
+    vectors = np.ascontiguousarray(X.T) if products else X.T @ X
+    b, slabs = rng.standard_normal(7), rng.random((7, 4, 3)) * np.array([1.0, far, 0.1])
+    work = rng.standard_normal(12 if products else 7)
+    ends = []
+    for visitor in (one_at_a_time, rival._visitor, lambda local, *more: rival._loop(*local, *more)):
+        local = Local(vectors, work.copy(), products)
+        ends.append(np.append(visitor(local, (X**2).sum(axis=0), b, slabs), local.work))
+        assert np.array_equal(local.work, work) is not products
+    np.testing.assert_allclose(ends[1], ends[0], rtol=1e-9)
+    np.testing.assert_allclose(ends[2], ends[0], rtol=1e-9)
+
+
+def test_it_finds_what_is_there_and_shrinks_less_than_the_lasso():
+    X, y = data(1)
+    truth = np.append([3.0, -2.0, 1.0], np.zeros(77))
+    fit = METHODS["mixture"].run(Problem("gaussian", X, y, lambda fit: {}), np.random.default_rng(0))
+    lasso = METHODS["lasso-min"].run(Problem("gaussian", X, y, lambda fit: {}), np.random.default_rng(0))
+    assert np.sum((fit.coef - truth) ** 2) < 0.5 * np.sum((lasso.coef - truth) ** 2)
+
+
+def test_units_do_not_matter_and_a_constant_column_is_left_out():
+    X, y = data(2)
+    one = rival.normal_mixture(X, y, np.random.default_rng(0))
+    scale = np.geomspace(1.0 / 16.0, 16.0, 80)
+    other = rival.normal_mixture(X * scale, 8.0 * y, np.random.default_rng(0))
+    np.testing.assert_allclose(other.coef * scale / 8.0, one.coef, atol=1e-3)
+    constant = rival.normal_mixture(np.column_stack([X, np.ones(60)]), y, np.random.default_rng(0))
+    np.testing.assert_allclose(constant.coef[:80], one.coef, atol=1e-3)
+    assert constant.coef[80] == 0.0
+
+
+@pytest.mark.parametrize("kind", ["binomial", "poisson"])
+def test_it_is_for_gaussian_responses_only(kind):
+    X, y = data()
+    with pytest.raises(RequestError, match=f"'mixture' is for Gaussian responses, not {kind}: leave it out"):
+        METHODS["mixture"].run(Problem(kind, X, y, lambda fit: {}), np.random.default_rng(0))
+
+
+def test_the_tables_of_the_paper_do_not_have_it():
+    assert METHODS["mixture"].printed is None
+    assert not any("mixture" in load(name).methods for name in (*TABLES, *MORE))
