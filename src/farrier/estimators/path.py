@@ -16,6 +16,7 @@ from farrier.estimators.classifier import HorseshoeClassifier
 from farrier.estimators.grids import Grid, check_grid
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.selector import hand_down_names, remember_columns
+from farrier.model.fit import Earlier
 from farrier.report.tables import feature_names, path_table
 
 Estimator = HorseshoeRegressor | HorseshoeClassifier
@@ -89,9 +90,9 @@ def horseshoe_path(
 ) -> Path:
     """Fit along a grid of one parameter, from the richest fit to the sparsest, each started at the last.
 
-    Which mode EM finds depends on where it starts. A column that is in the fit before starts with the
-    effect that it has there, and is hard to displace; one that is not starts from what the others leave
-    of y. So the order matters, and in wide data the fits are not those that each value gives on its own.
+    Which mode EM finds depends on where it starts. A column that was in the last fit starts with the effect
+    that it had there; one that went does not come back, if the prior selects. So the order matters, and
+    with many columns the fits are not those that each value gives on its own.
 
     Parameters
     ----------
@@ -172,27 +173,28 @@ def _fits(base: Estimator, grid: Grid, X: Any, y: Any, known: Any, warm_start: b
     """Return the fits, which share the columns of X."""
     from sklearn.exceptions import ConvergenceWarning
 
-    columns = check_x(X)
+    columns, start = check_x(X), base.start
     models: list[Estimator] = []
     for settings in grid.settings:
-        start = {"start": models[-1]} if warm_start and models else {}
-        model = type(base)(**{**base.get_params(deep=False), "warm_start": False, **settings, **start})
+        given = {**base.get_params(deep=False), **settings, "start": start, "warm_start": False}
+        model = type(base)(**given)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(columns, y, **known)
         _name(model, X, columns)
+        start = _onward(model) if warm_start else start
+        model.start = base.start  # where it goes if it is fitted again
         models.append(model)
-    for model in models:  # or each fit would hold all those before it
-        _forget_start(model, base.start)
     return tuple(models)
 
 
-def _forget_start(model: Estimator, start: Any) -> None:
-    """Let a model start where the first one did, if it is fitted again."""
-    if model.start is not start:
-        model.start = start
-        for part in model.estimators_ if isinstance(model, HorseshoeClassifier) else ():
-            part.start = "auto"
+def _onward(model: Estimator) -> Any:
+    """Return where the next fit starts: at this one, and what is zero here is not tried again."""
+    if isinstance(model, HorseshoeRegressor):
+        return Earlier(model.coef_, model.coef_std_, model.intercept_, model.sigma2_, again=False)
+    for part in model.estimators_:
+        part.start = "auto"
+    return tuple(_onward(part) for part in model.estimators_)
 
 
 def _name(model: Estimator, X: Any, columns: Columns) -> None:

@@ -11,11 +11,11 @@ from farrier._extras import require
 from farrier._types import Matrix, Vector
 from farrier.report.axes import (
     CHAINS,
+    CHARACTER,
     ZERO,
     at_least_one,
     fold,
     hide_spines,
-    how_many,
     inches,
     largest,
     new_axes,
@@ -34,9 +34,16 @@ LABELS = {
     "sigma2": "sigma2, the variance of the noise, in squared units of y",
 }
 LOGARITHMIC = ("tau", "tau_max", "slab", "sigma2")
-STYLES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
-"""With four styles and six colours of different lightness no two of the first twelve lines look the same."""
-LINE = 0.19
+STYLES = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1, 1)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (10, 2)),
+    (0, (4, 1, 1, 1, 1, 1)),
+)
+"""Of the first twelve lines no two have the same style and colours of the same lightness."""
+LINE = 0.18
 """Inches that a name takes at the right edge."""
 COUNTS = 6
 """How many numbers of selected columns stand above the picture, at most."""
@@ -90,13 +97,15 @@ def plot_path(
     else:
         per = "one unit of the column"
     ax = new_axes(8.0, 5.0) if ax is None else ax
-    room = max(1, int(inches(ax)[1] / LINE) - 1)
+    room = max(1, int(0.85 * inches(ax)[1] / LINE))  # the titles may take some of it
     named = largest(strength, min(most, room, int((strength > 0.0).sum())))[::-1]
     others = np.setdiff1d(np.flatnonzero(strength > 0.0), named)
     _draw_lines(ax, path, coef, named, others)
-    _draw_frame(ax, path, unit_of(first.family_, getattr(first, "classes_", None), per), of_class)
+    unit = unit_of(first.family_, getattr(first, "classes_", None), per)
+    _draw_frame(ax, path, unit if of_class is None else f"{unit},\nclass {shown(of_class)}")
+    _draw_counts(ax, path.values, (coef != 0.0).sum(axis=1))
     _draw_names(ax, path, coef[0], named)
-    ax.set_title(_title(path, named.size, others.size), fontsize="medium")
+    ax.set_title(_title(path, named.size, others.size), fontsize="small")
     return ax
 
 
@@ -132,28 +141,35 @@ def _draw_lines(ax: Any, path: FittedPath, coef: Matrix, named: Any, others: Any
 def _style(place: int) -> dict[str, Any]:
     return {
         "color": CHAINS[place % len(CHAINS)],
-        "linestyle": STYLES[(place + place // len(CHAINS) * 2) % len(STYLES)],
+        "linestyle": STYLES[(place + 3 * (place // len(CHAINS))) % len(STYLES)],
         "linewidth": 1.6,
     }
 
 
-def _draw_frame(ax: Any, path: FittedPath, unit: str, of_class: Any) -> None:
-    """Put the axes to the lines, with the number of selected columns above."""
-    height = inches(ax)[1]
+def _draw_frame(ax: Any, path: FittedPath, unit: str) -> None:
+    """Put the axes to the lines: the richest fit at the right."""
+    width, height = inches(ax)
+    label = LABELS.get(path.over, f"{shown(path.over)}, a parameter of the prior")
     if path.over in LOGARITHMIC:
         ax.set_xscale("log")
         tick_logarithm(ax.xaxis, path.values)
-    rich, sparse = path.values[0], path.values[-1]
-    if path.values.size > 1:
-        ax.set_xlim(sparse, rich)
-    where = "richest fit at the right" if path.values.size > 1 else ""
-    name = LABELS.get(path.over, f"{shown(path.over)}, a parameter of the prior")
-    ax.set_xlabel(f"{name} ({where})" if where else name)
-    ax.set_ylabel(fold(unit if of_class is None else f"{unit},\nclass {shown(of_class)}", height))
+    if path.values.size == 1:
+        ax.set_xticks(path.values, [f"{path.values[0]:g}"])
+        ax.set_xticks([], minor=True)
+    else:
+        ax.set_xlim(path.values[-1], path.values[0])
+        gap = "\n" if (len(label) + 28) * CHARACTER > width else " "
+        label = f"{label}{gap}(richest fit at the right)"
+    ax.set_xlabel(label)
+    ax.set_ylabel(fold(unit, height))
     hide_spines(ax, "top", "right")
+
+
+def _draw_counts(ax: Any, values: Vector, counts: Any) -> None:
+    """Write above the picture how many columns are selected."""
     above = ax.secondary_xaxis("top")
-    places = _spread(ax, path.values)
-    above.set_xticks(path.values[places], [str(path.n_selected[i]) for i in places], minor=False)
+    places = _spread(ax, values)
+    above.set_xticks(values[places], [f"{counts[i]:,}" for i in places])
     above.set_xticks([], minor=True)
     above.set_xlabel("columns selected", fontsize="small")
     above.tick_params(labelsize="small", length=2.0)
@@ -161,7 +177,7 @@ def _draw_frame(ax: Any, path: FittedPath, unit: str, of_class: Any) -> None:
 
 
 def _spread(ax: Any, values: Vector) -> list[int]:
-    """Return the places of a few values, about as far apart as the picture allows."""
+    """Return the places of a few values, evenly over the picture."""
     at = np.log(values) if ax.get_xscale() == "log" else values
     if at.size == 1:
         return [0]
@@ -174,7 +190,7 @@ def _draw_names(ax: Any, path: FittedPath, ends: Vector, named: NDArray[np.intp]
     if not named.size:
         return
     low, high = ax.get_ylim()
-    gap = LINE / inches(ax)[1]
+    gap = LINE / (0.85 * inches(ax)[1])
     order = np.argsort(ends[named], kind="stable")
     at = (ends[named] - low) / (high - low)
     places = np.empty_like(at)
@@ -206,16 +222,14 @@ def apart(at: Vector, gap: float) -> Vector:
             mean, size = (before * n + mean * size) / (n + size), n + size
         blocks.append((mean, size))
     level = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
-    return np.asarray(np.clip(level, 0.0, max(0.0, 1.0 - steps[-1])) + steps)
+    half = 0.5 * gap
+    return np.asarray(np.clip(level, half, max(half, 1.0 - half - steps[-1])) + steps)
 
 
 def _title(path: FittedPath, named: int, others: int) -> str:
-    total = len(path.feature_names)
     how = "each started at the one before" if path.warm_start else "each on its own"
-    first = f"posterior modes, {how}"
-    if named + others == 0:
-        return f"{first}\nnone of {total:,} columns is selected anywhere"
-    line = how_many(named + others, total, "ever selected")
-    if others:
-        line = f"{line or f'{total:,} columns'}; the {named} strongest are named"
-    return f"{first}\n{line}" if line else first
+    ever = "is" if named + others == 1 else "are"
+    lines = [f"posterior modes, {how}"]
+    lines += [f"{named + others:,} of {len(path.feature_names):,} columns {ever} selected somewhere"]
+    lines += [f"the {named} strongest have names"] if others else []
+    return "\n".join(lines)
