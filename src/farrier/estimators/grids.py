@@ -89,7 +89,7 @@ def _default(estimator: Any, prior: LocalPrior, over: str) -> Vector:
     if over == "sigma2":
         raise ValueError(
             "over='sigma2' needs values, in the units of y squared: "
-            "such as np.geomspace(0.1, 1, 10) * np.var(y)"
+            "such as from a tenth of the variance of y to all of it"
         )
     selecting = [c for c in COORDINATES if is_sparse(prior, c)]
     if not selecting:

@@ -42,7 +42,7 @@ STYLES = (
     (0, (10, 2)),
     (0, (4, 1, 1, 1, 1, 1)),
 )
-"""Of the first twelve lines no two have the same style and colours of the same lightness."""
+"""One for each colour; the next six lines are thinner, so that twelve differ without colour too."""
 LINE = 0.18
 """Inches that a name takes at the right edge."""
 COUNTS = 6
@@ -142,7 +142,7 @@ def _style(place: int) -> dict[str, Any]:
     return {
         "color": CHAINS[place % len(CHAINS)],
         "linestyle": STYLES[(place + 3 * (place // len(CHAINS))) % len(STYLES)],
-        "linewidth": 1.6,
+        "linewidth": 2.0 if place < len(CHAINS) else 1.1,
     }
 
 
