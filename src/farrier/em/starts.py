@@ -63,6 +63,8 @@ def earlier_start(
     >>> problem = plain(np.eye(2), np.array([3.0, 1.0]))
     >>> earlier_start(problem, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5).second_moment
     array([6.35, 1.  ])
+    >>> earlier_start(problem, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5, again=False).second_moment
+    array([6.35e+00, 1.00e-12])
     """
     left = _marginal(problem, problem.rmatvec(problem.residual(coef)))
     chance = left * left if again else FAINT * left * left

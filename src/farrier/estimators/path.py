@@ -109,7 +109,8 @@ def horseshoe_path(
         selects. "sigma2" and parameters of the prior need values.
     estimator : HorseshoeRegressor or HorseshoeClassifier, optional
         Has all other parameters, and is not changed; if it is fitted, that fit has no say.
-        `HorseshoeRegressor()` if left out. The first fit starts at its ``start``.
+        `HorseshoeRegressor()` if left out. The first fit starts at its ``start``; its ``callback`` is given
+        the iterations of every fit.
     sample_weight, offset, exposure
         As in `fit` of the estimator.
     warm_start : bool, default=True

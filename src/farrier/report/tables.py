@@ -82,8 +82,8 @@ def path_table(path: FittedPath) -> Any:
     --------
     >>> from farrier import horseshoe_path
     >>> path = horseshoe_path([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5], values=[1.0])
-    >>> path_table(path)["n_selected"].tolist()
-    [1]
+    >>> path_table(path)[["tau", "n_selected", "status"]].values.tolist()
+    [[1.0, 0, 'NOTHING_SELECTED']]
     """
     pandas = require("pandas", extra="pandas")
     rows = []
