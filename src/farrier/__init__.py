@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from farrier._types import FitResult, Iteration, Status
     from farrier.estimators.classifier import HorseshoeClassifier
     from farrier.estimators.means import normal_means
+    from farrier.estimators.path import horseshoe_path
     from farrier.estimators.regressor import HorseshoeRegressor
     from farrier.estimators.sample import sample_posterior
     from farrier.posterior.draws import Posterior
@@ -20,6 +21,7 @@ _HOMES = {
     "Iteration": "farrier._types",
     "Posterior": "farrier.posterior.draws",
     "Status": "farrier._types",
+    "horseshoe_path": "farrier.estimators.path",
     "normal_means": "farrier.estimators.means",
     "sample_posterior": "farrier.estimators.sample",
 }
@@ -33,6 +35,7 @@ __all__ = [
     "Posterior",
     "Status",
     "__version__",
+    "horseshoe_path",
     "normal_means",
     "sample_posterior",
 ]

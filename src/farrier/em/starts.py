@@ -7,6 +7,9 @@ import numpy as np
 from farrier._types import Start, Vector
 from farrier.data.problem import LeastSquares
 
+FAINT = 1e-12
+"""What is so much smaller than its marginal E[b^2] only fades: the prior divides it by 2A an iteration."""
+
 
 def paper_start(problem: LeastSquares, expected_rss: float = 1e10) -> Start:
     """Return the start of Algorithm 1: marginal least squares, and a noise variance beyond all bounds.
@@ -46,11 +49,13 @@ def marginal_start(problem: LeastSquares, expected_rss: float) -> Start:
     return Start(mean, np.maximum(mean * mean - variance, 0.0), expected_rss)
 
 
-def earlier_start(problem: LeastSquares, coef: Vector, variance: Vector, sigma2: float) -> Start:
+def earlier_start(
+    problem: LeastSquares, coef: Vector, variance: Vector, sigma2: float, again: bool = True
+) -> Start:
     """Return a start at an earlier fit; what was zero there starts from its fit to the residual.
 
     Zero is absorbing, so a coefficient that starts at zero could never enter: give it marginal least
-    squares on what the earlier fit leaves.
+    squares on what the earlier fit leaves, unless it is not to be tried ``again``.
 
     Examples
     --------
@@ -58,9 +63,12 @@ def earlier_start(problem: LeastSquares, coef: Vector, variance: Vector, sigma2:
     >>> problem = plain(np.eye(2), np.array([3.0, 1.0]))
     >>> earlier_start(problem, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5).second_moment
     array([6.35, 1.  ])
+    >>> earlier_start(problem, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5, again=False).second_moment
+    array([6.35e+00, 1.00e-12])
     """
     left = _marginal(problem, problem.rmatvec(problem.residual(coef)))
-    second = np.where(coef != 0.0, coef * coef + variance, left * left)
+    chance = left * left if again else FAINT * left * left
+    second = np.where(coef != 0.0, coef * coef + variance, chance)
     return Start(coef, second, sigma2 * problem.total_weight)
 
 

@@ -20,6 +20,7 @@ from farrier.estimators.ending import warn_unfinished, weigh
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
 from farrier.families import Binomial, Family
+from farrier.model.fit import Earlier
 from farrier.priors import GlobalPrior, LocalPrior
 
 if TYPE_CHECKING:
@@ -403,6 +404,8 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         """Return where each regression starts."""
         warm = self.warm_start and hasattr(self, "estimators_")
         earlier = self if warm else self.start
+        if isinstance(earlier, tuple) and earlier and all(isinstance(one, Earlier) for one in earlier):
+            return list(earlier)
         if not isinstance(earlier, HorseshoeClassifier):
             check_choice(
                 "start", earlier, ("auto", "linear", "marginal", "paper"), " or a fitted HorseshoeClassifier"

@@ -536,6 +536,8 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
     def _start(self, n_columns: int) -> str | Earlier:
         warm = self.warm_start and hasattr(self, "coef_")
         earlier = self if warm else self.start
+        if isinstance(earlier, Earlier):
+            return earlier
         if not isinstance(earlier, HorseshoeRegressor):
             return check_choice("start", earlier, STARTS, " or a fitted HorseshoeRegressor")
         check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")

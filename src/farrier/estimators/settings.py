@@ -12,6 +12,8 @@ from farrier.em.options import Options
 
 EXPECTATIONS = ("exact", "approximate", "stochastic")
 STARTS = ("auto", "paper", "variance", "linear", "marginal")
+NARROWEST, WIDEST = 1e-6, 1e6
+"""A slab is between these."""
 
 
 def em_options(params: Any) -> Options:
@@ -70,9 +72,9 @@ def check_slab(slab: Any) -> float:
     >>> check_slab(None), check_slab(2.5)
     (inf, 2.5)
     """
-    return (
-        float("inf") if slab is None else check_number("slab", slab, low=1e-6, high=1e6, instead=" or None")
-    )
+    if slab is None:
+        return float("inf")
+    return check_number("slab", slab, low=NARROWEST, high=WIDEST, instead=" or None")
 
 
 def _check_threshold(threshold: Any) -> float | None:

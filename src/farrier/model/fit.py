@@ -29,12 +29,13 @@ LINEAR_TOL = 1e-3
 
 
 class Earlier(NamedTuple):
-    """A fit to start from, in the user's units."""
+    """A fit to start from, in the user's units; ``again`` gives what is zero there a new chance."""
 
     coef: Vector
     std: Vector
     intercept: float
     sigma2: float
+    again: bool = True
 
 
 def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str | Earlier = "auto") -> Fitted:
@@ -167,7 +168,7 @@ def _begin(
         coef, std = ties.fold(coef), ties.fold(ties.sign * std)
     sigma2 = units.from_sigma2(start.sigma2)
     begin = weights.begin_at(coef, units.from_intercept(start.intercept, start.coef), sigma2)
-    return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2))
+    return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2, start.again))
 
 
 def _begin_named(weights: Weights, hyper: Hyper, options: Options, start: str) -> Begin:

@@ -48,7 +48,7 @@ def coefficient_axes(ax: Any, labels: Sequence[str], unit: str) -> Any:
     ends = (BOTTOM, len(labels) - 0.4)  # not into the legend, which is above
     ax.plot((0.0, 0.0), ends, color=ZERO, linewidth=1.0, zorder=0)
     ax.set_yticks(np.arange(len(labels)), labels)
-    ax.set_xlabel(_folded(unit, _inches(ax)[0]))
+    ax.set_xlabel(fold(unit, inches(ax)[0]))
     hide_spines(ax, "top", "right")
     return ax
 
@@ -60,7 +60,7 @@ def finish(ax: Any, n_lines: int, *title: str) -> Any:
     """
     ax.set_title("\n".join(line for line in title if line), fontsize="medium")
     entries = len(ax.get_legend_handles_labels()[0])
-    width, height = _inches(ax)
+    width, height = inches(ax)
     across = max(1, min(entries, int(width / ENTRY)))
     strip = min(0.5, (0.15 + 0.2 * -(-entries // across)) / height)
     ax.set_ylim(BOTTOM, BOTTOM + (n_lines - 0.4 - BOTTOM) / (1.0 - strip))
@@ -118,15 +118,29 @@ def told_apart(names: Sequence[Any], columns: Any) -> list[str]:
     ]
 
 
-def _inches(ax: Any) -> tuple[float, float]:
+def inches(ax: Any) -> tuple[float, float]:
     """Return the size of axes, about: the layout may change it a little."""
     dpi = float(ax.figure.dpi)
     return float(ax.bbox.width) / dpi, float(ax.bbox.height) / dpi
 
 
-def _folded(text: str, width: float) -> str:
+def fold(text: str, width: float) -> str:
     """Return a label on two lines if it would be longer than its axis."""
     return text.replace(" for one", "\nfor one") if len(text) * CHARACTER > width else text
+
+
+def tick_logarithm(axis: Any, values: Any) -> None:
+    """Put few and plain numbers at a logarithmic axis; Matplotlib's own run into each other."""
+    ticker = require("matplotlib.ticker", extra="plot")
+    decades = float(np.log10(values.max() / values.min()))
+    few = (
+        ticker.MaxNLocator(4)
+        if decades < 1.0
+        else ticker.LogLocator(subs=(1, 2, 5)[: 3 if decades < 2.0 else 1])
+    )
+    axis.set_major_locator(few)
+    axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def new_axes(width: float, height: float) -> Any:

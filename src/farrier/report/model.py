@@ -70,3 +70,35 @@ class FittedClasses(Protocol):
     @property
     def estimators_(self) -> Sequence[FittedModel]:
         """The regression of each class against the rest."""
+
+
+class FittedPath(Protocol):
+    """Fits along the values of one parameter, from the richest to the sparsest."""
+
+    @property
+    def over(self) -> str:
+        """The parameter."""
+
+    @property
+    def values(self) -> Vector:
+        """Its values."""
+
+    @property
+    def estimators(self) -> Sequence[Any]:
+        """The fit at each."""
+
+    @property
+    def coef(self) -> Matrix:
+        """Their coefficients."""
+
+    @property
+    def n_selected(self) -> Any:
+        """How many columns each selects."""
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """The names of the columns."""
+
+    @property
+    def warm_start(self) -> bool:
+        """Whether each fit started at the one before."""

@@ -21,7 +21,10 @@ from farrier.report.axes import (
     unit_of,
 )
 from farrier.report.model import FittedModel
+from farrier.report.path_plot import plot_path
 from farrier.report.tables import feature_names
+
+__all__ = ["plot_coefficients", "plot_path"]
 
 
 def plot_coefficients(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from farrier._extras import require
-from farrier.report.model import FittedClasses, FittedModel
+from farrier.report.model import FittedClasses, FittedModel, FittedPath
 
 
 def feature_names(model: FittedModel | FittedClasses) -> list[str]:
@@ -73,3 +73,32 @@ def class_table(model: FittedClasses, level: float, method: str = "auto") -> Any
         table.insert(0, "class", [label] * len(table))
         tables.append(table)
     return pandas.concat(tables, ignore_index=True)
+
+
+def path_table(path: FittedPath) -> Any:
+    """Return one row for each value along a path; of several classes, one for each of them.
+
+    Examples
+    --------
+    >>> from farrier import horseshoe_path
+    >>> path = horseshoe_path([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5], values=[1.0])
+    >>> path_table(path)[["tau", "n_selected", "status"]].values.tolist()
+    [[1.0, 0, 'NOTHING_SELECTED']]
+    """
+    pandas = require("pandas", extra="pandas")
+    rows = []
+    for value, model in zip(path.values.tolist(), path.estimators, strict=True):
+        parts = getattr(model, "estimators_", [model])
+        labels = [{"class": label} for label in model.classes_.tolist()] if len(parts) > 1 else [{}]
+        rows += [
+            {
+                path.over: value,
+                **label,
+                "n_selected": int(part.support_.sum()),
+                "expected_by_chance": part.expected_by_chance_,
+                "n_iter": part.n_iter_,
+                "status": part.status_.name,
+            }
+            for label, part in zip(labels, parts, strict=True)
+        ]
+    return pandas.DataFrame(rows)

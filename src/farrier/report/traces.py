@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from farrier._extras import require
 from farrier._types import Matrix
-from farrier.report.axes import CHAINS, hide_spines, told_apart, unit_of
+from farrier.report.axes import CHAINS, hide_spines, tick_logarithm, told_apart, unit_of
 from farrier.sampling import diagnostics
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def draw_trace(ax: Any, quantity: Quantity) -> None:
         ax.plot(draws, color=CHAINS[chain % len(CHAINS)], linewidth=0.5, alpha=0.8)
     if quantity.logarithmic:
         ax.set_yscale("log")
-        _tick_logarithm(ax.yaxis, quantity.draws)
+        tick_logarithm(ax.yaxis, quantity.draws)
     rhat, ess = float(diagnostics.rhat(quantity.draws)), float(diagnostics.ess_bulk(quantity.draws))
     ax.set_title(f"{quantity.name}: R-hat {rhat:.3f}, ESS {ess:.0f}", loc="left", fontsize="small")
     ax.margins(x=0.0)
@@ -103,26 +102,12 @@ def draw_distribution(ax: Any, quantity: Quantity) -> None:
         ax.stairs(height, ends, color=CHAINS[chain % len(CHAINS)], linewidth=1.2)
     if quantity.logarithmic:
         ax.set_xscale("log")
-        _tick_logarithm(ax.xaxis, ends)
+        tick_logarithm(ax.xaxis, ends)
     else:
         ax.locator_params(axis="x", nbins=5)
     ax.set_title(quantity.unit, loc="left", fontsize="small")
     ax.set_yticks([])
     hide_spines(ax, "top", "right", "left")
-
-
-def _tick_logarithm(axis: Any, values: Any) -> None:
-    """Put few and plain numbers at a logarithmic axis; Matplotlib's own run into each other."""
-    ticker = require("matplotlib.ticker", extra="plot")
-    decades = float(np.log10(values.max() / values.min()))
-    few = (
-        ticker.MaxNLocator(4)
-        if decades < 1.0
-        else ticker.LogLocator(subs=(1, 2, 5)[: 3 if decades < 2.0 else 1])
-    )
-    axis.set_major_locator(few)
-    axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
-    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def draw_ranks(ax: Any, quantity: Quantity) -> None:
