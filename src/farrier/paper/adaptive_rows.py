@@ -80,7 +80,7 @@ def draw_truth(name: str, kind: Kind, rng: np.random.Generator, tuning: bool = F
     --------
     >>> problem = draw_truth("one", "gaussian", np.random.default_rng(0))
     >>> problem.score(Fit(np.zeros(200), 0.5))  # a missed effect of 1, and the intercept
-    {'Error': 1.25, 'True': 0.0, 'False': 0.0}
+    {'Error': 1.25, 'True': 0.0, 'False': 0.0, 'Empty': 1.0}
     """
     population = TRUTHS[name](rng, tuning)
     sample = observe(population, kind, rng)
@@ -109,7 +109,7 @@ def draw_table3(setting: str, rng: np.random.Generator) -> Problem:
     --------
     >>> problem = draw_table3("rho=0.7,sigma2=9", np.random.default_rng(0))
     >>> problem.score(Fit(table3.truth()))
-    {'Error': 0.0, 'True': 20.0, 'False': 0.0}
+    {'Error': 0.0, 'True': 20.0, 'False': 0.0, 'Empty': 0.0}
     """
     problem, beta = table3.draw(setting, rng), table3.truth()
     rho, sigma2 = table3.SETTINGS[setting]

@@ -144,7 +144,7 @@ class Experiment:
     streams : mapping
         Of settings that have the very data sets of another table: its name, and its setting.
     finish : callable or None
-        From the request and the records to a `reproduce.Pages`, if it is not a table like the others.
+        From the request and the records to the `report.Pages`, if it is not a table like the others.
     """
 
     name: str

@@ -95,13 +95,14 @@ def selection(fit: Fit, coef: Vector) -> dict[str, float]:
     --------
     >>> fit = Fit(np.array([1.0, 0.5, 0.0]), inclusion=np.array([0.95, 0.31, 0.32]))
     >>> selection(fit, np.array([1.0, 0.0, 0.0]))  # doctest: +NORMALIZE_WHITESPACE
-    {'True': 1.0, 'False': 1.0, 'AUC': 1.0,
+    {'True': 1.0, 'False': 1.0, 'Empty': 0.0, 'AUC': 1.0,
      'columns 3': 2.0, 'inclusion 3': 0.63, 'true 3': 0.0,
      'columns 9': 1.0, 'inclusion 9': 0.95, 'true 9': 1.0}
     """
     true = coef != 0.0
     kept = fit.coef != 0.0 if fit.support is None else fit.support
     found = {"True": float(np.count_nonzero(kept & true)), "False": float(np.count_nonzero(kept & ~true))}
+    found["Empty"] = float(not kept.any())
     if fit.inclusion is not None:
         found |= _ranks(fit.inclusion, true)
         found |= _bins(fit.inclusion, true) if fit.inclusion.ndim == 1 else {}

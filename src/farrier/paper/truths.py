@@ -127,7 +127,7 @@ def half(rng: np.random.Generator, tuning: bool = False) -> Population:
 
 
 def geometric(rng: np.random.Generator, tuning: bool = False) -> Population:
-    """120 x 240 (tuning 110 x 200): twelve effects 3, -2.1, 1.47, ..., each 0.7 (0.75) of the last; noise 2."""
+    """120 x 240 (tuning 110 x 200): twelve effects from 3, each -0.7 (-0.75) of the last; noise 2."""
     rows, columns, ratio = (110, 200, 0.75) if tuning else (120, 240, 0.7)
     effects = 3.0 * _alternating(12) * ratio ** np.arange(12)
     return Population(rows, Design(columns), _first(columns, effects), sigma=2.0)
