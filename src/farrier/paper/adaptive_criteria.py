@@ -76,7 +76,8 @@ def _no_signal(experiment: Experiment, found: Index) -> list[str]:
             word = _word(empty.mean >= EMPTY and above <= ABOVE_MEAN)
             lines.append(
                 f"- {word}: {experiment.settings[setting]}: nothing is selected in {empty.mean:.0%} of "
-                f"data sets (at least {EMPTY:.0%}), error {above:+.1f} % above the mean's (at most {ABOVE_MEAN:g} %)."
+                f"data sets (at least {EMPTY:.0%}), error {above:+.1f} % above the mean's "
+                f"(at most {ABOVE_MEAN:g} %)."
             )
     return lines
 

@@ -25,8 +25,9 @@ EXPLANATION = (
     "Means over data sets with their standard errors in parentheses. The error is, of a simulated Gaussian "
     "response, what the expected squared error of a prediction is above the noise, in closed form; of "
     "simulated classes and counts the log loss and the Poisson deviance above those of the truth, on fresh "
-    "rows; of real data the squared error or the log loss on the rows that were left out (eye: times 100). The best of the "
-    "others is the one with the least mean; the difference to it is paired, data set by data set."
+    "rows; of real data the squared error or the log loss on the rows that were left out (eye: times 100). "
+    "The best of the others is the one with the least mean; the difference to it is paired, data set by data "
+    "set."
 )
 
 

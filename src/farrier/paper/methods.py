@@ -16,6 +16,7 @@ from farrier.paper.peers.horseshoe_like import horseshoe_like
 from farrier.paper.peers.means_posterior import means_posterior
 from farrier.paper.peers.paths import Rule, cross_validate, glmnet, nonconvex
 from farrier.paper.peers.released import released
+from farrier.paper.peers.ridge import ridge
 from farrier.paper.peers.stability import stability
 from farrier.priors import FixedScale
 
@@ -110,6 +111,11 @@ def _glmnet(label: str, alpha: float, rule: Rule, printed: str | None) -> Method
         return cross_validate(solver, problem.kind, problem.design, problem.y, rng)[rule]
 
     return Method(label, printed, run, needs=("glmnet",))
+
+
+def _ridge(problem: Problem, rng: np.random.Generator) -> Fit:
+    """Return ridge at the best of all penalties by ten-fold cross-validation."""
+    return cross_validate(ridge(problem.kind), problem.kind, problem.design, problem.y, rng)["min"]
 
 
 def _nonconvex(label: str, penalty: str) -> Method:
@@ -223,6 +229,7 @@ METHODS = {
     "scad": _nonconvex("SCAD", "SCAD"),
     "ridge-1se": _glmnet("Ridge", 0.0, "1se", printed="Ridge"),
     "ridge-min": _glmnet("Ridge, least error", 0.0, "min", printed=None),
+    "ridge-best": Method("Ridge, longer path", None, _ridge, needs=("glmnet",)),
     "enet-1se": _glmnet("Elastic net", 0.5, "1se", printed=None),
     "enet-min": _glmnet("Elastic net, least error", 0.5, "min", printed=None),
     "adaptive": Method("Adaptive", None, _adaptive),

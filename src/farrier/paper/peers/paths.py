@@ -76,7 +76,7 @@ def _elastic_counts(alpha: float) -> Solver:
     """Return the path of counts with glmnet's grid; the largest penalty of ridge is that of alpha 0.001."""
 
     def solve(X: Matrix, y: Vector, penalties: Vector | None) -> Path:
-        Z, shift, scale = _standardised(X)
+        Z, shift, scale = standardised(X)
         if penalties is None:
             largest = np.abs(Z.T @ (y - y.mean())).max() / y.size / max(alpha, 1e-3)
             penalties = largest * np.geomspace(1.0, 1e-2 if X.shape[0] < X.shape[1] else 1e-4, PENALTIES)
@@ -95,7 +95,7 @@ def nonconvex(kind: Kind, penalty: str) -> Solver:
     require("skglm", extra="experiments")
 
     def solve(X: Matrix, y: Vector, penalties: Vector | None) -> Path:
-        Z, shift, scale = _standardised(X)
+        Z, shift, scale = standardised(X)
         level, unit = float(y.mean()), float(y.std()) if kind == "gaussian" else 1.0
         if penalties is None:
             largest = np.abs(Z.T @ (y - level)).max() / y.size
@@ -126,8 +126,15 @@ def _linear(penalty: str, Z: Matrix, y: Vector, penalties: Vector) -> Matrix:
     return np.array(found).T
 
 
-def _standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
-    """Return the columns with mean 0 and standard deviation 1, their means and standard deviations."""
+def standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
+    """Return the columns with mean 0 and standard deviation 1, their means and standard deviations.
+
+    Examples
+    --------
+    >>> standardised(np.array([[1.0, 5.0], [3.0, 5.0]]))[0]
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
     shift, std, varies = column_scale(X)
     scale = np.where(varies, std, 1.0)
     return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale

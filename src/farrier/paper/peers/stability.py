@@ -1,4 +1,4 @@
-"""Stability selection (Meinshausen and Buhlmann 2010): how often the lasso keeps a column on half of the rows.
+"""Stability selection (Meinshausen and Buhlmann 2010): how often the lasso keeps a column of half the rows.
 
 Fifty random halves, as many fits as ten folds of five members are. The frequencies at each of a few penalties
 are kept apart: which of them ranks the columns best is for the judge to say, which favours this method.
