@@ -103,7 +103,7 @@ NOTES = (
         lambda cells: any(cell.setting.startswith("count-") for cell in cells),
     ),
     Note(
-        "Stability selection: the lasso on 50 random halves of the rows, its AUC at the best of four "
+        "Stability selection: the lasso on 100 random halves of the rows, its AUC at the best of four "
         "penalties for each truth, which nobody knows beforehand.",
         ("stability",),
     ),

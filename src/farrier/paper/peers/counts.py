@@ -95,11 +95,12 @@ def _descend(Z: Matrix, y: Vector, penalties: Vector, shape: float, penalty: int
     cycles = 0
     for k in range(penalties.size):
         all_ = True
+        size = penalties[k] * (1.0 + 1e-9)  # so that rounding lets nothing in at the largest
         while True:
             if cycles == MOST_CYCLES or _reweight(y, eta, w, r) < SATURATED * null:
                 return found, k
             cycles += 1
-            change = _cycle(Z, b, w, r, eta, penalties[k], shape, penalty, all_)
+            change = _cycle(Z, b, w, r, eta, size, shape, penalty, all_)
             if change >= EPS:
                 all_ = False  # the others wait until these stand still
             elif all_:
