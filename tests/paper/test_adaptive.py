@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 import farrier
 from farrier.cli.app import app
 from farrier.paper import adaptive, load, tuning
+from farrier.paper.adaptive_report import make_report
 from farrier.paper.adaptive_rows import real_rows, table_rows, truth_rows
+from farrier.paper.cells import Cell
 from farrier.paper.core import Fit, Problem
 from farrier.paper.features import base
 from farrier.paper.methods import METHODS
@@ -223,6 +225,33 @@ def test_with_an_estimator_that_adapts_there_are_verdicts_and_a_picture(tmp_path
     assert next(tmp_path.glob("*.png")).read_bytes().startswith(b"\x89PNG")
     bins = {cell["metric"] for cell in cells(tmp_path) if cell["setting"] == "all truths"}
     assert bins == {f"{what}, bin {k}" for what in ("True", "Inclusion") for k in (0, 9)}
+
+
+def number(text):
+    return float(text) if text else float("nan")
+
+
+@pytest.mark.usefixtures("stand")
+def test_what_is_said_follows_from_the_numbers_that_are_written(tmp_path):
+    methods = ("adaptive", "lasso-min", "ridge-min", "mean", "stability")
+    options = ("--replicates", 3, "--settings", "one,none,groups", "--jobs", 1, "--out", tmp_path)
+    assert reproduce("adaptive", *options, "--methods", ",".join(methods)).exit_code == 0
+    (table,) = tmp_path.glob("*.csv")
+    with table.open(encoding="utf-8") as file:
+        written = [
+            Cell(
+                *(row[name] for name in ("setting", "metric", "method")),
+                *(number(row[name]) for name in ("mean", "standard_error", "median")),
+                int(row["replicates"]),
+                None,
+            )
+            for row in csv.DictReader(file)
+        ]
+    report = make_report(adaptive.EXPERIMENT, methods, written, "", {})
+    said = table.with_suffix(".md").read_text(encoding="utf-8").split("## What it comes to\n\n")[1]
+    expected = "\n".join([*report.verdicts, "", *(f"{note}\n" for note in report.notes), ""])
+    assert said.split("## How it was made")[0] == expected
+    assert "With so few replicates" in said
 
 
 @pytest.mark.usefixtures("stand")

@@ -11,12 +11,11 @@ from importlib.util import find_spec
 
 import numpy as np
 
-import farrier
 from farrier.paper.adaptive_report import finish
 from farrier.paper.adaptive_rows import FULL, Row, real_rows, table_rows, truth_rows
 from farrier.paper.core import Experiment, Note, Problem
 from farrier.paper.features import load_all
-from farrier.paper.methods import METHODS
+from farrier.paper.methods import METHODS, estimator
 from farrier.paper.paired import OURS, REFERENCES
 
 RIVALS = (
@@ -47,7 +46,7 @@ def missing(name: str) -> str | None:
     >>> missing("lasso-min"), missing("oracle")
     (None, 'it is not there')
     """
-    if name not in METHODS or (name == OURS and not hasattr(farrier, "HorseshoeRegressorCV")):
+    if name not in METHODS or (name == OURS and estimator("HorseshoeRegressorCV") is None):
         return "it is not there"
     absent = [module for module in METHODS[name].needs if find_spec(module) is None]
     return f"{', '.join(absent)} is not installed" if absent else None
@@ -90,6 +89,11 @@ def experiment(name: str, title: str, rows: dict[str, Row]) -> Experiment:
 
 
 NOTES = (
+    Note(
+        "The error of rows of Table 3 is that of the table: of the coefficients, without the intercept.",
+        (),
+        lambda cells: any(cell.setting.startswith("table3") for cell in cells),
+    ),
     Note(
         "glmnet's path of ridge ends at a hundredth of its largest penalty where p > n. The longer path goes "
         "on to a millionth, and is at its least cross-validated error.",

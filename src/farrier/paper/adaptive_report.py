@@ -9,7 +9,7 @@ from typing import Any
 
 from farrier._extras import require
 from farrier.files import write_picture
-from farrier.paper.adaptive_criteria import criteria
+from farrier.paper.adaptive_criteria import DIAGONAL, criteria
 from farrier.paper.cells import Cell
 from farrier.paper.core import Experiment
 from farrier.paper.journal import Record
@@ -48,7 +48,7 @@ def make_report(
         _found_block(experiment, index(cells)),
         _calibration_block(index(cells)),
     ]
-    least = min(cell.replicates for cell in cells)
+    least = min(cell.replicates for cell in cells if cell.setting != OVERALL)
     notes = [*few(least), *(note.text for note in experiment.notes if note.applies(cells))]
     shown = [block for block in blocks if block.rows]
     lines = criteria(experiment, cells)
@@ -135,7 +135,9 @@ def draw_calibration(path: Path, cells: list[Cell]) -> Path:
     figure = require("matplotlib.figure", extra="plot").Figure(figsize=(5.6, 5.4), layout="constrained")
     axis = figure.subplots()
     axis.plot([0.0, 1.0], [0.0, 1.0], color="0.6", lw=1.0, ls="--")
-    axis.fill_between([0.0, 1.0], [-0.1, 0.9], [0.1, 1.1], color="0.94", lw=0.0)
+    axis.fill_between(
+        [0.0, 1.0], [-DIAGONAL, 1.0 - DIAGONAL], [DIAGONAL, 1.0 + DIAGONAL], color="0.94", lw=0.0
+    )
     points = bins(index(cells))
     if points:
         _draw_points(axis, points)

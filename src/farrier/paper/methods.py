@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -69,18 +70,27 @@ def _mode(**options: Any) -> Runner:
     return run
 
 
+def estimator(name: str) -> Any:
+    """Return an estimator of farrier, if it has one of this name.
+
+    Examples
+    --------
+    >>> estimator("HorseshoeRegressor") is HorseshoeRegressor, estimator("HorseshoeOracle")
+    (True, None)
+    """
+    return getattr(import_module("farrier"), name, None)
+
+
 def _adaptive(problem: Problem, rng: np.random.Generator) -> Fit:
     """Return the estimator that adapts to the unknown sparsity, with all that it says of new rows."""
-    import farrier
-
     seed = int(rng.integers(2**31))
     X, classes = problem.design, problem.kind == "binomial"
     new = X if problem.new is None else problem.new
     model: Any
     if classes:
-        model = farrier.HorseshoeClassifierCV(random_state=seed)
+        model = estimator("HorseshoeClassifierCV")(random_state=seed)
     else:
-        model = farrier.HorseshoeRegressorCV(family=problem.kind, random_state=seed)
+        model = estimator("HorseshoeRegressorCV")(family=problem.kind, random_state=seed)
     model.fit(X, problem.y)
     of_new = np.empty((0, 2)) if classes else model.predict_interval(new, level=LEVEL)
     return Fit(
