@@ -99,7 +99,8 @@ NOTES = (
         "on to a millionth, and is at its least cross-validated error.",
         ("ridge-best",),
     ),
-    Note("HS-like and the normal mixture have Gaussian responses only.", GAUSSIAN_ONLY),
+    Note("HS-like has Gaussian responses only.", ("hs-like",)),
+    Note("The normal mixture has Gaussian responses only.", ("mixture",)),
     Note(
         "Of counts, the lasso, ridge, the elastic net, MCP and SCAD are found by compiled coordinate descent "
         "with the grids of glmnet and ncvreg: python-glmnet has no counts.",
@@ -112,7 +113,7 @@ NOTES = (
         ("stability",),
     ),
     Note(
-        "The squared error of t2 noise has no finite variance in the data, so a few data sets weigh much.",
+        "t2 noise has no finite variance: a few data sets can decide a mean.",
         (),
         lambda cells: any(cell.setting == "heavy" for cell in cells),
     ),
