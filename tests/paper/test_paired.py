@@ -90,6 +90,13 @@ def test_the_bins_are_added_up_over_all_truths():
     assert share.replicates == 5
 
 
+def test_of_stability_selection_only_the_ranks_count():
+    found = [Record("one", k, "stability", {"AUC 0": 0.7, "Error": 5.0, "True": 0.0}) for k in range(2)]
+    found += records("one", adaptive=[1.0, 2.0])
+    cells = index(cells_of(ADAPTIVE, (OURS, "stability"), found))
+    assert {metric for _, metric, method in cells if method == "stability"} == {"AUC 0"}
+
+
 def test_stability_selection_is_judged_at_its_best_penalty():
     found = [Record("one", k, "stability", {"AUC 0": 0.7 + 0.1 * k, "AUC 1": 0.9}) for k in range(2)]
     assert rival_auc(index(cells_of(ADAPTIVE, ("stability",), found)), "one").mean == pytest.approx(0.9)

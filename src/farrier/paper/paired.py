@@ -37,7 +37,7 @@ def cells_of(experiment: Experiment, methods: tuple[str, ...], records: list[Rec
     values: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
     for record in records:
         for metric, value in record.metrics.items():
-            if metric.split(" ")[0] not in BIN_METRICS:
+            if _shown(record.method, metric):
                 values[record.setting, metric, record.method][record.replicate] = value
     for setting in experiment.settings:
         ours = values.get((setting, "Error", OURS), {})
@@ -49,6 +49,12 @@ def cells_of(experiment: Experiment, methods: tuple[str, ...], records: list[Rec
     order = {name: k for k, name in enumerate([*experiment.settings, *methods])}
     keys = sorted(values, key=lambda key: (order[key[0]], key[1], order[key[2]]))
     return [cell_of(*key, [*values[key].values()], {}) for key in keys] + _calibration(records)
+
+
+def _shown(method: str, metric: str) -> bool:
+    """Tell whether a metric has cells: stability selection ranks columns, and does nothing else."""
+    first = metric.split(" ")[0]
+    return first in ("AUC", "Time") if method == "stability" else first not in BIN_METRICS
 
 
 def _calibration(records: list[Record]) -> list[Cell]:
