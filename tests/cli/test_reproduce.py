@@ -81,7 +81,7 @@ def test_the_figure_is_drawn_and_described(tmp_path):
         (["table3", "--methods", "hs-em,foo"], "'foo' is not a method: use some of hs-em, "),
         (["table3", "--methods", "visu-shrink"], "'visu-shrink' is not a method of table3"),
         (["table3", "--methods", ","], "no method is left: use some of hs-em, "),
-        (["figure1", "--replicates", "3"], "figure1 has no replicates, methods or seed"),
+        (["figure1", "--replicates", "3"], "figure1 has no replicates, methods, settings or seed"),
     ],
 )
 def test_what_is_not_there_is_named(arguments, message, tmp_path):

@@ -254,14 +254,14 @@ def test_what_is_missing_is_said_before_anything_runs(monkeypatch, experiment):
     monkeypatch.delenv("FARRIER_DATA", raising=False)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
     with pytest.raises(MissingDataError, match="FARRIER_DATA"):
-        experiment.prepare()
+        experiment.prepare(experiment.settings)
 
 
 @pytest.mark.parametrize("experiment", [table5.EXPERIMENT, table6.EXPERIMENT])
 def test_preparing_loads_once(experiment):
     need(experiment.name)
     base.cache_clear()
-    experiment.prepare()
+    experiment.prepare(experiment.settings)
     loaded = base.cache_info().misses
     for setting in experiment.settings:
         experiment.draw(setting, rng())

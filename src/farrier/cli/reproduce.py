@@ -13,7 +13,7 @@ from rich.text import Text
 
 from farrier.cli.shared import notice, progress_on, standard_output, told
 from farrier.cli.stop import STOP
-from farrier.paper import FIGURES, MORE, RESULTS, SEED, TABLES
+from farrier.paper import FIGURES, MORE, RESULTS, SEED, TABLES, load
 
 if TYPE_CHECKING:
     from farrier.paper.report import Report
@@ -30,6 +30,12 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Of the data, the folds and the draws.", min=0)] = SEED,
     methods: Annotated[
         str | None, typer.Option(help="Names, separated by commas; all of the table by default.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Blocks or rows of the table, separated by commas, or one each time; all by default."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder of the results.")] = RESULTS,
     fresh: Annotated[
@@ -54,7 +60,8 @@ def reproduce(
             STOP.begun()
             show(done, total)
 
-        outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, notice)
+        wanted = None if settings is None else split_settings(name, settings)
+        outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, notice, wanted)
     console = standard_output()
     _show(console, outcome.report)
     console.print(Text("Written: " + ", ".join(str(path) for path in outcome.files)), soft_wrap=True)
@@ -69,6 +76,19 @@ def split_names(text: str) -> tuple[str, ...]:
     ('hs-em', 'mcp')
     """
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def split_settings(name: str, texts: list[str]) -> tuple[str, ...]:
+    """Return the settings in what was given: names, or lists of names with commas.
+
+    Examples
+    --------
+    >>> split_settings("table3", ["rho=0,sigma2=1"]), split_settings("adaptive", ["dense, none", "one"])
+    (('rho=0,sigma2=1',), ('dense', 'none', 'one'))
+    """
+    known = load(name).settings if name in (*TABLES, *MORE) else ()
+    parts = [(text,) if text in known else split_names(text) for text in texts]
+    return tuple(part for some in parts for part in some)
 
 
 def _show(console: Console, report: Report) -> None:

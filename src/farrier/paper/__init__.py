@@ -13,7 +13,7 @@ RESULTS = Path("experiments") / "results"
 SEED = 1000
 TABLES = ("table2", "table3", "table4", "table5", "table6")
 FIGURES = ("figure1",)
-MORE = ("coverage",)
+MORE = ("coverage", "adaptive", "tuning")
 """Experiments that the paper does not have."""
 
 

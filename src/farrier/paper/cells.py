@@ -61,16 +61,24 @@ def summarise(experiment: Experiment, methods: tuple[str, ...], records: list[Re
     if len(sizes) != 1:
         raise ValueError(f"{experiment.name}: some cells have {min(sizes)} results, others {max(sizes)}")
     return [
-        _cell(setting, metric, method, values[setting, metric, method], theirs)
+        cell_of(setting, metric, method, values[setting, metric, method], theirs)
         for setting in experiment.settings
         for metric in experiment.metrics
         for method in methods
     ]
 
 
-def _cell(
+def cell_of(
     setting: str, metric: str, method: str, values: list[float], theirs: dict[tuple[str, str, str], Printed]
 ) -> Cell:
+    """Return the cell of some values, beside what is printed of it.
+
+    Examples
+    --------
+    >>> cell = cell_of("a", "MSE", "mcp", [1.0, 3.0], {})
+    >>> cell.mean, cell.error
+    (2.0, 1.0)
+    """
     sample = np.asarray(values)
     spread = float(sample.std(ddof=1)) if np.ptp(sample) else 0.0
     error = spread / math.sqrt(sample.size) if sample.size > 1 else math.nan

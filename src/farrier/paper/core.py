@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from farrier._types import Matrix, Vector
+from farrier._types import Mask, Matrix, Vector
 
 Kind = Literal["means", "gaussian", "binomial", "poisson", "negative_binomial", "student_t", "laplace"]
 HORSESHOES = ("hs-em", "hs-apx")
@@ -26,12 +26,18 @@ class RequestError(ValueError):
 class Fit(NamedTuple):
     """What a method answers: coefficients on the scale of the data, and the intercept.
 
-    ``intervals`` are those of the coefficients and of the new rows, where a table judges these.
+    ``intervals`` are those of the coefficients and of the new rows (no row: the method has none), where a
+    table judges these. ``predicted`` are the means of the new rows, where they are not those of the
+    coefficients. ``support`` and ``inclusion`` say which columns are in, and how sure that is; a method that
+    gives several answers has a column for each.
     """
 
     coef: Vector
     intercept: float = 0.0
     intervals: tuple[Matrix, Matrix] | None = None
+    predicted: Vector | None = None
+    support: Mask | None = None
+    inclusion: Matrix | Vector | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class Problem:
     score : callable
         From a `Fit` to the metrics of the table, without the time.
     new : array, optional
-        Rows whose intervals are asked for.
+        Rows that are to be predicted, where a table asks for more than coefficients.
     """
 
     kind: Kind
@@ -121,7 +127,8 @@ class Experiment:
     draw : callable
         ``draw(setting, rng)`` returns the `Problem` of one replicate.
     prepare : callable
-        Called once before anything is computed: loads what the experiment needs, or says what is missing.
+        Called once with the settings before anything is computed: loads what they need, or says what is
+        missing.
     notes : tuple of Note
         What a reader of the table must know.
     signed : bool
@@ -130,6 +137,14 @@ class Experiment:
         What the numbers are, if not those of the paper's tables.
     reasons : tuple of Reason
         Why cells differ from the printed ones, where that is known; the first that covers a cell counts.
+    fewer : mapping
+        How many replicates settings have that have fewer than the others.
+    applies : callable
+        ``applies(setting, method)`` tells whether a method can do a setting.
+    streams : mapping
+        Of settings that have the very data sets of another table: its name, and its setting.
+    finish : callable or None
+        From the request and the records to the `report.Pages`, if it is not a table like the others.
     """
 
     name: str
@@ -139,11 +154,23 @@ class Experiment:
     methods: tuple[str, ...]
     replicates: int
     draw: Callable[[str, np.random.Generator], Problem]
-    prepare: Callable[[], Any] = lambda: None
+    prepare: Callable[[Iterable[str]], Any] = lambda settings: None
     notes: tuple[Note, ...] = ()
     reasons: tuple[Reason, ...] = ()
     signed: bool = False
     explanation: str | None = None
+    fewer: Mapping[str, int] = field(default_factory=dict)
+    applies: Callable[[str, str], bool] = lambda setting, method: True
+    streams: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    finish: Callable[[Any, list[Any]], Any] | None = None
+
+    def count(self, setting: str, replicates: int) -> int:
+        """Return how many replicates a setting has when so many are asked for."""
+        return min(replicates, self.fewer.get(setting, replicates))
+
+    def stream(self, setting: str) -> tuple[str, str]:
+        """Return the two names that its random numbers come from."""
+        return self.streams.get(setting, (self.name, setting))
 
     @property
     def heading(self) -> str:

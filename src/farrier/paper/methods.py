@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,14 @@ from farrier.paper.peers.means_posterior import means_posterior
 from farrier.paper.peers.normal_mixture import normal_mixture
 from farrier.paper.peers.paths import Rule, cross_validate, glmnet, nonconvex
 from farrier.paper.peers.released import released
+from farrier.paper.peers.ridge import ridge
+from farrier.paper.peers.stability import stability
 from farrier.priors import FixedScale
 
 CHAINS, WARMUP, DRAWS = 4, 500, 500
 """Length of the runs behind the posterior mean."""
+LEVEL = 0.95
+"""Of the intervals of the adaptive estimator."""
 SMALL_TAU2 = 0.01
 """The global scale that gives what the paper prints for the normal means; any of 0.001 to 0.05 does."""
 
@@ -55,11 +60,58 @@ def _mode(**options: Any) -> Runner:
     def run(problem: Problem, rng: np.random.Generator) -> Fit:
         if problem.kind == "means":
             return Fit(normal_means(problem.y, sigma2=1.0, **options).coef)
-        kind = HorseshoeRegressor if problem.kind == "gaussian" else HorseshoeClassifier
-        model = kind(**{"start": "paper", **options}).fit(problem.design, problem.y)
+        given = {"start": "paper", **options}
+        if problem.kind == "binomial":
+            model: Any = HorseshoeClassifier(**given)
+        else:
+            model = HorseshoeRegressor(family=problem.kind, **given)
+        model.fit(problem.design, problem.y)
         return Fit(model.coef_, float(model.intercept_))
 
     return run
+
+
+def estimator(name: str) -> Any:
+    """Return an estimator of farrier, if it has one of this name.
+
+    Examples
+    --------
+    >>> estimator("HorseshoeRegressor") is HorseshoeRegressor, estimator("HorseshoeOracle")
+    (True, None)
+    """
+    return getattr(import_module("farrier"), name, None)
+
+
+def _adaptive(problem: Problem, rng: np.random.Generator) -> Fit:
+    """Return the estimator that adapts to the unknown sparsity, with all that it says of new rows."""
+    seed = int(rng.integers(2**31))
+    X, classes = problem.design, problem.kind == "binomial"
+    new = X if problem.new is None else problem.new
+    model: Any
+    if classes:
+        model = estimator("HorseshoeClassifierCV")(random_state=seed)
+    else:
+        model = estimator("HorseshoeRegressorCV")(family=problem.kind, random_state=seed)
+    model.fit(X, problem.y)
+    of_new = np.empty((0, 2)) if classes else model.predict_interval(new, level=LEVEL)
+    return Fit(
+        np.ravel(model.coef_),
+        float(np.ravel(model.intercept_)[0]),
+        (np.reshape(model.coef_interval(level=LEVEL), (-1, 2)), of_new),
+        predicted=model.predict_proba(new)[:, 1] if classes else None,
+        support=np.ravel(model.support_),
+        inclusion=np.ravel(model.inclusion_),
+    )
+
+
+def _level(problem: Problem, rng: np.random.Generator) -> Fit:
+    """Predict the mean of the response for every row."""
+    mean = float(problem.y.mean())
+    if problem.kind == "binomial":
+        mean = float(np.log(mean / (1.0 - mean)))
+    elif problem.kind == "poisson":
+        mean = float(np.log(mean))
+    return Fit(np.zeros(problem.design.shape[1]), mean)
 
 
 def _glmnet(label: str, alpha: float, rule: Rule, printed: str | None) -> Method:
@@ -70,6 +122,11 @@ def _glmnet(label: str, alpha: float, rule: Rule, printed: str | None) -> Method
         return cross_validate(solver, problem.kind, problem.design, problem.y, rng)[rule]
 
     return Method(label, printed, run, needs=("glmnet",))
+
+
+def _ridge(problem: Problem, rng: np.random.Generator) -> Fit:
+    """Return ridge at the best of all penalties by ten-fold cross-validation."""
+    return cross_validate(ridge(problem.kind), problem.kind, problem.design, problem.y, rng)["min"]
 
 
 def _nonconvex(label: str, penalty: str) -> Method:
@@ -191,6 +248,18 @@ METHODS = {
     "ridge-1se": _glmnet("Ridge", 0.0, "1se", printed="Ridge"),
     "ridge-min": _glmnet("Ridge, least error", 0.0, "min", printed=None),
     "mixture": Method("Normal mixture", None, _mixture, needs=("glmnet", "numba")),
+    "ridge-best": Method("Ridge, longer path", None, _ridge, needs=("glmnet",)),
+    "enet-1se": _glmnet("Elastic net", 0.5, "1se", printed=None),
+    "enet-min": _glmnet("Elastic net, least error", 0.5, "min", printed=None),
+    "adaptive": Method("Adaptive", None, _adaptive),
+    "hs-em-auto": Method("HS-EM, default start", None, _mode(start="auto")),
+    "mean": Method("Mean", None, _level),
+    "stability": Method(
+        "Stability selection",
+        None,
+        lambda problem, rng: stability(problem.kind, problem.design, problem.y, rng),
+        needs=("glmnet",),
+    ),
     "bayes-shrink": Method("Lasso (BayesShrink)", "Lasso_BS", _bayes_shrink),
     "visu-shrink": Method("Lasso (VisuShrink)", "Lasso_VS", _visu_shrink),
     "run-mean": Method("Mean", "Mean", _single_run(lambda b: b.mean(axis=0))),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from farrier.files import csv_text
@@ -48,6 +50,14 @@ class Report(NamedTuple):
     about: dict[str, str]
 
 
+class Pages(NamedTuple):
+    """What is written: the report, its numbers as CSV, and a function that draws the picture."""
+
+    report: Report
+    numbers: str
+    picture: Callable[[Path], Path]
+
+
 EXPLANATION = (
     "Means over replicates with their standard errors in parentheses; under each what the paper prints, and "
     "the difference in combined standard errors (ours minus printed). Time is in CPU seconds on one thread; "
@@ -65,13 +75,20 @@ def make_report(
         _block(heading, experiment.metrics, methods, [cell for cell in cells if cell.setting == setting])
         for setting, heading in experiment.settings.items()
     ]
-    notes = [*_few(cells[0].replicates), *(note.text for note in experiment.notes if note.applies(cells))]
+    notes = [*few(cells[0].replicates), *(note.text for note in experiment.notes if note.applies(cells))]
     found = verdicts(experiment, cells)
     explanation = experiment.explanation or EXPLANATION
     return Report(experiment.heading, explanation, blocks, found, tuple(notes), command, about)
 
 
-def _few(replicates: int) -> list[str]:
+def few(replicates: int) -> list[str]:
+    """Return a warning, if one is due.
+
+    Examples
+    --------
+    >>> few(100), few(1)
+    ([], ['With one replicate there are no standard errors, and nothing is compared.'])
+    """
     if replicates == 1:
         return ["With one replicate there are no standard errors, and nothing is compared."]
     rough = "With so few replicates the standard errors, and so the differences, are rough."

@@ -12,11 +12,11 @@ from farrier.files import write_text
 from farrier.paper import FIGURES, RESULTS, SEED
 from farrier.paper.cells import summarise
 from farrier.paper.core import RequestError
-from farrier.paper.journal import Journal
+from farrier.paper.journal import Journal, Record
 from farrier.paper.machine import here
 from farrier.paper.picture import draw
-from farrier.paper.report import Report, make_report, markdown, table_csv
-from farrier.paper.request import requested
+from farrier.paper.report import Pages, Report, make_report, markdown, table_csv
+from farrier.paper.request import Request, requested
 from farrier.paper.runner import run
 
 
@@ -37,13 +37,14 @@ def reproduce(
     fresh: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
     notice: Callable[[str], None] = lambda text: None,
+    settings: tuple[str, ...] | None = None,
 ) -> Outcome:
     """Reproduce a table or a figure of the paper.
 
     Parameters
     ----------
     name : str
-        "table2" to "table6", or "figure1".
+        "table2" to "table6", "figure1", or what the paper does not have: "coverage", "adaptive", "tuning".
     replicates : int, optional
         How many data sets of each setting; as many as the paper's by default.
     jobs : int or None, default=1
@@ -61,6 +62,8 @@ def reproduce(
         Called with the number of data sets done and their total.
     notice : callable
         Called with what the user should know before the run.
+    settings : tuple of str, optional
+        Which blocks or rows of the table; all by default.
 
     Returns
     -------
@@ -75,20 +78,24 @@ def reproduce(
     ['table2-r2-visu-shrink.md', 'table2-r2-visu-shrink.csv', 'table2-r2-visu-shrink.png']
     """
     if name in FIGURES:
-        if replicates is not None or methods is not None or seed != SEED:
-            raise RequestError(f"{name} has no replicates, methods or seed: leave them out")
+        if replicates is not None or methods is not None or settings is not None or seed != SEED:
+            raise RequestError(f"{name} has no replicates, methods, settings or seed: leave them out")
         return _figure(out)
-    request = requested(name, replicates, methods, seed)
-    experiment, count, chosen, _ = request
-    experiment.prepare()
+    request = requested(name, replicates, methods, seed, settings)
+    experiment, count, chosen = request.experiment, request.replicates, request.methods
+    experiment.prepare(experiment.settings)
     with Journal(out / "journal" / request.journal, request.heading(), fresh) as journal:
         if journal.set_aside:
             notice(f"Results that are there already do not count; they are in {journal.set_aside} now.")
         records = run(experiment, journal, count, chosen, seed, jobs or os.cpu_count() or 1, progress)
-    cells = summarise(experiment, chosen, records)
-    report = make_report(experiment, chosen, cells, request.command, request.about())
-    picture = partial(draw, experiment, chosen, cells)
-    return _written(out, request.stem, report, table_csv(cells), picture)
+    return _written(out, request.stem, *(experiment.finish or _table)(request, records))
+
+
+def _table(request: Request, records: list[Record]) -> Pages:
+    experiment, methods = request.experiment, request.methods
+    cells = summarise(experiment, methods, records)
+    report = make_report(experiment, methods, cells, request.command, request.about())
+    return Pages(report, table_csv(cells), partial(draw, experiment, methods, cells))
 
 
 def _figure(out: Path) -> Outcome:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
+from zlib import crc32
 
 from farrier._extras import require
 from farrier.paper import FIGURES, MORE, SEED, TABLES, load
@@ -10,8 +12,10 @@ from farrier.paper.core import Experiment, RequestError
 from farrier.paper.machine import here, machine, versions
 from farrier.paper.methods import METHODS
 
-MARKS = {"replicates": "r", "seed": "seed", "methods": ""}
+MARKS = {"replicates": "r", "seed": "seed", "methods": "", "settings": ""}
 """What stands in the name of a file before the value of an option."""
+LONGEST = 150
+"""Letters of the name of a file; the rest of a longer one is its checksum."""
 
 
 class Request(NamedTuple):
@@ -30,6 +34,8 @@ class Request(NamedTuple):
     replicates: int
     methods: tuple[str, ...]
     seed: int
+    chosen: tuple[str, ...] | None = None
+    """The settings that were asked for; None is all. The experiment has only these."""
 
     @property
     def options(self) -> dict[str, str]:
@@ -39,18 +45,23 @@ class Request(NamedTuple):
             "seed": (self.seed, SEED),
             "methods": (",".join(self.methods), ",".join(self.experiment.methods)),
         }
-        return {option: str(asked) for option, (asked, usual) in both.items() if asked != usual}
+        found = {option: str(asked) for option, (asked, usual) in both.items() if asked != usual}
+        return found if self.chosen is None else {**found, "settings": ",".join(self.chosen)}
 
     @property
     def stem(self) -> str:
         """The name of the files: that of the experiment alone for the whole of it."""
         marks = [MARKS[option] + value.replace(",", "-") for option, value in self.options.items()]
-        return "-".join([self.experiment.name, *marks])
+        stem = "-".join([self.experiment.name, *marks])
+        return stem if len(stem) <= LONGEST else f"{stem[:LONGEST]}-{crc32(stem.encode()):08x}"
 
     @property
     def command(self) -> str:
         """The command that makes the same table."""
-        options = [f"--{option} {value}" for option, value in self.options.items()]
+        given = self.options
+        if any("," in name for name in self.chosen or ()):
+            given["settings"] = " --settings ".join(self.chosen or ())
+        options = [f"--{option} {value}" for option, value in given.items()]
         return " ".join(["farrier", "reproduce", self.experiment.name, *options])
 
     @property
@@ -67,12 +78,18 @@ class Request(NamedTuple):
         """Return what the report says of how it was made."""
         printed = self.experiment.name in TABLES
         beside = f" (the paper has {self.experiment.replicates})" if printed else ""
-        count = f"{self.replicates} of each setting{beside}"
+        experiment = self.experiment
+        counts = sorted({experiment.count(setting, self.replicates) for setting in experiment.settings})
+        count = f"{' or '.join(map(str, counts))} of each setting{beside}"
         return {"replicates": count, "seed": str(self.seed), **here()}
 
 
 def requested(
-    name: str, replicates: int | None = None, methods: tuple[str, ...] | None = None, seed: int = SEED
+    name: str,
+    replicates: int | None = None,
+    methods: tuple[str, ...] | None = None,
+    seed: int = SEED,
+    settings: tuple[str, ...] | None = None,
 ) -> Request:
     """Return the request, or say why it cannot be met.
 
@@ -84,14 +101,30 @@ def requested(
     """
     if name not in (*TABLES, *MORE):
         raise RequestError(f"{name!r} is not known: use one of {', '.join((*TABLES, *FIGURES, *MORE))}")
-    experiment = load(name)
+    experiment, narrowed = _narrowed(load(name), settings)
     count = experiment.replicates if replicates is None else replicates
     if count < 1:
         raise RequestError(f"replicates={count} must be at least 1")
     chosen = _chosen(experiment, methods)
     for module in ("matplotlib", *(module for method in chosen for module in METHODS[method].needs)):
         require(module, extra="experiments")
-    return Request(experiment, count, chosen, seed)
+    return Request(experiment, count, chosen, seed, narrowed)
+
+
+def _narrowed(
+    experiment: Experiment, settings: tuple[str, ...] | None
+) -> tuple[Experiment, tuple[str, ...] | None]:
+    """Return the experiment with the settings that are asked for, and their names; None is all."""
+    if settings is None:
+        return experiment, None
+    for name in settings:
+        if name not in experiment.settings:
+            known = "; ".join(experiment.settings)
+            raise RequestError(f"{name!r} is not a setting of {experiment.name}: use some of {known}")
+    if not settings:
+        raise RequestError(f"no setting is left: use some of {'; '.join(experiment.settings)}")
+    kept = {name: text for name, text in experiment.settings.items() if name in settings}
+    return replace(experiment, settings=kept), tuple(kept) if len(kept) < len(experiment.settings) else None
 
 
 def _chosen(experiment: Experiment, methods: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -55,7 +55,9 @@ def tasks(
     found = []
     for replicate in range(replicates):
         for setting in experiment.settings:
-            left = tuple(name for name in methods if (setting, replicate, name) not in done)
+            able = () if replicate >= experiment.count(setting, replicates) else methods
+            able = tuple(name for name in able if experiment.applies(setting, name))
+            left = tuple(name for name in able if (setting, replicate, name) not in done)
             if left:
                 found.append(Task(experiment.name, setting, replicate, left, seed))
     return found
@@ -77,9 +79,11 @@ def run_task(task: Task) -> Done:
     >>> done.records[0].metrics["No.V"]
     20.0
     """
-    stream = [task.seed, crc32(task.experiment.encode()), crc32(task.setting.encode()), task.replicate]
+    experiment = load(task.experiment)
+    names = [crc32(name.encode()) for name in experiment.stream(task.setting)]
+    stream = [task.seed, *names, task.replicate]
     with threadpool_limits(1):
-        problem = load(task.experiment).draw(task.setting, np.random.default_rng([*stream, 0]))
+        problem = experiment.draw(task.setting, np.random.default_rng([*stream, 0]))
         done = Done([], [])
         for name in task.methods:
             try:
@@ -136,7 +140,8 @@ def run(
     if failures:
         raise FitError(f"{len(failures)} fits failed, all other results are kept; {'; '.join(failures[:5])}")
     asked = set(methods)
-    return [r for r in journal.records() if r.replicate < replicates and r.method in asked]
+    counts = {setting: experiment.count(setting, replicates) for setting in experiment.settings}
+    return [r for r in journal.records() if r.replicate < counts.get(r.setting, 0) and r.method in asked]
 
 
 def batches(left: list[Task], jobs: int) -> list[list[Task]]:

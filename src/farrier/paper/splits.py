@@ -50,4 +50,8 @@ def split_problem(kind: Kind, data: Base, rows: int, rng: np.random.Generator, s
     ((100, 385), {'rows': 342})
     """
     drawn = replicate(data, rows, rng)
-    return Problem(kind, drawn.X, drawn.y, lambda fit: score(fit, drawn.X_test, drawn.y_test))
+
+    def scored(fit: Fit) -> dict[str, float]:
+        return score(fit, drawn.X_test, drawn.y_test)
+
+    return Problem(kind, drawn.X, drawn.y, scored, drawn.X_test)

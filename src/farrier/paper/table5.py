@@ -51,7 +51,7 @@ EXPERIMENT = Experiment(
     methods=LINEAR,
     replicates=REPLICATES,
     draw=draw,
-    prepare=partial(load_all, SETTINGS),
+    prepare=load_all,
     notes=(
         Note("MSE is the mean squared error on the rows that were not used for the fit."),
         Note("The MSE of the eye data is multiplied by 100, as in the paper."),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from scipy.special import expit
 
@@ -57,7 +55,7 @@ EXPERIMENT = Experiment(
     methods=(*HORSESHOES, *OTHERS),
     replicates=REPLICATES,
     draw=draw,
-    prepare=partial(load_all, SETS),
+    prepare=lambda settings: load_all(SETTINGS[setting][0] for setting in settings),
     notes=(
         Note(
             "CA is the share of test rows told right; NLL sums -log(probability of the true class) over them."

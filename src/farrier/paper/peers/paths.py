@@ -2,7 +2,7 @@
 
 Lasso and ridge are glmnet's own (python-glmnet). MCP and SCAD are skglm's for linear models, `descent`'s for
 two classes, with the defaults of R's ncvreg: gamma 3 and 3.7, one hundred penalties down to a twentieth of
-the largest where p > n.
+the largest where p > n. Of counts all are those of `counts`, with the grids of the two packages.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from farrier._extras import require
 from farrier._types import Matrix, Vector
 from farrier.paper.core import Fit, Kind
+from farrier.paper.peers.counts import FARTHEST, count_path
 from farrier.paper.peers.descent import logistic_path
 from farrier.paper.peers.standardised import column_scale
 
@@ -44,7 +45,7 @@ Solver = Callable[[Matrix, Vector, Vector | None], Path]
 
 
 def glmnet(kind: Kind, alpha: float) -> Solver:
-    """Return glmnet's path: ``alpha`` 1 is the lasso, 0 is ridge.
+    """Return glmnet's path: ``alpha`` 1 is the lasso, 0 is ridge. That of counts is ours.
 
     Examples
     --------
@@ -52,6 +53,8 @@ def glmnet(kind: Kind, alpha: float) -> Solver:
     >>> glmnet("gaussian", 1.0)(X, y, None).coef[:, 0]  # at the largest penalty nothing is in the model
     array([0., 0., 0., 0., 0., 0., 0., 0.])
     """
+    if kind == "poisson":
+        return _elastic_counts(alpha)
     library = require("glmnet", extra="experiments")
     family = library.ElasticNet if kind == "gaussian" else library.LogitNet
 
@@ -69,22 +72,42 @@ def glmnet(kind: Kind, alpha: float) -> Solver:
     return solve
 
 
+def _elastic_counts(alpha: float) -> Solver:
+    """Return the path of counts with glmnet's grid; the largest penalty of ridge is that of alpha 0.001."""
+
+    def solve(X: Matrix, y: Vector, penalties: Vector | None) -> Path:
+        Z, shift, scale = standardised(X)
+        if penalties is None:
+            largest = np.abs(Z.T @ (y - y.mean())).max() / y.size / max(alpha, 1e-3)
+            penalties = largest * np.geomspace(1.0, 1e-2 if X.shape[0] < X.shape[1] else 1e-4, PENALTIES)
+        path = count_path(Z, y, penalties, alpha, "elastic")
+        coef = path[1:] / scale[:, None]
+        return Path(penalties[: path.shape[1]], coef, path[0] - shift @ coef)
+
+    return solve
+
+
 def nonconvex(kind: Kind, penalty: str) -> Solver:
-    """Return the path for "MCPenalty" or "SCAD" on standardised columns: skglm's, or `logistic_path`."""
+    """Return the path for "MCPenalty" or "SCAD" on standardised columns.
+
+    It is skglm's, or `logistic_path`, or `count_path`.
+    """
     require("skglm", extra="experiments")
 
     def solve(X: Matrix, y: Vector, penalties: Vector | None) -> Path:
-        Z, shift, scale = _standardised(X)
+        Z, shift, scale = standardised(X)
         level, unit = float(y.mean()), float(y.std()) if kind == "gaussian" else 1.0
         if penalties is None:
             largest = np.abs(Z.T @ (y - level)).max() / y.size
             penalties = largest * np.geomspace(1.0, 0.05 if X.shape[0] < X.shape[1] else 0.001, PENALTIES)
         if kind == "gaussian":
             path = _linear(penalty, Z, (y - level) / unit, penalties / unit)
+        elif kind == "poisson":
+            path = count_path(Z, y, penalties, GAMMA[penalty], penalty)
         else:
             path = logistic_path(Z, y, penalties, GAMMA[penalty], penalty == "SCAD")
         coef = unit * path[1:] / scale[:, None]
-        base = path[0] if kind == "binomial" else level
+        base = level if kind == "gaussian" else path[0]
         return Path(penalties[: path.shape[1]], coef, base - shift @ coef)
 
     return solve
@@ -103,8 +126,15 @@ def _linear(penalty: str, Z: Matrix, y: Vector, penalties: Vector) -> Matrix:
     return np.array(found).T
 
 
-def _standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
-    """Return the columns with mean 0 and standard deviation 1, their means and standard deviations."""
+def standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
+    """Return the columns with mean 0 and standard deviation 1, their means and standard deviations.
+
+    Examples
+    --------
+    >>> standardised(np.array([[1.0, 5.0], [3.0, 5.0]]))[0]
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
     shift, std, varies = column_scale(X)
     scale = np.where(varies, std, 1.0)
     return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale
@@ -158,6 +188,9 @@ def _loss(kind: Kind, y: Vector, eta: Matrix) -> Vector:
     """Return the mean loss of each column of linear predictors."""
     if kind == "gaussian":
         return np.asarray(((y[:, None] - eta) ** 2).mean(axis=0))
+    if kind == "poisson":
+        held = np.clip(eta, -FARTHEST, FARTHEST)
+        return np.asarray(2.0 * (np.exp(held) - y[:, None] * held).mean(axis=0))  # up to a constant
     return _deviance(y, eta)
 
 
