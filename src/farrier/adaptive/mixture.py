@@ -22,6 +22,9 @@ log marginal likelihood (ELBO) of means b, of the pulls u that they were made fr
 - *Jointly*: with the phi held, F is quadratic in the b of the large columns, and is largest at a ridge
   regression with the penalties 1 / sum_k phi_jk c_k - d_j. Visits alone adapt correlated columns to the new
   shrinkage slowly, and may lose some of them on the way.
+
+Several problems with the same columns go side by side (`Stack`), so that one product with X serves all; each has
+its own pi and sigma2, and leaves when it has converged. Arrays have the problems on their last axis.
 """
 
 from __future__ import annotations
@@ -33,15 +36,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from farrier._checks import check_choice, check_number
-from farrier._types import Matrix, Vector
-from farrier.adaptive.residual import Index, Local, Residual
+from farrier._checks import check_choice
+from farrier._types import Mask, Matrix, Vector
+from farrier.adaptive.stack import Index, Local, Stack
 from farrier.adaptive.visits import Visitor, one_at_a_time
 
 GRID: Vector = (2.0 ** (np.arange(1, 4) / 4.0) - 1.0) ** 2
 """The variances of the slabs in units of sigma2, for columns of unit variance."""
 SMALL = 1e-3
-"""Coefficients below this, in standard deviations of y, move together; with 3e-3 signals are lost."""
+"""Coefficients below this, in standard deviations of the targets, move together; with 3e-3 signals are lost."""
 LEAST = 1e-300
 """What no weight of the mixture falls below, so that its logarithm is a number."""
 LEAST_KEPT = 1e-30
@@ -54,62 +57,64 @@ START_STEPS, START_LEAST = 20, 1e-4
 """Steps of EM for the weights that the start suggests, and the least of them: none is out for good."""
 
 Visit = Literal["large", "all"]
-EVERY = slice(None)
 
 
 class Mixture(NamedTuple):
-    """A fitted normal mixture.
+    """Fitted normal mixtures, one for each problem of a stack: T of them.
 
-    ``coef`` are the posterior means, ``pi`` the weights of the spike and of the slabs; ``inclusion`` has for
-    each column the probability that it is not in the spike, ``variance`` the posterior variance of its
-    coefficient.
+    ``coef`` (p, T) are the posterior means, ``pi`` (K + 1, T) the weights of the spike and of the slabs;
+    ``inclusion`` (p, T) has the probability that a column is not in the spike, ``variance`` (p, T) the
+    posterior variance of its coefficient.
     """
 
-    coef: Vector
-    sigma2: float
-    pi: Vector
-    inclusion: Vector
-    variance: Vector
-    n_sweeps: int
-    converged: bool
+    coef: Matrix
+    sigma2: Vector
+    pi: Matrix
+    inclusion: Matrix
+    variance: Matrix
+    n_sweeps: Any
+    converged: Mask
 
 
 def fit_mixture(
-    data: Residual,
-    start: Vector,
-    sigma2: float,
+    data: Stack,
+    start: Matrix,
+    sigma2: Vector,
     *,
     grid: Vector = GRID,
-    pi: Vector | None = None,
+    pi: Matrix | None = None,
+    known_noise: bool = False,
     tol: float = 1e-3,
     max_sweeps: int = 50,
     visit: Visit = "large",
-    callback: Callable[[float], Any] | None = None,
+    callback: Callable[[Vector], Any] | None = None,
     visitor: Visitor = one_at_a_time,
 ) -> Mixture:
-    """Fit a normal mixture to centred y and standardised columns.
+    """Fit a normal mixture to each problem of a stack; the columns are standardised.
 
     Parameters
     ----------
-    data : Rows or Gram
-        The columns and the response.
-    start : array of shape (p,)
+    data : Stack
+        The columns and the targets.
+    start : array of shape (p, T)
         The coefficients to start at: they decide which of many local maxima is found.
-    sigma2 : float
-        The noise variance to start at.
+    sigma2 : array of shape (T,)
+        The noise variances to start at.
     grid : array of shape (K,)
         The variances of the slabs in units of sigma2; the spike is not among them.
-    pi : array of shape (K + 1,), optional
+    pi : array of shape (K + 1, T), optional
         The weights of spike and slabs to start at; those that the start suggests if not given.
+    known_noise : bool
+        Whether sigma2 stays what it is.
     tol : float
-        Stop when the sum of |changes| of a sweep is at most this, relative to the standard deviation of y
-        plus the sum of |coefficients|.
+        Stop when the sum of |changes| of a sweep is at most this, relative to the standard deviation of the
+        targets plus the sum of |coefficients|.
     max_sweeps : int
         Stop after so many sweeps.
     visit : "large" or "all"
         Which columns are visited one at a time; "all" is coordinate ascent, some ten times as slow.
     callback : callable, optional
-        Called with the ELBO after every sweep.
+        Called with the ELBO of the problems that are left after every sweep.
     visitor : callable
         What visits columns; one that is compiled pays with many slabs.
 
@@ -119,52 +124,81 @@ def fit_mixture(
 
     Examples
     --------
-    >>> from farrier.adaptive.residual import Rows
+    >>> from farrier.data.dense import Dense
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 100))
     >>> y = 2.0 * X[:, 0] - X[:, 1] + rng.standard_normal(60)
-    >>> fit = fit_mixture(Rows(X, y), np.zeros(100), 1.0)
-    >>> fit.coef[:2].round(1), fit.inclusion[:3].round(1)
+    >>> data = Stack(Dense(X), y[:, None], np.ones((60, 1)))
+    >>> fit = fit_mixture(data, np.zeros((100, 1)), np.ones(1))
+    >>> fit.coef[:2, 0].round(1), fit.inclusion[:3, 0].round(1)
     (array([ 2. , -1.1]), array([1., 1., 0.]))
     """
-    start, grid = _checked(data, start, sigma2, grid, pi)
+    start, sigma2, grid = _checked(data, start, sigma2, grid, pi)
     every = check_choice("visit", visit, ("large", "all")) == "all"
-    if not start.size or not data.total > 0.0:
-        return _nothing(data, start.size, grid.size)
-    state = _State(data, start, sigma2, grid, pi)
-    done, sweep = False, 0
-    while not done and sweep < max_sweeps:
-        change, sweep = state.sweep(every, visitor), sweep + 1
-        done = change <= tol * (state.unit + float(np.abs(state.b).sum()))
+    found = _nothing(data, start.shape[0], grid.size)
+    left = data.total > 0.0
+    if not start.size or not left.any():
+        return found
+    data.begin(start)
+    state = _State(data.only(left), start[:, left], sigma2[left], grid, None if pi is None else pi[:, left])
+    state.known_noise = known_noise
+    left = np.flatnonzero(left)
+    for sweep in range(1, max_sweeps + 1):
+        change = state.sweep(every, visitor)
+        done = change <= tol * (state.unit + np.abs(state.b).sum(axis=0))
         if callback is not None:
             callback(state.elbo())
-    return state.result(sweep, done)
+        if sweep == max_sweeps or done.any():
+            _keep(found, left, state, done, sweep)
+            left = left[~done]
+            if not left.size:
+                break
+            state = state.only(~done)
+    return found
+
+
+def _keep(found: Mixture, left: Index, state: _State, done: Mask, sweep: int) -> None:
+    """Write down what the problems that are left have come to."""
+    for into, value in zip(found, state.result(), strict=False):
+        into[..., left] = value
+    found.n_sweeps[left], found.converged[left] = sweep, done
 
 
 def _checked(
-    data: Residual, start: Vector, sigma2: float, grid: Vector, pi: Vector | None
-) -> tuple[Vector, Vector]:
-    """Return start and grid as arrays of floats, or say what is wrong."""
-    start, grid = np.asarray(start, dtype=float), np.asarray(grid, dtype=float)
+    data: Stack, start: Matrix, sigma2: Vector, grid: Vector, pi: Matrix | None
+) -> tuple[Matrix, Vector, Vector]:
+    """Return start, sigma2 and grid as arrays of floats, or say what is wrong."""
+    start, sigma2, grid = (np.asarray(values, dtype=float) for values in (start, sigma2, grid))
     if start.shape != data.squares.shape or not np.isfinite(start).all():
-        raise ValueError(f"start must have a finite coefficient for each of the {data.squares.size} columns")
-    check_number("sigma2", sigma2)
+        raise ValueError(
+            f"start must have a finite coefficient for each of the {data.squares.shape[0]} columns, in each of "
+            f"the {data.n_problems} problems"
+        )
+    if sigma2.shape != start.shape[1:] or not (np.isfinite(sigma2) & (sigma2 > 0.0)).all():
+        raise ValueError(f"sigma2 must have a positive number for each of the {data.n_problems} problems")
     if grid.ndim != 1 or not grid.size or not (np.isfinite(grid) & (grid > 0.0)).all():
         raise ValueError("grid must have one or more positive variances: the spike at zero is always there")
-    weights = np.eye(grid.size + 1)[0] if pi is None else np.asarray(pi, dtype=float)
-    if (
-        weights.shape != (grid.size + 1,)
-        or not math.isclose(weights.sum(), 1.0, abs_tol=1e-6)
-        or weights.min() < 0.0
+    if pi is not None and (
+        np.shape(pi) != (grid.size + 1, data.n_problems)
+        or not np.allclose(np.sum(pi, axis=0), 1.0, rtol=0.0, atol=1e-6)
+        or np.min(pi) < 0.0
     ):
-        raise ValueError(f"pi must have {grid.size + 1} weights that add up to 1, that of the spike first")
-    return start, grid
+        raise ValueError(
+            f"pi must have {grid.size + 1} weights that add up to 1, that of the spike first, for each of the "
+            f"{data.n_problems} problems"
+        )
+    return start, sigma2, grid
 
 
-def _nothing(data: Residual, p: int, slabs: int) -> Mixture:
+def _nothing(data: Stack, p: int, slabs: int) -> Mixture:
     """Return the fit where there is no column, or nothing to explain."""
-    pi, sigma2 = np.eye(slabs + 1)[0], data.total / max(data.n, 1.0)
-    return Mixture(np.zeros(p), sigma2, pi, np.zeros(p), np.zeros(p), 0, True)
+    problems = data.n_problems
+    pi = np.zeros((slabs + 1, problems))
+    pi[0] = 1.0
+    none = np.zeros((p, problems))
+    sigma2 = data.total / np.maximum(data.n, 1.0)
+    sweeps, ended = np.zeros(problems, dtype=int), np.ones(problems, dtype=np.bool_)
+    return Mixture(none, sigma2, pi, none.copy(), none.copy(), sweeps, ended)
 
 
 def suggested_weights(
@@ -202,134 +236,147 @@ def suggested_weights(
 class _Best(NamedTuple):
     """The best q_j at given pulls: mean, weights of the slabs, sum_k phi log phi, log(normaliser / pi_0)."""
 
-    mean: Vector
-    phi: Matrix
-    negentropy: Vector
-    log_z: Vector
+    mean: Any
+    phi: Any
+    negentropy: Any
+    log_z: Any
 
 
 class _State:
     """All that a sweep changes. ``b`` are the means, ``u`` the pulls that they were made from."""
 
-    def __init__(self, data: Residual, start: Vector, sigma2: float, grid: Vector, pi: Vector | None) -> None:
+    known_noise = False
+
+    def __init__(self, data: Stack, start: Matrix, sigma2: Vector, grid: Vector, pi: Matrix | None) -> None:
         self.data, self.sigma2 = data, sigma2
         d = data.squares
-        widened = 1.0 + grid[:, None] * d
-        self.keep = grid[:, None] / widened  # c_k
+        widened = 1.0 + grid[:, None, None] * d
+        self.keep = grid[:, None, None] / widened  # c_k
         self.log_width = -0.5 * np.log(widened)
         self.b = np.where(d > 0.0, start, 0.0)
-        self._weigh(suggested_weights(self.b, d, sigma2, grid) if pi is None else np.asarray(pi, dtype=float))
-        first = self._best(d * self.b, EVERY)
+        if pi is None:
+            columns = zip(self.b.T, d.T, sigma2, strict=True)
+            pi = np.column_stack([suggested_weights(b, squares, s2, grid) for b, squares, s2 in columns])
+        self._weigh(pi)
+        first = _best(d * self.b, self.keep, self.base, sigma2)
         self.phi, self.negentropy = first.phi, first.negentropy
         self.u = self.b / np.maximum(_sum_over_slabs(self.keep, self.phi), LEAST_KEPT)
-        self.unit = math.sqrt(data.total / data.n)
-        data.begin(self.b)
+        self.unit = np.sqrt(data.total / data.n)
 
-    def _weigh(self, pi: Vector) -> None:
+    def only(self, which: Mask) -> _State:
+        """Return the state of some of the problems."""
+        part = object.__new__(_State)
+        part.data, part.known_noise = self.data.only(which), self.known_noise
+        for name, value in self.__dict__.items():
+            if name not in ("data", "known_noise"):
+                part.__dict__[name] = np.ascontiguousarray(value[..., which])
+        return part
+
+    def _weigh(self, pi: Matrix) -> None:
         """Set pi, and the log of pi_k / pi_0 (1 + d s_k)^(-1/2)."""
         self.pi = np.maximum(pi, LEAST)
         log_pi = np.log(self.pi)
         self.base = (log_pi[1:] - log_pi[0])[:, None] + self.log_width
 
-    def _best(self, u: Vector, where: Index | slice) -> _Best:
-        """Return the best q_j of columns with the pulls u."""
-        keep = self.keep[:, where]
-        logs = self.base[:, where] + keep * (u * u / (2.0 * self.sigma2))
-        top = np.maximum(logs.max(axis=0), 0.0)
-        phi = np.exp(logs - top)
-        total = phi.sum(axis=0) + np.exp(-top)
-        phi /= total
-        log_z = top + np.log(total)
-        return _Best(u * _sum_over_slabs(keep, phi), phi, _sum_over_slabs(phi, logs) - log_z, log_z)
-
-    def sweep(self, every: bool, visitor: Visitor = one_at_a_time) -> float:
-        """Move every column, then pi and sigma2; return the sum of |changes|."""
+    def sweep(self, every: bool, visitor: Visitor = one_at_a_time) -> Vector:
+        """Move every column, then pi and sigma2; return the sums of |changes|."""
         old = self.b.copy()
-        if every:
-            self._visit(np.arange(old.size), visitor)
-        else:
-            self._visit(self._together(), visitor, jointly=True)
-        slabs = self.phi.sum(axis=1) / old.size
-        self._weigh(np.append(1.0 - slabs.sum(), slabs))
-        self.sigma2 = max(self._expected(), NO_NOISE * self.data.total) / self.data.n
-        return float(np.abs(self.b - old).sum())
+        large = np.ones(old.shape, dtype=np.bool_) if every else self._together()
+        for t in range(old.shape[1]):
+            self._visit(t, np.flatnonzero(large[:, t]), visitor, jointly=not every)
+        slabs = self.phi.sum(axis=1) / old.shape[0]
+        self._weigh(np.vstack([1.0 - slabs.sum(axis=0), slabs]))
+        if not self.known_noise:
+            self.sigma2 = np.maximum(self._expected(), NO_NOISE * self.data.total) / self.data.n
+        return np.asarray(np.abs(self.b - old).sum(axis=0))
 
-    def _together(self) -> Index:
-        """Move the small columns at once and return the others; if that would lower the ELBO, return all."""
-        b = self.b
-        u = self.data.pull() + self.data.squares * b
-        best = self._best(u, EVERY)
-        large = np.flatnonzero(np.maximum(np.abs(b), np.abs(best.mean)) > SMALL * self.unit)
-        change = best.mean - b
-        change[large] = 0.0
+    def _together(self) -> Mask:
+        """Move the small columns at once and return the others; where that would lower the ELBO, all."""
+        u = self.data.pull() + self.data.squares * self.b
+        best = _best(u, self.keep, self.base, self.sigma2)
+        large = np.maximum(np.abs(self.b), np.abs(best.mean)) > SMALL * self.unit
+        change = np.where(large, 0.0, best.mean - self.b)
         shift, square = self.data.shift(change)
-        if self._gain(u, best, large, change, square) < -ROUNDING:
-            return np.arange(b.size)
-        self.data.move(shift, change)
-        self.b = b + change
-        for name, new in (("u", u), ("phi", best.phi), ("negentropy", best.negentropy)):
-            new[..., large] = getattr(self, name)[..., large]
-            setattr(self, name, new)
+        lost = self._gain(u, best, large, change, square) < -ROUNDING
+        if lost.any():
+            change[:, lost], shift[:, lost], large[:, lost] = 0.0, 0.0, True
+        self.data.move(shift)
+        self.b = self.b + change
+        self.u = np.where(large, self.u, u)
+        self.phi = np.where(large, self.phi, best.phi)
+        self.negentropy = np.where(large, self.negentropy, best.negentropy)
         return large
 
-    def _gain(self, u: Vector, best: _Best, large: Index, change: Vector, square: float) -> float:
+    def _gain(self, u: Matrix, best: _Best, large: Mask, change: Matrix, square: Vector) -> Vector:
         """Return what the ELBO gains if all but the large columns go to their best; square is |X change|^2.
 
         Column j alone would gain log z_j less what its present q_j has. Together they gain the sum of these,
         less (square - sum_j d_j change_j^2) / (2 sigma2).
         """
-        has = (
-            self.b * (u - 0.5 * self.u) / self.sigma2 + _sum_over_slabs(self.phi, self.base) - self.negentropy
-        )
-        alone = best.log_z - has
-        alone[large] = 0.0
-        crossed = square - float((self.data.squares * change) @ change)
-        return float(alone.sum()) - crossed / (2.0 * self.sigma2)
+        has = self.b * (u - 0.5 * self.u) / self.sigma2
+        has += _sum_over_slabs(self.phi, self.base) - self.negentropy
+        alone = np.where(large, 0.0, best.log_z - has)
+        crossed = square - (self.data.squares * change * change).sum(axis=0)
+        return np.asarray(alone.sum(axis=0) - crossed / (2.0 * self.sigma2))
 
-    def _visit(self, where: Index, visitor: Visitor, jointly: bool = False) -> None:
-        """Visit columns one at a time, with ``jointly`` after a joint step."""
+    def _visit(self, t: int, where: Index, visitor: Visitor, jointly: bool) -> None:
+        """Visit columns of a problem one at a time, with ``jointly`` after a joint step."""
         if not where.size:
             return
-        local = self.data.local(where)
-        keep, before = self.keep[:, where], self.b[where]
-        b = self._jointly(local, where, before) if jointly and not local.products else before
-        slabs = np.array([self.base[:, where], keep / (2.0 * self.sigma2), keep]).T
-        u = np.asarray(visitor(local, self.data.squares[where], b, slabs))
-        best = self._best(u, where)
-        self.data.settle(where, best.mean - before, local.products)
-        self.b[where], self.u[where] = best.mean, u
-        self.phi[:, where], self.negentropy[where] = best.phi, best.negentropy
+        local = self.data.local(t, where)
+        keep, base, before = self.keep[:, where, t], self.base[:, where, t], self.b[where, t]
+        b = self._jointly(local, keep, self.phi[:, where, t], before) if jointly else before
+        slabs = np.array([base, keep / (2.0 * self.sigma2[t]), keep]).T
+        u = np.asarray(visitor(local, self.data.squares[where, t], b, slabs))
+        best = _best(u, keep, base, self.sigma2[t])
+        self.data.settle(t, where, best.mean - before)
+        self.b[where, t], self.u[where, t] = best.mean, u
+        self.phi[:, where, t], self.negentropy[where, t] = best.phi, best.negentropy
 
-    def _jointly(self, local: Local, where: Index, b: Vector) -> Vector:
-        """Return the best means of columns given their phi."""
-        gram, work, _ = local
+    @staticmethod
+    def _jointly(local: Local, keep: Matrix, phi: Matrix, b: Vector) -> Vector:
+        """Return the best means of columns given their phi; as they are if they are more than the rows."""
+        gram, work, products = local
+        if products:
+            return b
         system = gram.copy()
-        kept = _sum_over_slabs(self.keep[:, where], self.phi[:, where])
-        system.flat[:: where.size + 1] = 1.0 / np.maximum(kept, LEAST_KEPT)
+        system.flat[:: b.size + 1] = 1.0 / np.maximum(_sum_over_slabs(keep, phi), LEAST_KEPT)
         _, new, info = lapack.dposv(system, work + gram @ b, lower=1, overwrite_a=1)
         if info != 0 or not np.isfinite(new).all():
             return b
         work -= gram @ (new - b)
         return np.asarray(new)
 
-    def _expected(self) -> float:
+    def _expected(self) -> Vector:
         """Return |y - X b|^2 + sum_j b_j (u_j - d_j b_j)."""
-        return self.data.rss() + float(self.b @ (self.u - self.data.squares * self.b))
+        spread = (self.b * (self.u - self.data.squares * self.b)).sum(axis=0)
+        return np.asarray(self.data.rss() + spread)
 
-    def elbo(self) -> float:
+    def elbo(self) -> Vector:
         """Return F."""
-        prior = float((_sum_over_slabs(self.phi, self.base) - self.negentropy).sum())
-        prior += self.b.size * math.log(self.pi[0])
+        prior = (_sum_over_slabs(self.phi, self.base) - self.negentropy).sum(axis=0)
+        prior += self.b.shape[0] * np.log(self.pi[0])
         n, sigma2 = self.data.n, self.sigma2
-        return prior - 0.5 * (n * math.log(2.0 * math.pi * sigma2) + self._expected() / sigma2)
+        return np.asarray(prior - 0.5 * (n * np.log(2.0 * math.pi * sigma2) + self._expected() / sigma2))
 
-    def result(self, n_sweeps: int, converged: bool) -> Mixture:
-        """Return the fit."""
+    def result(self) -> tuple[Any, ...]:
+        """Return coefficients, sigma2, pi, inclusion and variances, as in `Mixture`."""
         second = _sum_over_slabs(self.phi * self.keep, self.sigma2 + self.keep * self.u**2)
         variance = np.maximum(second - self.b**2, 0.0)
-        return Mixture(self.b, self.sigma2, self.pi, self.phi.sum(axis=0), variance, n_sweeps, converged)
+        return self.b, self.sigma2, self.pi, self.phi.sum(axis=0), variance
 
 
-def _sum_over_slabs(a: Matrix, b: Matrix) -> Vector:
-    """Return sum_k a_kj b_kj."""
-    return np.asarray(np.einsum("kj,kj->j", a, b))
+def _best(u: Any, keep: Any, base: Any, sigma2: Any) -> _Best:
+    """Return the best q_j of columns with the pulls u."""
+    logs = base + keep * (u * u / (2.0 * sigma2))
+    top = np.maximum(logs.max(axis=0), 0.0)
+    phi = np.exp(logs - top)
+    total = phi.sum(axis=0) + np.exp(-top)
+    phi /= total
+    log_z = top + np.log(total)
+    return _Best(u * _sum_over_slabs(keep, phi), phi, _sum_over_slabs(phi, logs) - log_z, log_z)
+
+
+def _sum_over_slabs(a: Any, b: Any) -> Any:
+    """Return sum_k a_k b_k."""
+    return np.einsum("k...,k...->...", a, b)

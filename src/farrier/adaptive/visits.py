@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.residual import Local
+from farrier.adaptive.stack import Local
 
 SAFE_EXPONENT = 600.0
 """Exponents up to here need not be brought down before they are taken."""

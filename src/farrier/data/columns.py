@@ -71,8 +71,8 @@ class Columns(Protocol):
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)', both triangles."""
 
-    def squares(self) -> Vector:
-        """Return ||x_j||^2."""
+    def squares(self, weights: Any = None) -> Any:
+        """Return ||x_j||^2, or sum_i w_i x_ij^2 for a vector of weights or for each column of a matrix."""
 
     def scaled(self, root: Vector, dtype: Any = np.float64) -> Scaled:
         """Return the columns times ``root``, in single or double precision."""

@@ -60,9 +60,16 @@ class Dense:
             lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
         return _mirrored(lower)
 
-    def squares(self) -> Vector:
-        """Return ||x_j||^2."""
-        return np.asarray(np.einsum("ij,ij->j", self._x, self._x))
+    def squares(self, weights: Any = None) -> Any:
+        """Return ||x_j||^2, or sum_i w_i x_ij^2; some columns at a time."""
+        if weights is None:
+            return np.asarray(np.einsum("ij,ij->j", self._x, self._x))
+        n, k = self.shape
+        out, step = np.empty((k, *weights.shape[1:])), max(1, BLOCK_BYTES // (8 * max(1, n)))
+        for start in range(0, k, step):
+            part = self._x[:, start : start + step]
+            out[start : start + step] = (part * part).T @ weights
+        return out
 
     def scaled(self, root: Vector, dtype: Any = np.float64) -> Blocks:
         """Return the columns times ``root``."""

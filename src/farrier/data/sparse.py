@@ -80,9 +80,13 @@ class Sparse:
         out -= np.outer(self._shift, pull)
         return out
 
-    def squares(self) -> Vector:
-        """Return ||x_j||^2: the entries less their shift, and the shifts of the rows that have no entry."""
-        return self._weighted_squares(np.ones(self.shape[0]))
+    def squares(self, weights: Any = None) -> Any:
+        """Return sum_i w_i x_ij^2: the entries less their shift, and the shifts of rows that have no entry."""
+        if weights is None:
+            return self._weighted_squares(np.ones(self.shape[0]))
+        if weights.ndim == 1:
+            return self._weighted_squares(weights)
+        return np.column_stack([self._weighted_squares(column) for column in weights.T])
 
     def scaled(self, root: Vector, dtype: Any = np.float64) -> ScaledSparse:
         """Return the columns times ``root``."""

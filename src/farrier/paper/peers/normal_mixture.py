@@ -18,7 +18,8 @@ import numpy as np
 from farrier._extras import require
 from farrier._types import Matrix, Vector
 from farrier.adaptive.mixture import fit_mixture, suggested_weights
-from farrier.adaptive.residual import Local, Rows
+from farrier.adaptive.stack import Local, Stack
+from farrier.data.dense import Dense
 from farrier.paper.core import Fit
 from farrier.paper.peers.paths import cross_validate, glmnet
 from farrier.paper.peers.standardised import column_scale, standardised_fit
@@ -53,16 +54,16 @@ def _sweeps(Z: Matrix, y: Vector, start: Vector) -> Vector:
         return start
     squares = np.full(start.size, float(y.size))
     return fit_mixture(
-        Rows(Z, y),
-        start,
-        sigma2,
+        Stack(Dense(np.asfortranarray(Z)), y[:, None], np.ones((y.size, 1)), center=False),
+        start[:, None],
+        np.array([sigma2]),
         grid=GRID,
-        pi=suggested_weights(start, squares, sigma2, GRID, steps=1, least=0.0),
+        pi=suggested_weights(start, squares, sigma2, GRID, steps=1, least=0.0)[:, None],
         tol=TOL * start.size,
         max_sweeps=MOST_SWEEPS,
         visit="all",
         visitor=_visitor,
-    ).coef
+    ).coef[:, 0]
 
 
 def _visitor(local: Local, squares: Vector, b: Vector, slabs: Matrix) -> Vector:

@@ -1,0 +1,187 @@
+"""The members of the average: each fits every training set.
+
+| member | what it is | wins where |
+|---|---|---|
+| mean | the intercept alone | there is nothing to find |
+| ridge | the penalty of least cross-validated error | all columns have a small effect |
+| mode | a horseshoe mode in coordinate 1.5, from the ridge of largest evidence | effects are many or correlated |
+| sparse | the same in coordinate 2, the paper's | effects are fewer |
+| mixture | a normal mixture, started at the mode | few effects, some large, some small |
+| alone | a normal mixture, started at nothing | very few effects, very many columns |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._lazy import lazy
+from farrier._types import Matrix, Vector
+from farrier.adaptive.mixture import fit_mixture
+from farrier.adaptive.modes import Start, find_modes
+from farrier.adaptive.ridge import Path, cross_validated, ridge_path
+from farrier.adaptive.sets import Fits, Sets
+from farrier.data.standardise import SIGMA2_FLOOR
+from farrier.em.mstep import Hyper
+from farrier.priors import FixedScale, Horseshoe
+
+ROUNDS, SWEEPS = 6, 6
+"""How often a mixture takes new weights where these move, and the most sweeps between."""
+ROUND_TOL = 1e-2
+"""The relative change of the coefficients at which it takes no more."""
+
+
+class Fitting:
+    """The training sets with what members have in common: the path of ridge regressions, and earlier members.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 6))
+    >>> X -= X.mean(axis=0)
+    >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
+    >>> sets = Sets(Dense(X), X[:, 0], np.zeros(40), np.ones(40), folds, Gaussian())
+    >>> Fitting(sets).member("alone").coef[0].round(2)
+    array([1., 1., 1.])
+    """
+
+    def __init__(self, sets: Sets) -> None:
+        self.sets = sets
+        self._done: dict[str, Fits] = {}
+
+    def member(self, name: str) -> Fits:
+        """Return the fits of a member; each is fitted once."""
+        if name not in self._done:
+            self._done[name] = MEMBERS[name].fit(self)
+        return self._done[name]
+
+    @lazy
+    def path(self) -> Path:
+        """The ridge regressions."""
+        return ridge_path(self.sets)
+
+    @lazy
+    def ridge_start(self) -> Start:
+        """The ridge of largest evidence of each set, with the mean variance of its coefficients."""
+        sets, points = self.sets, self.path.points
+        best = np.argmin([point.evidence for point in points], axis=0)
+        every = range(sets.n_sets)
+        chosen = [points[i] for i in best]
+        solution = np.column_stack([point.solution[:, t] for point, t in zip(chosen, every, strict=True)])
+        coef = self.path.coef(sets, solution)
+        p = max(coef.shape[0], 1)
+        sigma2, trace, penalty = (
+            np.array([value[t] for value, t in zip(values, every, strict=True)])
+            for values in (
+                [point.sigma2 for point in chosen],
+                [point.fit_trace for point in chosen],
+                [np.full(sets.n_sets, point.penalty) for point in chosen],
+            )
+        )
+        variance = sigma2 / penalty * np.maximum(1.0 - trace / p, 0.0)
+        intercept = np.array([point.intercept[t] for point, t in zip(chosen, every, strict=True)])
+        families = tuple(point.families[t] for point, t in zip(chosen, every, strict=True))
+        return Start(coef, coef * coef + variance, intercept, sigma2, families)
+
+
+class Member(NamedTuple):
+    """A way to fit every training set: what it is, in a few words, and how."""
+
+    what: str
+    fit: Callable[[Fitting], Fits]
+
+
+def _mean(fitting: Fitting) -> Fits:
+    """Fit the intercepts: of other families than the Gaussian, the largest penalty is next to that."""
+    sets, p = fitting.sets, fitting.sets.columns.shape[1]
+    point = fitting.path.points[0]
+    none, intercept = np.zeros((p, sets.n_sets)), point.intercept
+    if sets.family.constant_weights and sets.center:
+        intercept = (sets.weights.T @ sets.y) / sets.total
+    return Fits(none, intercept, point.sigma2, none, point.families)
+
+
+def _ridge(fitting: Fitting) -> Fits:
+    """Choose the penalty by cross-validation."""
+    sets, points = fitting.sets, fitting.path.points
+    if sets.family.constant_weights:
+        rows, folds = sets.tested
+        losses = [
+            float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points
+        ]
+    else:
+        losses = [cross_validated(sets, point.eta, point.sigma2, point.families) for point in points]
+    best = points[int(np.argmin(losses))]
+    coef = fitting.path.coef(sets, best.solution)
+    return Fits(coef, best.intercept, best.sigma2, np.zeros_like(coef), best.families)
+
+
+def _mode(coordinate: float, tau2: float = 1.0) -> Callable[[Fitting], Fits]:
+    hyper = Hyper(Horseshoe(), coordinate, FixedScale(tau2))
+    return lambda fitting: find_modes(fitting.sets, fitting.ridge_start, hyper)
+
+
+def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
+    def fit(fitting: Fitting) -> Fits:
+        begin = fitting.member("mean" if start is None else start)
+        if fitting.sets.family.constant_weights:
+            return _gaussian_mixture(fitting.sets, begin)
+        return _moving_mixture(fitting.sets, begin)
+
+    return fit
+
+
+def _gaussian_mixture(sets: Sets, begin: Fits) -> Fits:
+    targets, weights = sets.linearised(np.empty(0), begin.sigma2, begin.families)
+    stack = sets.stack(targets, weights)
+    residual = sets.y[:, None] - sets.columns.matvec(begin.coef) - begin.intercept
+    sigma2 = np.einsum("it,it,it->t", weights, residual, residual) / sets.total
+    found = fit_mixture(stack, begin.coef, np.maximum(sigma2, SIGMA2_FLOOR))
+    return _with_intercepts(sets, targets, weights, found, begin)
+
+
+def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
+    """Alternate between sweeps and new weights."""
+    fits, pi = begin, None
+    for _ in range(ROUNDS):
+        eta = sets.eta(fits.coef, fits.intercept)
+        families = sets.updated(fits.families, eta, fits.sigma2)
+        targets, weights = sets.linearised(eta, fits.sigma2, families)
+        found = fit_mixture(
+            sets.stack(targets, weights),
+            fits.coef,
+            fits.sigma2,
+            pi=pi,
+            known_noise=not sets.family.has_dispersion,
+            max_sweeps=SWEEPS,
+        )
+        before, pi = fits.coef, found.pi / found.pi.sum(axis=0)
+        fits = _with_intercepts(sets, targets, weights, found, fits._replace(families=families))
+        change = np.abs(fits.coef - before).sum(axis=0)
+        if np.all(change <= ROUND_TOL * (1.0 + np.abs(fits.coef).sum(axis=0))):
+            break
+    return fits
+
+
+def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, begin: Fits) -> Fits:
+    intercept: Vector = np.zeros(sets.n_sets)
+    if sets.center:
+        left = targets - sets.columns.matvec(found.coef)
+        intercept = np.einsum("it,it->t", weights, left) / weights.sum(axis=0)
+    sigma2 = np.maximum(found.sigma2, SIGMA2_FLOOR) if sets.family.has_dispersion else begin.sigma2
+    return Fits(found.coef, intercept, sigma2, found.inclusion, begin.families)
+
+
+MEMBERS: dict[str, Member] = {
+    "mean": Member("the intercept alone", _mean),
+    "ridge": Member("ridge at the penalty of least cross-validated error", _ridge),
+    "mode": Member("horseshoe mode in coordinate 1.5, from the ridge of largest evidence", _mode(1.5)),
+    "sparse": Member("horseshoe mode in coordinate 2, from the ridge of largest evidence", _mode(2.0)),
+    "mixture": Member("normal mixture started at the mode in coordinate 1.5", _mixture("mode")),
+    "alone": Member("normal mixture started at the mean", _mixture(None)),
+}
+DEFAULT = tuple(MEMBERS)

@@ -1,0 +1,118 @@
+"""The training sets of a cross-validation side by side: the rows without each fold, and all rows.
+
+All sets see the same columns, centred and scaled by all rows: what a unit is does not depend on the response.
+Each has an intercept of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._lazy import lazy
+from farrier._types import Matrix, Vector
+from farrier.adaptive.stack import Stack
+from farrier.data.columns import Columns
+from farrier.families import Family
+
+Fold = tuple[Any, Any]
+"""The rows to learn from and the rows to predict."""
+
+
+class Fits(NamedTuple):
+    """One fit to each training set, the last to all rows, on the scale of the prior.
+
+    ``coef`` and ``inclusion`` have shape (p, T), ``intercept`` and ``sigma2`` (T,). ``inclusion`` is how sure
+    a column is in: 0 or 1 where the fit selects, in between where it has a probability.
+    """
+
+    coef: Matrix
+    intercept: Vector
+    sigma2: Vector
+    inclusion: Matrix
+    families: tuple[Family, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """What the members of an average are fitted to.
+
+    Attributes
+    ----------
+    columns : Columns
+        Standardised by all rows.
+    y, offset : arrays of shape (n,)
+        The response on the scale of the prior, and the known part of the linear predictor.
+    counts : array of shape (n,)
+        How often each row counts.
+    folds : tuple of pairs
+        Of each fold the rows to learn from and the rows to predict.
+    family : Family
+    center : bool
+        Whether there are intercepts.
+    """
+
+    columns: Columns
+    y: Vector
+    offset: Vector
+    counts: Vector
+    folds: tuple[Fold, ...]
+    family: Family
+    center: bool = True
+
+    @property
+    def n_sets(self) -> int:
+        """The folds, and all rows."""
+        return len(self.folds) + 1
+
+    @lazy
+    def weights(self) -> Matrix:
+        """How often each row counts in each training set."""
+        inside = np.zeros((self.y.size, self.n_sets))
+        inside[:, -1] = 1.0
+        for t, (train, _) in enumerate(self.folds):
+            inside[train, t] = 1.0
+        return self.counts[:, None] * inside
+
+    @lazy
+    def total(self) -> Vector:
+        """The number of observations of each training set."""
+        return np.asarray(self.weights.sum(axis=0))
+
+    @lazy
+    def tested(self) -> tuple[Any, Any]:
+        """The rows that are predicted, and by which fold; a row may be predicted more than once."""
+        rows = np.concatenate([np.asarray(test) for _, test in self.folds])
+        folds = np.repeat(np.arange(len(self.folds)), [len(test) for _, test in self.folds])
+        return rows, folds
+
+    def eta(self, coef: Matrix, intercept: Vector) -> Matrix:
+        """Return the linear predictor of every row by every fit."""
+        return np.asarray(self.columns.matvec(coef) + intercept + self.offset[:, None])
+
+    def linearised(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> tuple[Matrix, Matrix]:
+        """Return the targets and weights that stand for the likelihood near eta, offset taken off."""
+        if self.family.constant_weights:
+            return np.repeat(self.y[:, None], self.n_sets, axis=1), self.weights
+        found = [
+            family.working(self.y, column, s2)
+            for family, column, s2 in zip(families, eta.T, sigma2, strict=True)
+        ]
+        targets = np.column_stack([working.targets for working in found]) - self.offset[:, None]
+        return targets, self.weights * np.column_stack([working.weights for working in found])
+
+    def stack(self, targets: Matrix, weights: Matrix) -> Stack:
+        """Return the least-squares problems of all training sets."""
+        return Stack(self.columns, targets, weights, self.total, self.center)
+
+    def updated(self, families: tuple[Family, ...], eta: Matrix, sigma2: Vector) -> tuple[Family, ...]:
+        """Return the families with what they estimate beside the coefficients at its best."""
+        if self.family.constant_weights:
+            return families
+        found = []
+        for t, family in enumerate(families):
+            rows = self.weights[:, t] > 0.0
+            found.append(family.update(self.y[rows], eta[rows, t], sigma2[t], self.weights[rows, t]))
+        return tuple(found)
