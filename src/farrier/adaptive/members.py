@@ -5,8 +5,7 @@
 | mean | the intercept alone | there is nothing to find |
 | ridge | the penalty of least cross-validated error | all columns have a small effect |
 | mode | a horseshoe mode in coordinate 1.5, from the ridge of largest evidence | effects are many or correlated |
-| sparse | the same in coordinate 2, the paper's | effects are fewer |
-| mixture | a normal mixture, started at the mode | few effects, some large, some small |
+| mixture | a normal mixture, started at the mode | some effects are large, some small |
 | alone | a normal mixture, started at nothing | very few effects, very many columns |
 """
 
@@ -27,8 +26,15 @@ from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
 from farrier.priors import FixedScale, Horseshoe
 
+HYPER = Hyper(Horseshoe(), 1.5, FixedScale(1.0))
+"""The prior of the mode: between coordinate 2, the paper's, and 1, which selects next to nothing away."""
+LEAST_SHARED = 0.1
+"""The largest penalty at which modes start, in units of the number of columns: from a larger one, at which next
+to nothing is explained, EM finds nothing."""
 ROUNDS, SWEEPS = 6, 6
 """How often a mixture takes new weights where these move, and the most sweeps between."""
+LONGEST = 2.0
+"""How far the linear predictor of a row goes between new weights, where a longer way may overshoot."""
 ROUND_TOL = 1e-2
 """The relative change of the coefficients at which it takes no more."""
 
@@ -45,7 +51,7 @@ class Fitting:
     >>> X -= X.mean(axis=0)
     >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
     >>> sets = Sets(Dense(X), X[:, 0], np.zeros(40), np.ones(40), folds, Gaussian())
-    >>> Fitting(sets).member("alone").coef[0].round(2)
+    >>> Fitting(sets).member("mode").coef[0].round(1)
     array([1., 1., 1.])
     """
 
@@ -68,6 +74,8 @@ class Fitting:
     def ridge_start(self) -> Start:
         """The ridge of largest evidence of each set, with the mean variance of its coefficients."""
         sets, points = self.sets, self.path.points
+        loose = [point for point in points if point.penalty <= LEAST_SHARED * max(sets.columns.shape[1], 1)]
+        points = tuple(loose) or points[-1:]
         best = np.argmin([point.evidence for point in points], axis=0)
         every = range(sets.n_sets)
         chosen = [points[i] for i in best]
@@ -120,9 +128,8 @@ def _ridge(fitting: Fitting) -> Fits:
     return Fits(coef, best.intercept, best.sigma2, np.zeros_like(coef), best.families)
 
 
-def _mode(coordinate: float, tau2: float = 1.0) -> Callable[[Fitting], Fits]:
-    hyper = Hyper(Horseshoe(), coordinate, FixedScale(tau2))
-    return lambda fitting: find_modes(fitting.sets, fitting.ridge_start, hyper)
+def _mode(fitting: Fitting) -> Fits:
+    return find_modes(fitting.sets, fitting.ridge_start, HYPER)
 
 
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
@@ -159,12 +166,22 @@ def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
             known_noise=not sets.family.has_dispersion,
             max_sweeps=SWEEPS,
         )
-        before, pi = fits.coef, found.pi / found.pi.sum(axis=0)
+        before, pi = fits, found.pi / found.pi.sum(axis=0)
         fits = _with_intercepts(sets, targets, weights, found, fits._replace(families=families))
-        change = np.abs(fits.coef - before).sum(axis=0)
+        if not sets.family.never_overshoots:
+            fits = _held(sets, before, fits, eta)
+        change = np.abs(fits.coef - before.coef).sum(axis=0)
         if np.all(change <= ROUND_TOL * (1.0 + np.abs(fits.coef).sum(axis=0))):
             break
     return fits
+
+
+def _held(sets: Sets, before: Fits, fits: Fits, eta: Matrix) -> Fits:
+    """Return the fits no farther than `LONGEST` from those before, in the linear predictor of any row."""
+    way = np.abs(np.where(sets.weights > 0.0, sets.eta(fits.coef, fits.intercept) - eta, 0.0)).max(axis=0)
+    share = LONGEST / np.maximum(way, LONGEST)
+    coef = before.coef + share * (fits.coef - before.coef)
+    return fits._replace(coef=coef, intercept=before.intercept + share * (fits.intercept - before.intercept))
 
 
 def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, begin: Fits) -> Fits:
@@ -179,9 +196,8 @@ def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, b
 MEMBERS: dict[str, Member] = {
     "mean": Member("the intercept alone", _mean),
     "ridge": Member("ridge at the penalty of least cross-validated error", _ridge),
-    "mode": Member("horseshoe mode in coordinate 1.5, from the ridge of largest evidence", _mode(1.5)),
-    "sparse": Member("horseshoe mode in coordinate 2, from the ridge of largest evidence", _mode(2.0)),
-    "mixture": Member("normal mixture started at the mode in coordinate 1.5", _mixture("mode")),
+    "mode": Member("horseshoe mode in coordinate 1.5, from the ridge of largest evidence", _mode),
+    "mixture": Member("normal mixture started at the mode", _mixture("mode")),
     "alone": Member("normal mixture started at the mean", _mixture(None)),
 }
 DEFAULT = tuple(MEMBERS)

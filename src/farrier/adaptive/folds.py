@@ -1,0 +1,132 @@
+"""Which rows are left out together: folds of our own, or those of any splitter of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.adaptive.sets import Fold
+from farrier.data.rows import Rows
+
+DIGITS = 9
+"""Significant digits of what rows are ordered by: the order must not hang on rounding."""
+FEW_KINDS = 3
+"""With fewer different rows than this times the folds, copies of a row may be in several folds."""
+
+
+def own_folds(rows: Rows, spread: Vector, k: int, seed: Any) -> tuple[Fold, ...]:
+    """Return k folds in which the response is spread evenly, and copies of a row stay together.
+
+    Rows are sorted by y, and among equal y by ``spread``, the sum of the squares of their standardised columns;
+    of each k in a row every fold gets one, which one is drawn. So the folds depend neither on the order of the
+    rows and columns nor on their units, and a row of weight 2 is the same as two rows.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> y = np.array([5.0, 1.0, 4.0, 2.0])
+    >>> rows = Rows(Dense(y[:, None]), y, None, np.zeros(4))
+    >>> [test.tolist() for _, test in own_folds(rows, y**2, 2, seed=0)]
+    [[1, 2], [0, 3]]
+    """
+    n = rows.y.size
+    if k > n:
+        raise ValueError(f"cv={k} is more than the {n} rows: ask for at most {n} folds")
+    order, kind = _kinds(rows.y - rows.offset if rows.offset.any() else rows.y, _rounded(spread))
+    if kind[-1] + 1 < FEW_KINDS * k:
+        kind = np.arange(n)
+    draw = np.random.default_rng(seed)
+    blocks = -(-(int(kind[-1]) + 1) // k)
+    fold_of_kind = np.concatenate([draw.permutation(k) for _ in range(blocks)])
+    fold = np.empty(n, dtype=int)
+    fold[order] = fold_of_kind[kind]
+    return tuple((np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(k))
+
+
+def _kinds(y: Vector, spread: Vector) -> tuple[Any, Any]:
+    """Return the order of the rows, and the number of the kind of each in that order."""
+    order = np.lexsort((spread, y))
+    new = (np.diff(y[order]) != 0.0) | (np.diff(spread[order]) != 0.0)
+    return order, np.concatenate([[0], np.cumsum(new)])
+
+
+def _rounded(values: Vector) -> Vector:
+    """Return values with so many digits, in units of their mean: sums in another order differ beyond."""
+    mean = float(np.mean(np.abs(values)))
+    return np.round(values / mean, DIGITS) if mean > 0.0 else np.zeros_like(values)
+
+
+def given_folds(cv: Any, rows: Rows, X: Any, labels: Any, groups: Any) -> tuple[Fold, ...]:
+    """Return the folds of a splitter, or of pairs of rows to learn from and rows to predict.
+
+    Rows without weight are not among ``rows``: they are taken out of the folds.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> from farrier.data.dense import Dense
+    >>> rows = Rows(Dense(np.zeros((4, 1))), np.arange(4.0), None, np.zeros(4))
+    >>> [test.tolist() for _, test in given_folds(KFold(2), rows, np.zeros((4, 1)), rows.y, None)]
+    [[0, 1], [2, 3]]
+    """
+    if hasattr(cv, "split"):
+        pairs = list(cv.split(X, labels, groups))
+    else:
+        try:
+            pairs = [(train, test) for train, test in cv]
+        except TypeError:
+            raise TypeError(
+                f"cv={cv!r} is neither a number of folds, nor a splitter of scikit-learn, nor pairs of rows to "
+                "learn from and rows to predict"
+            ) from None
+    place = np.full(len(labels), -1)
+    place[np.arange(len(labels)) if rows.number is None else rows.number] = np.arange(rows.y.size)
+    found = []
+    for number, (train, test) in enumerate(pairs):
+        train, test = (_places(place, which, number) for which in (train, test))
+        both = np.intersect1d(train, test)
+        if both.size:
+            raise ValueError(
+                f"fold {number} of cv learns from row {int(np.flatnonzero(place == both[0])[0])}, which it is to "
+                "predict: its error would be too small; use a splitter that keeps them apart"
+            )
+        found.append((train, test))
+    return tuple(found)
+
+
+def _places(place: Any, which: Any, number: int) -> Any:
+    which = np.asarray(which)
+    which = np.flatnonzero(which) if which.dtype == bool else which
+    if which.size and (which.min() < -place.size or which.max() >= place.size):
+        raise ValueError(f"fold {number} of cv has a row beyond the {place.size} rows of X")
+    found = place[which.astype(int)]
+    return found[found >= 0]
+
+
+def check_folds(folds: tuple[Fold, ...], y: Vector, varies: bool) -> tuple[Fold, ...]:
+    """Return the folds, or say which of them nothing can be learned from, and what to do.
+
+    Examples
+    --------
+    >>> check_folds((([0], [1]), ([1], [0])), np.array([1.0, 2.0]), True)
+    Traceback (most recent call last):
+    ValueError: fold 0 of cv leaves 1 row to learn from: use fewer folds, or larger training sets
+    """
+    if len(folds) < 2:
+        raise ValueError(f"cv has {len(folds)} fold: at least two are needed, and ten are usual")
+    for number, (train, test) in enumerate(folds):
+        if len(train) < 2:
+            rows = f"{len(train)} row{'' if len(train) == 1 else 's'}"
+            raise ValueError(
+                f"fold {number} of cv leaves {rows} to learn from: use fewer folds, or larger training sets"
+            )
+        if len(test) == 0:
+            raise ValueError(f"fold {number} of cv has no row to predict: use fewer folds")
+        if varies and np.ptp(y[train]) == 0.0:
+            raise ValueError(
+                f"without fold {number} of cv every row has the response {y[train][0]:g}, so that there is nothing "
+                "to learn: use fewer folds, or a splitter that spreads the response (StratifiedKFold for classes)"
+            )
+    return folds

@@ -1,0 +1,115 @@
+"""Intervals from the fold fits.
+
+**Of new rows: CV+** (Barber, Candes, Ramdas and Tibshirani 2021). Row i was predicted by the fit without its fold
+with an error R_i. For a new row x each i says mu_i(x) - R_i and mu_i(x) + R_i, mu_i being that same fit; the interval
+runs from a low quantile of the former to a high one of the latter. Whatever the model, it covers with probability at
+least 1 - 2 alpha if rows are exchangeable, and about 1 - alpha in practice. Where the spread of y depends on its mean,
+errors are measured in units of it.
+
+**Of coefficients.** The average shrinks, so it is corrected by what its predictions leave of rows that they have not
+seen: b + M X'r / n with M = (X'X / n + RIDGE)^-1, which undoes shrinkage as far as other columns can be told apart.
+The interval runs around both b and the corrected b.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.special import ndtri
+
+from farrier._types import Matrix, Vector
+from farrier.adaptive.ridge import outer
+from farrier.adaptive.sets import Sets
+
+CHUNK = 1 << 22
+"""New rows times training rows that are worked on at a time."""
+RIDGE = 0.1
+"""What is added to the correlation matrix of the columns before it is inverted."""
+
+
+def cv_plus(mean: Matrix, unit: Matrix, folds: Vector, errors: Vector, level: float) -> Matrix:
+    """Return the CV+ intervals of new rows.
+
+    Parameters
+    ----------
+    mean, unit : arrays of shape (m, K)
+        What the fit without each fold predicts of each new row, and the unit of its error.
+    folds : int array of shape (n,)
+        The fold in which each row was left out.
+    errors : array of shape (n,)
+        The size of the error then, in its unit.
+    level : float
+        1 - alpha.
+
+    Returns
+    -------
+    array of shape (m, 2)
+
+    Examples
+    --------
+    >>> errors = np.arange(1.0, 20.0)
+    >>> cv_plus(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(19, dtype=int), errors, 0.9)
+    array([[-18.,  18.]])
+    """
+    n = errors.size
+    low = math.floor((1.0 - level) * (n + 1) + 1e-9) - 1  # the place of the quantile among n sorted values
+    high = n - 1 - low
+    found = np.empty((mean.shape[0], 2))
+    step = max(1, CHUNK // n)
+    for start in range(0, mean.shape[0], step):
+        rows = slice(start, start + step)
+        middle, reach = mean[rows][:, folds], unit[rows][:, folds] * errors
+        if low < 0:
+            found[rows] = (-np.inf, np.inf)
+            continue
+        found[rows, 0] = np.partition(middle - reach, low, axis=1)[:, low]
+        found[rows, 1] = np.partition(middle + reach, high, axis=1)[:, high]
+    return found
+
+
+class Corrected(NamedTuple):
+    """The corrected coefficients and their standard errors."""
+
+    coef: Vector
+    std: Vector
+
+
+def corrected(sets: Sets, coef: Vector, residual: Vector, weights: Vector, sigma2: float) -> Corrected:
+    """Correct coefficients by the residuals of rows that were left out (zero where a row never was).
+
+    ``weights`` are those of the rows, times the information of each about eta; ``sigma2`` is the mean squared
+    residual.
+    """
+    total = float(weights.sum())
+    pull = sets.columns.rmatvec(weights * residual) / total
+    n, p = sets.columns.shape
+    root = np.sqrt(weights / total)
+    if p > n:
+        values, U = eigh(outer(sets) * root[:, None] * root)
+        values = np.maximum(values, 0.0)
+        Q = np.asarray(sets.columns.rmatvec(root[:, None] * U))  # V s
+        inverse = 1.0 / (values + RIDGE)
+        moved = (pull - Q @ (inverse * (Q.T @ pull))) / RIDGE
+        variance = np.einsum("jk,jk,k->j", Q, Q, inverse**2)
+    else:
+        values, V = eigh(sets.columns.gram(weights / total))
+        values = np.maximum(values, 0.0)
+        inverse = 1.0 / (values + RIDGE)
+        moved = V @ (inverse * (V.T @ pull))
+        variance = np.einsum("jk,jk,k->j", V, V, values * inverse**2)
+    return Corrected(coef + moved, np.sqrt(sigma2 * variance / total))
+
+
+def coef_interval(coef: Vector, found: Corrected, level: float) -> Matrix:
+    """Return the interval of each coefficient: around it and its corrected value.
+
+    Examples
+    --------
+    >>> coef_interval(np.array([0.0]), Corrected(np.array([1.0]), np.array([0.5])), 0.95).round(2)
+    array([[-0.98,  1.98]])
+    """
+    reach = ndtri(0.5 + 0.5 * level) * found.std
+    return np.column_stack([np.minimum(coef, found.coef) - reach, np.maximum(coef, found.coef) + reach])

@@ -1,0 +1,88 @@
+"""The sparse answer: the fewest columns that say what the averaged predictor says.
+
+This is decoupled shrinkage and selection (Hahn and Carvalho 2015): first the best predictor, then the smallest
+model that is close to it. Columns enter one at a time, each the one that brings the fit of those chosen, by least
+squares, closest to the averaged fit; they stop as soon as the rest of the distance is within what
+cross-validation can tell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from farrier._types import Matrix, Vector
+from farrier.data.columns import Columns
+
+CANDIDATES = 2.0
+"""No more columns than this times the rows are tried: the largest of the average."""
+TIED = 1e-10
+"""A column of which less than this share is left beside those chosen adds nothing."""
+
+
+class Sparser(NamedTuple):
+    """Columns in the order in which they enter, and the mean squared distance left after each; first: none."""
+
+    order: Vector
+    distance: Vector
+    coef: Vector
+    intercept: float
+
+
+def summarise(
+    columns: Columns, coef: Vector, intercept: float, weights: Vector, tolerance: float, center: bool = True
+) -> Sparser:
+    """Return the smallest model whose mean squared distance to the averaged fit is at most ``tolerance``.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> found = summarise(Dense(X), np.array([2.0, 0.01, 1.0]), 0.0, np.ones(50), 0.1)
+    >>> found.order, found.coef.round(1)
+    (array([0, 2]), array([2., 0., 1.]))
+    """
+    n, p = columns.shape
+    most = min(p, max(int(CANDIDATES * n), 1))
+    strongest = np.sort(np.argsort(-np.abs(coef), kind="stable")[:most])
+    strongest = strongest[coef[strongest] != 0.0]
+    keep = np.zeros(p, dtype=np.bool_)
+    keep[strongest] = True
+    x = columns.take(keep).dense()
+    total = float(weights.sum())
+    root = np.sqrt(weights / total)[:, None]
+    mean = weights @ x / total if center else np.zeros(strongest.size)
+    fit = np.asarray(columns.matvec(coef))
+    level = float(weights @ fit) / total if center else 0.0
+    chosen, distance, gamma = _forward(root * (x - mean), root[:, 0] * (fit - level), tolerance)
+    sparse = np.zeros(p)
+    sparse[strongest[chosen]] = gamma
+    return Sparser(
+        strongest[chosen], distance, sparse, intercept + level - float(mean[chosen] @ gamma) if center else intercept
+    )
+
+
+def _forward(x: Matrix, target: Vector, tolerance: float) -> tuple[Vector, Vector, Vector]:
+    """Choose columns until the squared distance to the target is small; return them, distances, coefficients."""
+    left, rest = target.copy(), x.copy()
+    size = np.einsum("ij,ij->j", rest, rest)
+    squares = size.copy()
+    chosen: list[int] = []
+    distance = [float(left @ left)]
+    while distance[-1] > tolerance and len(chosen) < min(x.shape):
+        pull = left @ rest
+        gain = np.divide(pull * pull, squares, out=np.zeros_like(pull), where=squares > TIED * size)
+        j = int(np.argmax(gain))
+        if not gain[j] > 0.0:
+            break
+        direction = rest[:, j] / np.sqrt(squares[j])
+        left -= direction * float(direction @ left)
+        rest -= np.outer(direction, direction @ rest)
+        squares = np.einsum("ij,ij->j", rest, rest)
+        squares[[*chosen, j]] = 0.0
+        chosen.append(j)
+        distance.append(float(left @ left))
+    picked = np.array(chosen, dtype=int)
+    gamma = np.linalg.lstsq(x[:, picked], target, rcond=None)[0] if chosen else np.zeros(0)
+    return picked, np.array(distance), gamma
