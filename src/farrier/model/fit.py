@@ -62,17 +62,11 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         result, ties = _solve(spec, prepared, options, start)
         if not design.kept.any():
             result = result.with_status(Status.NO_COLUMNS)
-        fitted = restore(result, units, design.spread, result.family or spec.family)
-        return _judged(spec, rows, options, fitted, {} if ties is None else _aliases(ties, units.kept))
-
-
-def _judged(
-    spec: ModelSpec, rows: Rows, options: Options, fitted: Fitted, aliases: dict[int, tuple[int, ...]]
-) -> Fitted:
-    """Return the fit with what is tied, and a word on a selection that noise could have made."""
-    fitted = replace(fitted, aliases=aliases, hyper=spec.hyper, cutoff=options.zero_threshold)
-    status = remark(spec, rows, fitted)
-    return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
+        aliases = None if ties is None else _aliases(ties, units.kept)
+        family = result.family or spec.family
+        fitted = restore(result, units, design.spread, family, aliases, spec.hyper, options.zero_threshold)
+        status = remark(spec, rows, fitted)  # on a selection that noise could have made
+        return fitted if status is None else replace(fitted, result=result.with_status(status))
 
 
 def _solve(
