@@ -13,12 +13,13 @@ from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.ties import Ties, find_near_ties, find_ties
+from farrier.em.beginnings import Begin
 from farrier.em.loop import solve
 from farrier.em.mstep import Hyper
 from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.starts import earlier_start
-from farrier.em.weights import Begin, Constant, Moving, Weights
+from farrier.em.weights import Constant, Moving, Weights
 from farrier.linalg import fitting_threads
 from farrier.model.chance import remark
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
