@@ -54,6 +54,14 @@ class Standardised(NamedTuple):
         """The sum of the weights: the n of the paper."""
         return float(self.columns.shape[0]) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def unit(self) -> Vector | None:
+        """The spread of each column as the prior sees it, as a power of two; None where all are 1."""
+        if self.scale is self.spread:
+            return None
+        unit: Vector = np.exp2(np.rint(np.log2(self.spread / self.scale)))
+        return None if np.all(unit == 1.0) else unit
+
     def take(self, keep: Mask) -> Standardised:
         """Return some of the columns that vary."""
         kept = self.kept.copy()

@@ -97,7 +97,7 @@ class Beginnings(Steps):
             else:
                 place = self._accept(place, problem, mean, fit, ridge.scales)
                 mean = place.coef
-                change = max(relative_change(mean, before), place.left_out)
+                change = max(relative_change(mean, before, place.unit), place.left_out)
             if change < START_TOL:
                 break
         if mixer is not None:

@@ -60,7 +60,7 @@ class Steps:
         self._y, self._offset, self._center = y, offset, center
         self._sample = np.ones_like(y) if design.weights is None else design.weights
         self.family, self.total_weight, self.patient = family, design.total_weight, patient
-        self._design = design
+        self._design, self.unit = design, design.unit
         self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
 
     def _blank(self) -> LeastSquares:
@@ -71,7 +71,7 @@ class Steps:
         """Return the place with no column at all, and an intercept in the middle of the response."""
         level = self.family.level(self._y, self._sample, self._offset) if self._center else 0.0
         none = np.zeros(self.full.n_columns)
-        return Place(none, level, self._offset + level, self.family)
+        return Place(none, level, self._offset + level, self.family, unit=self.unit)
 
     def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
         family = place.family
@@ -99,7 +99,7 @@ class Steps:
         """Return the place after a step towards ``mean``, whose X b is ``fit``."""
         level = place.intercept
         place = self._step_to(place, *self._image(problem, mean, fit), scales)
-        left_out = max(relative_change(mean, place.coef), _moved(place.intercept, level))
+        left_out = max(relative_change(mean, place.coef, place.unit), _moved(place.intercept, level))
         return self._updated(place, scales)._replace(left_out=left_out)
 
     def _mixed(
@@ -116,7 +116,8 @@ class Steps:
         bound = self._objective(place.family, place.eta, place.coef, scales)
         place = self._updated(self._step_to(place, image, eta, scales), scales)
         place = self._try(place, *mixer.mixed(before, place.point, place.eta), scales, bound)
-        return place, max(relative_change(image[:-1], before[:-1]), _moved(image[-1], before[-1]))
+        way = relative_change(image[:-1], before[:-1], place.unit)
+        return place, max(way, _moved(image[-1], before[-1]))
 
     def _updated(self, place: Place, scales: Scales) -> Place:
         family = place.family.update(self._y, place.eta, scales.sigma2, self._sample)

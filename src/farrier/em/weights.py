@@ -39,7 +39,7 @@ class Uncertainty(NamedTuple):
 
 
 class Constant:
-    """The Gaussian likelihood: weights of 1, and targets that never change.
+    """The Gaussian likelihood: weights of 1, and targets that never change; ``unit`` is that of `Place`.
 
     Examples
     --------
@@ -51,8 +51,8 @@ class Constant:
     constant = True
     exact_spread = True
 
-    def __init__(self, problem: LeastSquares) -> None:
-        self.full, self.total_weight = problem, problem.total_weight
+    def __init__(self, problem: LeastSquares, unit: Vector | None = None) -> None:
+        self.full, self.total_weight, self._unit = problem, problem.total_weight, unit
 
     @property
     def response_scale(self) -> float:
@@ -72,7 +72,7 @@ class Constant:
         return self._begin(Start(coef, coef * coef, sigma2 * self.total_weight))
 
     def _begin(self, start: Start) -> Begin:
-        return Begin(start, self.full, Place(start.mean, 0.0, np.empty(0), None, fresh=True))
+        return Begin(start, self.full, Place(start.mean, 0.0, np.empty(0), None, fresh=True, unit=self._unit))
 
     def at(self, state: State) -> State:
         """There is nothing to bring up to date."""
@@ -88,7 +88,7 @@ class Constant:
 
     def take(self, state: State, keep: Mask) -> State:
         """Go on with the columns in ``keep``."""
-        return state.take(keep, state.place)
+        return state.take(keep, state.place.measured(keep))
 
     def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
         """Return 0: the problem is the same everywhere."""
@@ -176,7 +176,8 @@ class Moving(Beginnings):
     def take(self, state: State, keep: Mask) -> State:
         """Go on with the columns in ``keep``."""
         part = state.take(keep, state.place)
-        return part._replace(place=self._move(part.problem, state.place, state.place.coef[keep]))
+        place = state.place.measured(keep)
+        return part._replace(place=self._move(part.problem, place, place.coef[keep]))
 
     def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
         """Take the next weights where the steps so far lead; return how far the last one went."""
@@ -244,8 +245,9 @@ class Moving(Beginnings):
         """Tell whether the next iteration can do with the same weights: only where a pass is dear."""
         if not self._is_tall(state.problem):
             return False
-        step, way = np.abs(mean - state.mean).sum(), np.abs(mean - state.place.coef).sum()
-        near = way < LIMITS.near_share * (1.0 + np.abs(mean).sum())
+        unit = 1.0 if state.place.unit is None else state.place.unit
+        step, way = (np.abs(unit * (mean - before)).sum() for before in (state.mean, state.place.coef))
+        near = way < LIMITS.near_share * (1.0 + np.abs(unit * mean).sum())
         return bool(step > LIMITS.settled_share * way or (near and not settled))
 
 

@@ -70,7 +70,8 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Selector, RegressorMixin, B
         What ``sample_weight`` means: numbers of rows; or only which rows tell more than others, so that the
         weights are scaled to a mean of 1 over the rows whose weight is positive.
     tol : float, default=1e-5
-        Stop when sum |change of coef| / (1 + sum |coef|) is below this, on the standardised scale.
+        Stop when sum |change of coef| / (1 + sum |coef|) is below this, on the standardised scale (whatever
+        ``standardize`` is).
     max_iter : int, default=10_000
         The most iterations.
     zero_threshold : "auto" or float, default="auto"

@@ -139,11 +139,11 @@ def _nothing_to_fit(spec: ModelSpec, rows: Rows, prepared: Prepared) -> FitResul
 
 
 def _weights(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None) -> Weights:
-    if spec.family.constant_weights:
-        problem = prepared.problem
-        return Constant(problem if ties is None else problem.take(ties.keep))
     design, values = prepared.design, prepared.response.values
     design = design if ties is None else design.take(ties.keep)
+    if spec.family.constant_weights:
+        problem = prepared.problem
+        return Constant(problem if ties is None else problem.take(ties.keep), design.unit)
     return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
 
 
@@ -188,7 +188,7 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options) -> Begin:
     problem = weights.linear()
     alone = LeastSquares(problem.weighted, Targets(problem.z, weights.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
-    found = solve(Constant(alone), hyper, quick)
+    found = solve(Constant(alone, weights.unit), hyper, quick)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)
     return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))
