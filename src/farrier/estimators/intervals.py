@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_level
@@ -18,7 +17,7 @@ from farrier.data.rows import Rows
 from farrier.estimators.selector import check_new
 from farrier.families import Family
 from farrier.model.spec import ModelSpec
-from farrier.posterior.predictive import predictive_interval
+from farrier.posterior.predictive import half_width, predictive_interval
 
 if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
@@ -118,7 +117,7 @@ class IntervalMixin:
         level = check_level(level)
         if self._by_posterior(method, options):
             return self._interval_draws(options).interval(level)
-        z = float(ndtri(0.5 + level / 2.0))
+        z = half_width(level)
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
 
     def sample_posterior(self, **options: Any) -> Posterior:
