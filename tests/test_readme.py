@@ -50,3 +50,10 @@ def test_the_first_example_runs_without_any_extra():
 def test_the_extras_are_refused_there():
     assert {"pandas", "matplotlib", "polyagamma"} <= set(extras())
     assert run(">>> import pandas\n")[1] == 1
+
+
+def test_the_metadata_say_where_to_read_on():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["readme"] == "README.md"
+    assert project["urls"]
+    assert all(re.match(r"https://\S+$", url) for url in project["urls"].values())

@@ -52,7 +52,8 @@ class Scales(NamedTuple):
     @property
     def prior_variance(self) -> Vector:
         """tau2 * lambda2_j within the slab: the prior variance of b_j in units of sigma2."""
-        return within_slab(self.tau2 * self.lambda2, self.slab2)
+        bare = self.tau2 * self.lambda2
+        return bare if self.slab2 == math.inf else within_slab(bare, self.slab2)
 
     def take(self, keep: Mask) -> Scales:
         """Return the scales of the columns in ``keep``."""

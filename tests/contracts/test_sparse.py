@@ -184,6 +184,22 @@ def test_every_kind_of_number(dtype):
     assert_same(HorseshoeRegressor().fit(sparse.csr_array(X), y), HorseshoeRegressor().fit(X, y))
 
 
+def test_other_weights_and_centres_of_the_same_columns():
+    """Room for the heavy rows is made once, and anew where others are heavy; the columns stay as they are."""
+    rng = np.random.default_rng(8)
+    values = rng.standard_normal((12, 5)) * (rng.random((12, 5)) < 0.4)
+    ours, theirs = Sparse(sparse.csc_array(values)), Dense(np.asfortranarray(values))
+    for heavy in (3, 3, 7, 3):
+        root = rng.uniform(0.5, 1.5, 12)
+        root[heavy] = 1e3
+        center = rng.standard_normal(5)
+        found = ours.reweighted(root, center)
+        np.testing.assert_allclose(found.dense(), theirs.reweighted(root, center).dense(), rtol=1e-13)
+        again = found.reweighted(root[::-1])
+        np.testing.assert_allclose(again.dense(), found.dense() * root[::-1, None], rtol=1e-13)
+        np.testing.assert_array_equal(ours.dense(), values)
+
+
 @pytest.mark.parametrize("heavy", [1e6, 1e9])
 def test_a_row_with_most_of_the_weight(heavy):
     X, eta, rng = table("long")

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from farrier import sample_posterior
-from farrier.families import Location, Working
+from farrier.families import Laplace, Location, Working
 from posterior_runs import never
 from refusals import NUMBER, POSITIVE, ROW, at_column, at_row, bad, put, told
 from refused_data import CODES, COUNTS, FRAME, NONE_BEFORE, REAL, SAMPLED, WORDS, N, X, with_value
@@ -252,11 +252,23 @@ def test_bad_classes(which: str, tmp_path: Path) -> None:
     assert_refused(tmp_path, *BAD_CLASSES[which].says, family="binomial", **BAD_CLASSES[which].arguments)
 
 
-@pytest.mark.parametrize("family", ["student_t", "laplace"])
+class EachRow(Laplace):
+    """A family of a user's that draws one latent weight for each row, whatever it counts."""
+
+    latent_rows = True
+
+
 @pytest.mark.parametrize("weights", [np.ones(N), NONE_BEFORE], ids=["all rows", "some rows"])
-def test_fractional_weights(family: str, weights: Any, tmp_path: Path) -> None:
+def test_fractional_weights_of_a_family_that_repeats_rows(weights: Any) -> None:
     says = ("sample_weight", at_row(ROW), r"\b1\.5\b", "whole weights", "round them", "Gaussian")
-    assert_refused(tmp_path, *says, family=family, sample_weight=put(weights, 1.5))
+    given = {"family": EachRow(), "sample_weight": put(weights, 1.5), "random_state": 0}
+    told(lambda: sample_posterior(FRAME, SAMPLED["laplace"], **given), *says)
+
+
+def test_a_row_that_would_be_repeated_without_end() -> None:
+    says = (r"sample_weight adds up to 1e\+10", r"it is 1e\+10 in row \d+", "repeated")
+    given = {"family": EachRow(), "sample_weight": put(np.ones(N), 1e10), "random_state": 0}
+    told(lambda: sample_posterior(FRAME, SAMPLED["laplace"], **given), *says)
 
 
 @pytest.mark.parametrize("weight", [0.01, 1.0 / N])

@@ -113,6 +113,20 @@ def test_without_standardising_the_prior_acts_on_raw_columns():
     np.testing.assert_allclose(once.coef_[s], mean, rtol=1e-6)
 
 
+@pytest.mark.parametrize("family", ["gaussian", "student_t", "poisson", "binomial"])
+@pytest.mark.parametrize("unit", [1e5, 1e-4])
+def test_columns_in_large_units_are_fitted_to_the_end_too(family, unit):
+    """Coefficients of 1e-5 for one unit of X are no small change."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 20))
+    y = X[:, :3] @ [3.0, 2.0, 1.0] + rng.standard_normal(80)
+    y = {"poisson": np.round(np.exp(y / 3.0)), "binomial": (y > 0.0) * 1.0}.get(family, y)
+    loose, tight = (
+        HorseshoeRegressor(family, standardize=False, tol=tol).fit(unit * X, y) for tol in (1e-5, 1e-10)
+    )
+    np.testing.assert_allclose(unit * loose.coef_, unit * tight.coef_, rtol=1e-4, atol=1e-4)
+
+
 def test_known_noise_is_in_the_users_units():
     X, y, _ = linear(80, 10, n_signals=4)
     model = HorseshoeRegressor(sigma2=9.0).fit(X, y)

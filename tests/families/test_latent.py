@@ -100,6 +100,16 @@ def test_noise_of_the_robust_families_is_a_mixture_of_normals():
         assert abs(independent) < 5.0 / np.sqrt(y.size)
 
 
+@pytest.mark.parametrize("family", [StudentNoise(df=3.0), Laplace()], ids=["student_t", "laplace"])
+@pytest.mark.parametrize("residual", [0.0, 0.3, 5.0])
+def test_precisions_of_rows_that_are_the_same_are_drawn_as_their_sum(family, residual):
+    rng = np.random.default_rng(44)
+    rows, zero = np.full((20_000, 4), residual), np.zeros((20_000, 4))
+    each = family.augment(rows, zero, 2.0, np.ones_like(rows), rng).weights.sum(axis=1)
+    whole = family.augment(rows[:, 0], zero[:, 0], 2.0, np.full(20_000, 4.0), rng).weights
+    assert stats.ks_2samp(each, whole).pvalue > LEVEL
+
+
 # --- variates --------------------------------------------------------------------
 
 

@@ -138,6 +138,7 @@ def _new(case: Case, X: Any) -> Any:
         "no rows": plain.iloc[:0],
         "1d": np.ones(case.p),
         "huge": plain * 1e150,
+        "unfitted": X,  # of a sampler, which is never without its draws
     }
     return spoiled[way]
 

@@ -102,15 +102,12 @@ def _case_name(family):
 
 
 def _data(family, known):
-    """Twelve rows; with ``known`` an offset and weights, fractional where the family takes them."""
+    """Twelve rows; with ``known`` an offset and weights, which are fractional."""
     rng = np.random.default_rng([7, known])
     n = 12
     x = 1.0 + 2.0 * rng.standard_normal(n)
     offset = 0.7 * rng.standard_normal(n) if known else np.zeros(n)
-    weights = np.ones(n)
-    if known:
-        whole = family.name in ("student_t", "laplace")
-        weights = rng.integers(1, 4, n) * 1.0 if whole else rng.uniform(0.3, 3.0, n)
+    weights = rng.uniform(0.3, 3.0, n) if known else np.ones(n)
     eta = 0.4 + 0.5 * (x - 1.0) + offset
     if family.location:
         y = 10.0 * eta + 6.0 * rng.standard_t(4.0, n)

@@ -92,7 +92,7 @@ class Primal:
     @property
     def fit_trace(self) -> float:
         """K - tr(B^-1)."""
-        return self.root.size - float(self._diagonal.sum())
+        return self.root.size - float(np.add.reduce(self._diagonal))
 
     def variance(self) -> Vector:
         """Return Var[b_j] / sigma2."""

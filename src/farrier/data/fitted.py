@@ -80,10 +80,18 @@ written as a float: look at the units of its columns
         )
 
 
-def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fitted:
+def restore(
+    result: FitResult,
+    units: Units,
+    spread: Vector,
+    family: Any,
+    aliases: dict[int, tuple[int, ...]] | None = None,
+    hyper: Any = None,
+    cutoff: float | None = None,
+) -> Fitted:
     """Return a fit in the user's units, with the constant columns in their places.
 
-    ``spread`` are the root mean squares of the columns that vary.
+    ``spread`` are the root mean squares of the columns that vary; the rest is as in `Fitted`.
     """
     sigma2, has_intercept = result.scales.sigma2, units.has_intercept
     information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
@@ -103,6 +111,9 @@ def restore(result: FitResult, units: Units, spread: Vector, family: Any) -> Fit
         powers=(units.places(powers[0]), powers[1]),
         family=family,
         result=result,
+        aliases={} if aliases is None else aliases,
+        hyper=hyper,
+        cutoff=cutoff,
     )
 
 

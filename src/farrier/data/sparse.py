@@ -9,12 +9,14 @@ entry in almost every row, and is centred in S itself; so is a row that has much
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import blas, lapack
 from scipy.sparse import csc_array
 
+from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, extreme_units, varies
 from farrier.linalg import is_single
@@ -53,11 +55,12 @@ class Sparse:
     names: Any = None
 
     def __init__(self, matrix: Any, shift: Vector | None = None, level: Vector | None = None) -> None:
-        self._s = csc_array(matrix)
+        self._s = matrix if type(matrix) is csc_array else csc_array(matrix)
         n, k = self._s.shape
         self.shape: tuple[int, int] = (int(n), int(k))
         self._shift = np.zeros(k, self._s.dtype) if shift is None else shift
         self._level = np.ones(n, self._s.dtype) if level is None else level
+        self._room: Room | None = None
 
     def matvec(self, coef: Any) -> Any:
         """Return X b."""
@@ -67,15 +70,20 @@ class Sparse:
     def rmatvec(self, rows: Any) -> Any:
         """Return X' r."""
         rows = rows.astype(self._s.dtype, copy=False)
-        return self._s.T @ rows - _times(self._shift, self._level @ rows)
+        return self._across @ rows - _times(self._shift, self._level @ rows)
+
+    @lazy
+    def _across(self) -> Any:
+        """S'."""
+        return self._s.T
 
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)'."""
         if weights is not None or center is not None:
             root = np.ones(self.shape[0]) if weights is None else np.sqrt(weights)
             return self.reweighted(root, center).gram()
-        out: Matrix = (self._s.T @ self._s).toarray()
-        pull = self._s.T @ self._level
+        out: Matrix = (self._across @ self._s).toarray()
+        pull = self._across @ self._level
         out -= np.outer(pull - float(self._level @ self._level) * self._shift, self._shift)
         out -= np.outer(self._shift, pull)
         return out
@@ -108,8 +116,10 @@ class Sparse:
         root, matrix, level = root.astype(self._s.dtype, copy=False), self._s, self._level
         heavy = root * root > HEAVY * float(root @ root)
         if heavy.any() and not heavy.all():  # centred in S itself, or they would cancel
-            rows = self.rows(heavy).dense() - (0.0 if center is None else center)
-            matrix, level = _with_rows(matrix, heavy, rows), np.where(heavy, np.zeros_like(level), level)
+            if self._room is None or not np.array_equal(self._room.which, heavy):  # seldom: weights move
+                self._room = _room(matrix, heavy, self.rows(heavy).dense())
+            matrix = self._room.filled(self._room.rows - (0.0 if center is None else center))
+            level = np.where(heavy, np.zeros_like(level), level)
         return Sparse(_rows_times(matrix, root), self._about(center), level * root)
 
     def single(self) -> Sparse:
@@ -155,7 +165,7 @@ class Sparse:
         total, mean = float(each.sum()), np.zeros(k)
         found = self
         if center:
-            mean = np.asarray(self._s.T @ each) / total
+            mean = np.asarray(self._across @ each) / total
             found = Sparse(self._s, mean)
             far = total * mean * mean > FAR * found._weighted_squares(each)
             far |= np.diff(self._s.indptr) == n
@@ -203,7 +213,7 @@ class ScaledSparse:
     def outer(self, base: Any = None) -> Any:
         """Return base + X D X'."""
         t, level = self._t, self._level
-        out = np.asfortranarray((t @ t.T).toarray()) if self._few else self._dense_outer()
+        out = np.asfortranarray((t @ self._across).toarray()) if self._few else self._dense_outer()
         pull = t @ self._shift
         out -= np.outer(pull - (self._shift @ self._shift) * level, level)
         out -= np.outer(level, pull)
@@ -230,7 +240,12 @@ class ScaledSparse:
 
     def rmatvec(self, rows: Any) -> Any:
         """Return D^1/2 X' r."""
-        return self._t.T @ rows - _times(self._shift, self._level @ rows)
+        return self._across @ rows - _times(self._shift, self._level @ rows)
+
+    @lazy
+    def _across(self) -> Any:
+        """T'."""
+        return self._t.T
 
     def _part(self, keep: Mask) -> ScaledSparse:
         return ScaledSparse(self._t[:, np.flatnonzero(keep)], self._shift[keep], self._level)
@@ -273,7 +288,7 @@ class ScaledSparse:
         n = self._t.shape[0]
         out: Any = np.zeros((n, n), self._t.dtype, "F")
         for part in self._parts():
-            block = np.asfortranarray(self._t[:, part].toarray())
+            block = np.asfortranarray(self._columns(part).toarray())
             out = syrk(1.0, block, beta=1.0, c=out, lower=1, overwrite_c=1)
         return out
 
@@ -282,18 +297,46 @@ class ScaledSparse:
         step = max(1, CHUNK // max(1, n))
         return (slice(start, min(start + step, k)) for start in range(0, k, step))
 
+    def _columns(self, part: slice) -> Any:
+        """Return some of the columns of T: most often all of them, which takes no copy."""
+        return self._t if part.indices(self._t.shape[1]) == (0, self._t.shape[1], 1) else self._t[:, part]
+
     def _dense(self, part: slice) -> Any:
-        return self._t[:, part].toarray() - np.outer(self._level, self._shift[part])
+        return self._columns(part).toarray() - np.outer(self._level, self._shift[part])
 
 
-def _with_rows(matrix: Any, which: Mask, rows: Matrix) -> Any:
-    """Return a sparse matrix with some of its rows replaced."""
+class Room(NamedTuple):
+    """A sparse matrix with room for every entry of some of its rows.
+
+    ``places`` are the numbers of the entries of ``frame`` among those of the other rows, ``others``, and then
+    those of these ``rows``, one after the other.
+    """
+
+    which: Mask
+    rows: Matrix
+    others: Any
+    frame: Any
+    places: Any
+
+    def filled(self, rows: Matrix) -> Any:
+        """Return the matrix with these rows."""
+        values = np.concatenate([self.others, rows.astype(self.others.dtype, copy=False).ravel()])
+        return _with_data(self.frame, values[self.places])
+
+
+def _room(matrix: Any, which: Mask, rows: Matrix) -> Room:
+    """Return a sparse matrix with room for other values of some of its rows, which are now ``rows``."""
     matrix, (places, k) = matrix.tocoo(), (np.flatnonzero(which), rows.shape[1])
     old = ~which[matrix.row]
     row = np.concatenate([matrix.row[old], np.repeat(places, k)])
     column = np.concatenate([matrix.col[old], np.tile(np.arange(k), places.size)])
-    data = np.concatenate([matrix.data[old], rows.astype(matrix.dtype).ravel()])
-    return csc_array((data, (row, column)), shape=matrix.shape)
+    frame = csc_array((np.arange(row.size), (row, column)), shape=matrix.shape)
+    return Room(which, rows, matrix.data[old], frame, frame.data)
+
+
+def _with_rows(matrix: Any, which: Mask, rows: Matrix) -> Any:
+    """Return a sparse matrix with some of its rows replaced."""
+    return _room(matrix, which, rows).filled(rows)
 
 
 def _times(vector: Any, numbers: Any) -> Any:
@@ -301,23 +344,24 @@ def _times(vector: Any, numbers: Any) -> Any:
     return vector * numbers if np.ndim(numbers) == 0 else np.outer(vector, numbers)
 
 
-def _rows_times(matrix: Any, weights: Any) -> Any:
-    out = matrix.copy()
-    out.data = out.data * weights[out.indices]
+def _with_data(matrix: Any, data: Any) -> Any:
+    """Return a matrix with other entries in the same places, which both share: nothing changes them."""
+    out = copy(matrix)  # a new one would be checked all over, which takes longer than small products
+    out.data = data
     return out
+
+
+def _rows_times(matrix: Any, weights: Any) -> Any:
+    return _with_data(matrix, matrix.data * weights[matrix.indices])
 
 
 def _columns_times(matrix: Any, factors: Any) -> Any:
-    out = matrix.copy()
-    out.data = out.data * np.repeat(factors, np.diff(out.indptr))
-    return out
+    return _with_data(matrix, matrix.data * np.repeat(factors, np.diff(matrix.indptr)))
 
 
 def _columns_shifted(matrix: Any, powers: Any) -> Any:
     """Return the columns times 2^powers, which is exact."""
-    out = matrix.copy()
-    out.data = np.ldexp(out.data, np.repeat(powers, np.diff(out.indptr)))
-    return out
+    return _with_data(matrix, np.ldexp(matrix.data, np.repeat(powers, np.diff(matrix.indptr))))
 
 
 def _add_up(values: Any, ends: Any) -> Any:

@@ -54,6 +54,14 @@ class Standardised(NamedTuple):
         """The sum of the weights: the n of the paper."""
         return float(self.columns.shape[0]) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def unit(self) -> Vector | None:
+        """The spread of each column as the prior sees it, as a power of two; None where all are 1."""
+        if self.scale is self.spread:
+            return None
+        unit: Vector = np.exp2(np.rint(np.log2(self.spread / self.scale)))
+        return None if np.all(unit == 1.0) else unit
+
     def take(self, keep: Mask) -> Standardised:
         """Return some of the columns that vary."""
         kept = self.kept.copy()
@@ -205,7 +213,7 @@ class Units(NamedTuple):
     @property
     def powers(self) -> tuple[Any, int]:
         """Of two: the columns divided by the first, and y by the second, have a spread near 1."""
-        return np.frexp(self.scale)[1], int(np.frexp(self.unit)[1])
+        return np.frexp(self.scale)[1], math.frexp(self.unit)[1]
 
     def covariance(self, covariance: Covariance, of: Mask) -> Covariance:
         """Return the covariance of the coefficients ``of`` the columns that vary."""
@@ -216,8 +224,8 @@ class Units(NamedTuple):
 
         Powers of two change no digit.
         """
-        columns, y = self.powers
-        return covariance.rescale((np.ldexp(self.unit, -y) / np.ldexp(self.scale, -columns))[of])
+        scale, unit = np.frexp(self.scale[of])[0], math.frexp(self.unit)[0]
+        return covariance.rescale(unit / scale)
 
     def refuse_extremes(self, columns: Columns) -> None:
         """Refuse units in which a coefficient cannot be written as a float, by the name of its column."""

@@ -6,6 +6,7 @@ that selects. So the first of them is fitted in the place of all.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +72,8 @@ def find_ties(problem: LeastSquares) -> Ties | None:
     (array([ True,  True, False]), array([0, 1, 0]), array([ 1.,  1., -1.]))
     """
     pull = np.abs(problem.xz)
+    if not _are_close(pull, SAME * math.sqrt(problem.targets.zz * float(problem.squares.max(initial=0.0)))):
+        return None
     order = pull.argsort()
     ordered = pull[order]
     close = ordered[1:] - ordered[:-1] <= SAME * np.sqrt(problem.targets.zz * problem.squares[order[1:]])
@@ -87,7 +90,8 @@ def find_ties(problem: LeastSquares) -> Ties | None:
 def find_near_ties(problem: LeastSquares, coef: Vector) -> Ties | None:
     """Return the ties among the selected columns, up to differences that the data cannot tell from none.
 
-    Columns that share an effect have coefficients of almost the same size; others are not looked at.
+    Columns that share an effect have coefficients of almost the same size, and of unit length almost the
+    same products with the targets; others are not looked at.
 
     Examples
     --------
@@ -101,6 +105,11 @@ def find_near_ties(problem: LeastSquares, coef: Vector) -> Ties | None:
     size.sort()
     if not (size[1:] - size[:-1] <= ALIKE * size[1:]).any():
         return None
+    zz = problem.targets.zz
+    if zz > 0.0:  # else there are no targets yet
+        pull = np.abs(problem.xz[chosen]) / np.sqrt(problem.squares[chosen])
+        if not _are_close(pull, 2.0 * NEARLY * math.sqrt(zz)):  # twice: rounding is not what decides
+            return None
     gram = problem.columns.take(chosen).gram()
     length = np.sqrt(gram.diagonal())
     correlation = gram / np.outer(length, length)
@@ -114,6 +123,12 @@ def find_near_ties(problem: LeastSquares, coef: Vector) -> Ties | None:
     later = np.flatnonzero(tied).tolist()
     found = [(j, int(lead[j]), float(np.sign(correlation[j, lead[j]]))) for j in later]
     return _ties(chosen.size, np.flatnonzero(chosen), found)
+
+
+def _are_close(values: Vector, reach: float) -> bool:
+    """Tell whether any two of the values are so close; far quicker than to say which."""
+    ordered = np.sort(values)
+    return ordered.size > 1 and not float((ordered[1:] - ordered[:-1]).min()) > reach
 
 
 def _runs(seen: Any, reach: Vector) -> list[tuple[int, int, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import FitResult, Moments, Scales, Status
+from farrier.em.beginnings import Begin
 from farrier.em.fast.mixing import Mixed
 from farrier.em.fast.schedule import Fast
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
@@ -13,7 +14,7 @@ from farrier.em.result import sparsify
 from farrier.em.schedule import Plain, Schedule
 from farrier.em.state import State
 from farrier.em.trace import Trace
-from farrier.em.weights import Begin, Weights
+from farrier.em.weights import Weights
 from farrier.linalg import fitting_threads, step_threads
 
 

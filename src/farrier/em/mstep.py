@@ -56,7 +56,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
         """Return the derivative in log tau2, and the lambda2 that go with it."""
         w = half_w / tau2
         lambda2 = hyper.mode(w)
-        if not lambda2.all():  # W = 0: no say in tau
+        if not np.logical_and.reduce(lambda2):  # W = 0: no say in tau
             w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
         else:
             positive = lambda2

@@ -18,7 +18,8 @@ class Place(NamedTuple):
     ``fresh`` says whether the weights in use were taken here, ``waiting`` whether the next iteration can do
     with them too. ``left_out`` is what the change of the coefficients does not tell: how much of the last
     step was not taken, or how far the intercept went if that is more. ``n_stalls`` counts the last steps of
-    which next to nothing was taken.
+    which next to nothing was taken. ``unit`` is the spread of each column, by which its coefficient is
+    measured; None where all are 1.
     """
 
     coef: Vector
@@ -29,6 +30,11 @@ class Place(NamedTuple):
     waiting: bool = False
     left_out: float = 0.0
     n_stalls: int = 0
+    unit: Vector | None = None
+
+    def measured(self, keep: Mask) -> Place:
+        """Return the place with the units of the columns in ``keep``."""
+        return self if self.unit is None else self._replace(unit=self.unit[keep])
 
     @property
     def point(self) -> Vector:
@@ -64,7 +70,7 @@ class State(NamedTuple):
     def advanced(self, moments: Moments, place: Place, pace: Pace | None) -> State:
         """Return the state with the moments of one more E-step."""
         mean, rss, k = moments.mean, moments.expected_rss, self.n_steps + 1
-        second, change = moments.second_moment, relative_change(mean, self.mean)
+        second, change = moments.second_moment, relative_change(mean, self.mean, place.unit)
         problem, active, scales, base = self.problem, self.active, self.scales, self.spread_problem
         return State(problem, place, active, mean, second, rss, scales, moments, base, change, k, pace)
 
@@ -88,8 +94,8 @@ class State(NamedTuple):
 SCALES = State._fields.index("scales")
 
 
-def relative_change(mean: Vector, before: Vector) -> float:
-    """Return the paper's measure of change: sum |change| / (1 + sum |b|).
+def relative_change(mean: Vector, before: Vector, unit: Vector | None = None) -> float:
+    """Return the paper's measure of change: sum |change| / (1 + sum |b|), b for one ``unit`` of each column.
 
     Examples
     --------
@@ -98,4 +104,6 @@ def relative_change(mean: Vector, before: Vector) -> float:
     """
     if mean.size == 0:
         return 0.0
+    if unit is not None:
+        mean, before = unit * mean, unit * before
     return float(blas.dasum(mean - before) / (1.0 + blas.dasum(mean)))

@@ -33,18 +33,18 @@ def objective(hyper: Hyper, state: State) -> float | None:
     if moments is None or moments.log_det is None:
         return None
     lambda2, mean = scales.lambda2, moments.mean
-    if not lambda2.all():  # a column that is orthogonal to z from the start
+    if not np.logical_and.reduce(lambda2):  # a column that is orthogonal to z from the start
         lambda2, mean = lambda2[lambda2 > 0.0], mean[lambda2 > 0.0]
     rss = moments.expected_rss - scales.sigma2 * moments.fit_trace
     bare = scales.tau2 * lambda2
-    d = within_slab(bare, scales.slab2)
-    quadratic = rss + float((mean * mean / d).sum())  # z' (I + X D X')^-1 z
+    d = bare if scales.slab2 == math.inf else within_slab(bare, scales.slab2)
+    quadratic = rss + float(np.add.reduce(mean * mean / d))  # z' (I + X D X')^-1 z
     local = hyper.local.neg_log_density(lambda2, hyper.coordinate)
     return (
         0.5 * state.problem.total_weight * math.log(scales.sigma2)
         + 0.5 * moments.log_det
         + 0.5 * quadratic / scales.sigma2
-        + float(local.sum())
+        + float(np.add.reduce(local))
         + hyper.tau.neg_log_density(scales.tau2)
         + (0.0 if d is bare else 0.5 * float(np.log(bare / d).sum()))
     )

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice, check_level, check_number
-from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
+from farrier._checks import check_choice, check_number
+from farrier._types import Callback, Iteration, Mask, Status, Vector
 from farrier.data.columns import Columns
 from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
-from farrier.data.rows import Rows, known_rows
+from farrier.data.rows import known_rows
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
+from farrier.estimators.intervals import IntervalMixin, Training
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from farrier.families import Family, resolve_family
 from farrier.model.chance import expected_by_chance
 from farrier.model.fit import Earlier, fit
 from farrier.model.spec import ModelSpec
-from farrier.posterior.predictive import predictive_interval, predictive_std
+from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
-if TYPE_CHECKING:
-    from farrier.posterior.draws import Posterior
 
-
-ROUGH_RHAT = 1.05
-"""Above it the ends of intervals are not to be trusted."""
-
-
-class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
+class HorseshoeRegressor(IntervalMixin, ChanceMixin, Selector, RegressorMixin, BaseEstimator):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -79,7 +70,8 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         What ``sample_weight`` means: numbers of rows; or only which rows tell more than others, so that the
         weights are scaled to a mean of 1 over the rows whose weight is positive.
     tol : float, default=1e-5
-        Stop when sum |change of coef| / (1 + sum |coef|) is below this, on the standardised scale.
+        Stop when sum |change of coef| / (1 + sum |coef|) is below this, on the standardised scale (whatever
+        ``standardize`` is).
     max_iter : int, default=10_000
         The most iterations.
     zero_threshold : "auto" or float, default="auto"
@@ -304,43 +296,6 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         """
         return self._eta(check_new(self, X), offset, exposure)
 
-    def predict_interval(
-        self,
-        X: Any,
-        level: float = 0.95,
-        offset: Any = None,
-        method: str = "auto",
-        exposure: Any = None,
-        **options: Any,
-    ) -> Matrix:
-        """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
-
-        Parameters
-        ----------
-        X, offset, exposure
-            As in `predict`.
-        level : float, default=0.95
-            The coverage.
-        method : {"auto", "mode", "posterior"}, default="auto"
-            "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
-            posterior. "auto" is the latter for classes, "negative_binomial" and "laplace", whose intervals at
-            the mode are too narrow, if there is a sampler for the prior and the weights.
-        **options
-            Of `sample_posterior`, where draws are taken.
-
-        Returns
-        -------
-        array of shape (m, 2)
-        """
-        level = check_level(level)
-        matrix = check_new(self, X)
-        if self._by_posterior(method, options):
-            draws = self._interval_draws(options)
-            return draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
-        eta = self._eta(matrix, offset, exposure)
-        spread = np.sqrt(self._fitted.predictor_variance(matrix))
-        return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
-
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> float:
@@ -394,54 +349,6 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
         return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
 
-    def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
-        """Return the interval of each coefficient.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            The coverage.
-        method : {"auto", "mode", "posterior"}, default="auto"
-            "mode": Gaussian at the mode, where a zero is a zero. "posterior": from draws of the whole
-            posterior, which also say how sure the zeros are. "auto": as in `predict_interval`.
-        **options
-            Of `sample_posterior`, where draws are taken.
-
-        Returns
-        -------
-        array of shape (n_features, 2)
-        """
-        check_is_fitted(self)
-        level = check_level(level)
-        if self._by_posterior(method, options):
-            return self._interval_draws(options).interval(level)
-        z = float(ndtri(0.5 + level / 2.0))
-        return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
-
-    def sample_posterior(self, **options: Any) -> Posterior:
-        """Draw from the posterior of which this fit is the mode, with the same prior, for the same data.
-
-        The data must not have been changed since `fit`. Asked again with the same options, it returns the
-        same draws.
-
-        Parameters
-        ----------
-        **options
-            n_draws, n_warmup, n_chains, thin, store_lambda2, n_jobs, progress, checkpoint, max_memory and
-            random_state (the estimator's own if left out), as in `farrier.sample_posterior`.
-
-        Returns
-        -------
-        Posterior
-        """
-        from farrier.estimators.sample import sample_fitted
-
-        check_is_fitted(self)
-        known = self.__dict__.get("_sampled")
-        if known is None or known[0] != options:
-            known = self._sampled = (options, sample_fitted(self, options))
-        return known[1]
-
     def summary(self, level: float = 0.95, method: str = "auto") -> Any:
         """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
 
@@ -469,11 +376,6 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
             raise AttributeError("expected_by_chance_ is there after fit")
         return expected_by_chance(self._fitted)
 
-    def __getstate__(self) -> Any:
-        """Leave the training data and the draws out of copies: they are large, and seldom needed."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_training", "_sampled")}
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -498,40 +400,6 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         eta = self._eta(matrix, offset, exposure)
         weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
         return response, eta, np.ones_like(response) if weights is None else weights
-
-    def _by_posterior(self, method: Any, options: dict[str, Any]) -> bool:
-        """Tell whether draws are to be taken; options without them are a mistake."""
-        choice = check_choice("method", method, ("auto", "mode", "posterior"))
-        if choice == "auto":
-            choice = self.family_.interval if self._has_sampler() else "mode"
-        if choice == "mode" and options:
-            raise TypeError(f"{', '.join(options)}: options of sample_posterior go with method='posterior'")
-        return choice == "posterior"
-
-    def _interval_draws(self, options: dict[str, Any]) -> Posterior:
-        """Return draws that are the same whenever intervals are asked for, seed or none.
-
-        The ends of intervals ask less of the chains than the last digit of a mean does.
-        """
-        seed = {} if self.random_state is not None else {"random_state": 0}
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="R-hat is not below")
-            draws = self.sample_posterior(**{**seed, **options})
-        worst = float(np.nanmax(draws.rhat(), initial=1.0))
-        if worst > ROUGH_RHAT:
-            warnings.warn(
-                f"R-hat is {worst:.2f}: the chains behind these intervals do not agree yet; ask for more "
-                "n_draws, or for method='mode'",
-                stacklevel=3,
-            )
-        return draws
-
-    def _has_sampler(self) -> bool:
-        """Tell whether there is a posterior to draw from; of a copy without its data, that there would be."""
-        from farrier.model.sample import can_sample  # imported here: most fits are never sampled from
-
-        training = self.__dict__.get("_training")
-        return training is None or can_sample(training.spec, training.rows, self.status_)
 
     def _start(self, n_columns: int) -> str | Earlier:
         warm = self.warm_start and hasattr(self, "coef_")
@@ -558,11 +426,3 @@ class HorseshoeRegressor(ChanceMixin, Selector, RegressorMixin, BaseEstimator):
         self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
         self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
         self.tau_at_bound_ = result.tau_at_bound
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What a model was fitted to, for those who ask for the whole posterior."""
-
-    rows: Rows
-    spec: ModelSpec

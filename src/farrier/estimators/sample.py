@@ -86,7 +86,7 @@ def sample_posterior(
     slab : float, optional
         As in `HorseshoeRegressor`.
     sample_weight, offset, exposure : array-like of shape (n,), optional
-        As in ``HorseshoeRegressor.fit``; "student_t" and "laplace" take whole weights only.
+        As in ``HorseshoeRegressor.fit``.
     weight_type : {"count", "precision"}, default="count"
         As in `HorseshoeRegressor`.
     thin : int, default=1

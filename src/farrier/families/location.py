@@ -128,7 +128,6 @@ class StudentT(Location):
     array([1.25 , 0.059])
     """
 
-    latent_rows = True
     df: str | float = "estimate"
     df_: float = 4.0
 
@@ -177,9 +176,12 @@ class StudentT(Location):
     def augment(
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
     ) -> Working:
-        """Draw the precisions, gamma((df + 1)/2, (df + r^2/sigma2)/2), and return y."""
+        """Draw the precisions, gamma((df + 1)/2, (df + r^2/sigma2)/2), and return y.
+
+        Of rows that are repeated only the sum of their precisions matters, a gamma variate too.
+        """
         rate = 0.5 * (self.df_ + (y - eta) ** 2 / sigma2)
-        return Working(rng.standard_gamma(0.5 * (self.df_ + 1.0), y.shape) / rate, y)
+        return Working(rng.standard_gamma(0.5 * (self.df_ + 1.0) * counts) / rate, y)
 
     def redraw(
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
@@ -213,7 +215,6 @@ class Laplace(Location):
     array([0.5, 0.1])
     """
 
-    latent_rows = True
     interval = "posterior"
     blur: float = field(default=1.0, repr=False)
     floor: float = field(default=1.0, repr=False)
@@ -250,9 +251,14 @@ class Laplace(Location):
     def augment(
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
     ) -> Working:
-        """Draw the variances, of density v^-1/2 exp(-(v + (r/sigma)^2 / v)/2), and return y."""
-        variance = reciprocal_inverse_gaussian(np.abs(y - eta) / math.sqrt(sigma2), rng)
-        return Working(1.0 / np.maximum(variance, SHARPEST**2), y)
+        """Draw the variances, of density v^-1/2 exp(-(v + (r/sigma)^2 / v)/2), and return y.
+
+        The precisions are inverse Gaussian, with mean 1/a and shape 1 for a = |r|/sigma. Of rows that are
+        repeated w times only their sum matters, which is inverse Gaussian too, with mean w/a and shape w^2:
+        w^2 times one of mean 1/(w a) and shape 1.
+        """
+        variance = reciprocal_inverse_gaussian(counts * (np.abs(y - eta) / math.sqrt(sigma2)), rng)
+        return Working(counts * (counts / np.maximum(variance, counts * SHARPEST**2)), y)
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
         """Draw y given eta."""

@@ -92,8 +92,8 @@ def expected_by_chance(fitted: Fitted) -> float:
 def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
     """Return the status of a fit that found no more than noise would, if it is one."""
     result = fitted.result
-    selected = int(result.support.sum())
-    if result.status not in (Status.CONVERGED, Status.SEPARATED) or not spec.hyper.sparse or not selected:
+    selected = int(np.count_nonzero(result.coef))
+    if result.status not in (Status.CONVERGED, Status.SEPARATED) or not selected or not fitted.hyper.sparse:
         return None
     if _is_clear(spec, fitted, selected) or any(gain > 0.0 for gain in gains(spec, rows, fitted)):
         return None

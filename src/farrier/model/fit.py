@@ -13,12 +13,13 @@ from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.ties import Ties, find_near_ties, find_ties
+from farrier.em.beginnings import Begin
 from farrier.em.loop import solve
 from farrier.em.mstep import Hyper
 from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.starts import earlier_start
-from farrier.em.weights import Begin, Constant, Moving, Weights
+from farrier.em.weights import Constant, Moving, Weights
 from farrier.linalg import fitting_threads
 from farrier.model.chance import remark
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
@@ -62,17 +63,11 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         result, ties = _solve(spec, prepared, options, start)
         if not design.kept.any():
             result = result.with_status(Status.NO_COLUMNS)
-        fitted = restore(result, units, design.spread, result.family or spec.family)
-        return _judged(spec, rows, options, fitted, {} if ties is None else _aliases(ties, units.kept))
-
-
-def _judged(
-    spec: ModelSpec, rows: Rows, options: Options, fitted: Fitted, aliases: dict[int, tuple[int, ...]]
-) -> Fitted:
-    """Return the fit with what is tied, and a word on a selection that noise could have made."""
-    fitted = replace(fitted, aliases=aliases, hyper=spec.hyper, cutoff=options.zero_threshold)
-    status = remark(spec, rows, fitted)
-    return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
+        aliases = None if ties is None else _aliases(ties, units.kept)
+        family = result.family or spec.family
+        fitted = restore(result, units, design.spread, family, aliases, spec.hyper, options.zero_threshold)
+        status = remark(spec, rows, fitted)  # on a selection that noise could have made
+        return fitted if status is None else replace(fitted, result=result.with_status(status))
 
 
 def _solve(
@@ -144,11 +139,11 @@ def _nothing_to_fit(spec: ModelSpec, rows: Rows, prepared: Prepared) -> FitResul
 
 
 def _weights(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None) -> Weights:
-    if spec.family.constant_weights:
-        problem = prepared.problem
-        return Constant(problem if ties is None else problem.take(ties.keep))
     design, values = prepared.design, prepared.response.values
     design = design if ties is None else design.take(ties.keep)
+    if spec.family.constant_weights:
+        problem = prepared.problem
+        return Constant(problem if ties is None else problem.take(ties.keep), design.unit)
     return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
 
 
@@ -193,7 +188,7 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options) -> Begin:
     problem = weights.linear()
     alone = LeastSquares(problem.weighted, Targets(problem.z, weights.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
-    found = solve(Constant(alone), hyper, quick)
+    found = solve(Constant(alone, weights.unit), hyper, quick)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)
     return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))

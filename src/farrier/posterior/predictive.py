@@ -57,6 +57,19 @@ def predictive_std(family: Family, eta: Vector, spread: Vector, sigma2: float) -
         return np.sqrt(np.where(np.isfinite(variance), variance, np.inf))
 
 
+def half_width(level: float) -> float:
+    """Return how many standard deviations a central normal interval reaches to either side.
+
+    From the lower tail, which is more than 0 for every level below 1; the upper one may be rounded to 1.
+
+    Examples
+    --------
+    >>> round(half_width(0.95), 6), round(half_width(np.nextafter(1.0, 0.0)), 2)
+    (1.959964, 8.29)
+    """
+    return -float(ndtri(0.5 - level / 2.0))
+
+
 def predictive_interval(family: Family, eta: Vector, spread: Vector, sigma2: float, level: float) -> Matrix:
     """Return the central interval of y, one row (lower, upper) for each eta.
 
@@ -68,7 +81,7 @@ def predictive_interval(family: Family, eta: Vector, spread: Vector, sigma2: flo
     >>> predictive_interval(Poisson(), np.log([4.0]), np.array([0.0]), 1.0, level=0.9)
     array([[1., 8.]])
     """
-    z = float(ndtri(0.5 + level / 2.0))
+    z = half_width(level)
     if family.constant_weights or (family.is_location and sigma2 == 0.0):  # without noise: of a constant y
         half = z * np.sqrt(sigma2 + spread**2)
         return np.column_stack([eta - half, eta + half])

@@ -26,8 +26,9 @@ def worth_keeping(moments: Moments, scales: Scales, limit: float = LIMITS.prune)
     """
     prior = scales.sigma2 * scales.prior_variance
     alive = moments.variance <= (1.0 - limit) * prior
-    alive |= moments.mean**2 >= limit * prior
-    return np.asarray(alive & (prior > 0.0))
+    alive |= moments.mean * moments.mean >= limit * prior
+    alive &= prior > 0.0
+    return alive
 
 
 def prune(weights: Weights, state: State, pace: Pace) -> State | None:
@@ -41,7 +42,7 @@ def prune(weights: Weights, state: State, pace: Pace) -> State | None:
     limit = LIMITS.prune if pace.rate < LIMITS.careful_fading else LIMITS.prune_careful
     limit = limit if weights.constant else LIMITS.prune_moving
     keep = worth_keeping(state.moments, state.scales, limit)
-    kept = int(keep.sum())
+    kept = int(np.count_nonzero(keep))
     if kept == keep.size or (paused and kept > LIMITS.prune_share * keep.size):
         return None  # a copy of the columns must pay
     if weights.constant and pace.resting is not None and kept > state.problem.n_rows:

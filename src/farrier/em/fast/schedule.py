@@ -76,8 +76,10 @@ class Fast:
 
     def _is_impossible(self, found: Moments, state: State) -> bool:
         """Tell whether no coefficients have such moments: E[RSS] below 0, or a trace beyond that of I."""
-        exact = not self._plain.is_approximate(state.n_steps)
-        return found.expected_rss < 0.0 or (exact and abs(found.fit_trace) > 2.0 * state.problem.n_rows)
+        if found.expected_rss < 0.0:
+            return True
+        beyond = abs(found.fit_trace) > 2.0 * state.problem.n_rows
+        return beyond and not self._plain.is_approximate(state.n_steps)
 
     def _faded(self, fading: Fading | None, rate: float, state: State) -> Fading | None:
         """Return what is left of what fades after the M-step."""
@@ -142,7 +144,7 @@ class Fast:
         if state.scales.tau2 not in self._hyper.tau.bounds:
             return False
         moved = np.abs(state.second_moment - before.second_moment)
-        return bool((moved < LIMITS.settled_change * before.second_moment).all())
+        return bool(np.logical_and.reduce(moved < LIMITS.settled_change * before.second_moment))
 
     def _polish(self, state: State, pace: Pace) -> tuple[State, bool]:
         """Jump to the fixed point if that is safe; return whether this ends the fit.

@@ -1,0 +1,171 @@
+"""A likelihood seen from a linear predictor: the least-squares problem there, and safe steps away from it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from farrier._types import Scales, Vector
+from farrier.data.problem import LeastSquares, Targets
+from farrier.data.standardise import Standardised
+from farrier.em.anderson import Anderson
+from farrier.em.fast.limits import LIMITS
+from farrier.em.state import Place, relative_change
+from farrier.families.base import Family
+
+HALVINGS, STALLING = 40, 20
+"""The most halvings of a step; after more than the second nothing to speak of is left of it."""
+LONGEST = 20.0
+"""No step moves a linear predictor by more than this, unless it cannot overshoot."""
+SLACK = 1e-12
+"""A step may raise the objective by this share of it: rounding is not overshooting."""
+
+
+class Steps:
+    """The problem at a place, and the way to the next: no farther than the penalised likelihood rises.
+
+    Parameters
+    ----------
+    design : Standardised
+        The columns, and the sample weights.
+    y, offset : arrays of shape (n,)
+        The response, and the known part of the linear predictor.
+    family : Family
+        The family.
+    center : bool
+        Whether there is an intercept.
+    patient : bool
+        Whether tall data may keep a Gram matrix for several iterations, and the start be mixed; without, the
+        weights are taken at every iteration, as in plain EM.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.data.standardise import standardise
+    >>> from farrier.families import Poisson
+    >>> x = standardise(Dense(np.array([[0.0], [1.0], [2.0], [3.0]])), None, center=True, scale=True)
+    >>> steps = Steps(x, np.array([1.0, 2.0, 4.0, 8.0]), np.zeros(4), Poisson(), center=True)
+    >>> steps.full.shape, steps.total_weight
+    ((4, 1), 4.0)
+    """
+
+    def __init__(
+        self,
+        design: Standardised,
+        y: Vector,
+        offset: Vector,
+        family: Family,
+        center: bool,
+        patient: bool = True,
+    ) -> None:
+        self._y, self._offset, self._center = y, offset, center
+        self._sample = np.ones_like(y) if design.weights is None else design.weights
+        self.family, self.total_weight, self.patient = family, design.total_weight, patient
+        self._design, self.unit = design, design.unit
+        self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
+
+    def _blank(self) -> LeastSquares:
+        """Return the columns without weights and targets."""
+        return LeastSquares(self._design.columns, Targets(self._y, self.total_weight))
+
+    def _nowhere(self) -> Place:
+        """Return the place with no column at all, and an intercept in the middle of the response."""
+        level = self.family.level(self._y, self._sample, self._offset) if self._center else 0.0
+        none = np.zeros(self.full.n_columns)
+        return Place(none, level, self._offset + level, self.family, unit=self.unit)
+
+    def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
+        family = place.family
+        weights, targets = family.working(self._y, place.eta, sigma2)
+        return LeastSquares(
+            problem.columns,
+            Targets(
+                targets - self._offset,
+                self.total_weight,
+                self._sample * weights,
+                self._center,
+                careful=family.has_dispersion,
+            ),
+        )
+
+    def _move(self, problem: LeastSquares, place: Place, coef: Vector) -> Place:
+        return place._replace(coef=coef, eta=self._predictor(problem, coef, place.intercept))
+
+    def _predictor(self, problem: LeastSquares, coef: Vector, intercept: float) -> Vector:
+        return np.asarray(problem.columns.matvec(coef) + (self._offset + intercept))
+
+    def _accept(
+        self, place: Place, problem: LeastSquares, mean: Vector, fit: Vector, scales: Scales
+    ) -> Place:
+        """Return the place after a step towards ``mean``, whose X b is ``fit``."""
+        level = place.intercept
+        place = self._step_to(place, *self._image(problem, mean, fit), scales)
+        left_out = max(relative_change(mean, place.coef, place.unit), _moved(place.intercept, level))
+        return self._updated(place, scales)._replace(left_out=left_out)
+
+    def _mixed(
+        self,
+        place: Place,
+        problem: LeastSquares,
+        mean: Vector,
+        fit: Vector,
+        scales: Scales,
+        mixer: Anderson,
+    ) -> tuple[Place, float]:
+        """Return the place to which the steps so far lead, and how far the last one, to ``mean``, went."""
+        before, (image, eta) = place.point, self._image(problem, mean, fit)
+        bound = self._objective(place.family, place.eta, place.coef, scales)
+        place = self._updated(self._step_to(place, image, eta, scales), scales)
+        place = self._try(place, *mixer.mixed(before, place.point, place.eta), scales, bound)
+        way = relative_change(image[:-1], before[:-1], place.unit)
+        return place, max(way, _moved(image[-1], before[-1]))
+
+    def _updated(self, place: Place, scales: Scales) -> Place:
+        family = place.family.update(self._y, place.eta, scales.sigma2, self._sample)
+        return place._replace(family=family)
+
+    def _image(self, problem: LeastSquares, mean: Vector, fit: Vector) -> tuple[Vector, Vector]:
+        """Return coefficients with the intercept that goes with them, and their eta."""
+        intercept = problem.targets.intercept(fit)
+        return np.append(mean, intercept), fit + (self._offset + intercept)
+
+    def _step_to(self, place: Place, point: Vector, eta: Vector, scales: Scales) -> Place:
+        """Go towards coefficients and intercept, with their eta, as far as is safe."""
+        family, here, stalled = place.family, place.point, False
+        if not family.never_overshoots:
+            bound = self._objective(family, place.eta, place.coef, scales)
+            share = min(1.0, LONGEST / max(float(np.abs(eta - place.eta).max()), LONGEST))
+            if share < 1.0:
+                point, eta = here + share * (point - here), place.eta + share * (eta - place.eta)
+            enough = bound + SLACK * (1.0 + abs(bound))
+            for halvings in range(HALVINGS):
+                if self._objective(family, eta, point[:-1], scales) <= enough:
+                    break
+                point, eta = 0.5 * (point + here), 0.5 * (eta + place.eta)
+                stalled = halvings >= STALLING
+        stalls = place.n_stalls + 1 if stalled else 0
+        return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta, n_stalls=stalls)
+
+    def _try(self, place: Place, point: Vector, eta: Vector, scales: Scales, bound: float) -> Place:
+        """Go to coefficients and intercept if the penalised likelihood is good enough there."""
+        near = float(np.abs(eta - place.eta).max()) <= LONGEST
+        if near and self._objective(place.family, eta, point[:-1], scales) <= bound:
+            return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta)
+        return place
+
+    def _objective(self, family: Family, eta: Vector, mean: Vector, scales: Scales) -> float:
+        """Return minus the log-likelihood and the log prior of the coefficients, up to a constant."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = float(self._sample @ family.neg_log_likelihood(self._y, eta, scales.sigma2))
+        d = scales.prior_variance
+        pull = np.divide(mean, d, out=np.zeros_like(mean), where=d > 0.0)
+        total = loss + 0.5 * float(mean @ pull) / scales.sigma2
+        return total if np.isfinite(total) else np.inf
+
+    def _is_tall(self, problem: LeastSquares) -> bool:
+        n, k = problem.shape
+        return self.patient and k > 0 and n >= max(LIMITS.many_rows, LIMITS.rows_per_column * k)
+
+
+def _moved(level: float, before: float) -> float:
+    """Return the paper's measure of change, of the intercept."""
+    return float(abs(level - before) / (1.0 + abs(level)))

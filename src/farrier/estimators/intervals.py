@@ -1,0 +1,184 @@
+"""How sure a fit is: intervals at the mode or from draws of the posterior, and the draws themselves."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from farrier._checks import check_choice, check_level
+from farrier._types import Matrix, Status, Vector
+from farrier.data.columns import Columns
+from farrier.data.fitted import Fitted
+from farrier.data.rows import Rows
+from farrier.estimators.selector import check_new
+from farrier.families import Family
+from farrier.model.spec import ModelSpec
+from farrier.posterior.predictive import half_width, predictive_interval
+
+if TYPE_CHECKING:
+    from farrier.posterior.draws import Posterior
+
+ROUGH_RHAT = 1.05
+"""Above it the ends of intervals are not to be trusted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a model was fitted to, for those who ask for the whole posterior."""
+
+    rows: Rows
+    spec: ModelSpec
+
+
+class IntervalMixin:
+    """What a regressor says of its own certainty, by the mode or by the whole posterior.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> x = np.arange(20.0)
+    >>> model = HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x))
+    >>> model.coef_interval().round(1)
+    array([[2.9, 3.1]])
+    """
+
+    coef_: Vector
+    coef_std_: Vector
+    family_: Family
+    sigma2_: float
+    status_: Status
+    random_state: Any
+    _fitted: Fitted
+    _training: Training
+
+    if TYPE_CHECKING:
+
+        def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector: ...
+
+    def predict_interval(
+        self,
+        X: Any,
+        level: float = 0.95,
+        offset: Any = None,
+        method: str = "auto",
+        exposure: Any = None,
+        **options: Any,
+    ) -> Matrix:
+        """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
+
+        Parameters
+        ----------
+        X, offset, exposure
+            As in `predict`.
+        level : float, default=0.95
+            The coverage.
+        method : {"auto", "mode", "posterior"}, default="auto"
+            "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
+            posterior. "auto" is the latter for classes, "negative_binomial" and "laplace", whose intervals at
+            the mode are too narrow, if there is a sampler for the prior and the weights.
+        **options
+            Of `sample_posterior`, where draws are taken.
+
+        Returns
+        -------
+        array of shape (m, 2)
+        """
+        level = check_level(level)
+        matrix = check_new(self, X)
+        if self._by_posterior(method, options):
+            draws = self._interval_draws(options)
+            return draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
+        eta = self._eta(matrix, offset, exposure)
+        spread = np.sqrt(self._fitted.predictor_variance(matrix))
+        return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
+
+    def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
+        """Return the interval of each coefficient.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage.
+        method : {"auto", "mode", "posterior"}, default="auto"
+            "mode": Gaussian at the mode, where a zero is a zero. "posterior": from draws of the whole
+            posterior, which also say how sure the zeros are. "auto": as in `predict_interval`.
+        **options
+            Of `sample_posterior`, where draws are taken.
+
+        Returns
+        -------
+        array of shape (n_features, 2)
+        """
+        check_is_fitted(self)
+        level = check_level(level)
+        if self._by_posterior(method, options):
+            return self._interval_draws(options).interval(level)
+        z = half_width(level)
+        return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
+
+    def sample_posterior(self, **options: Any) -> Posterior:
+        """Draw from the posterior of which this fit is the mode, with the same prior, for the same data.
+
+        The data must not have been changed since `fit`. Asked again with the same options, it returns the
+        same draws.
+
+        Parameters
+        ----------
+        **options
+            n_draws, n_warmup, n_chains, thin, store_lambda2, n_jobs, progress, checkpoint, max_memory and
+            random_state (the estimator's own if left out), as in `farrier.sample_posterior`.
+
+        Returns
+        -------
+        Posterior
+        """
+        from farrier.estimators.sample import sample_fitted
+
+        check_is_fitted(self)
+        known = self.__dict__.get("_sampled")
+        if known is None or known[0] != options:
+            known = self._sampled = (options, sample_fitted(self, options))
+        return known[1]
+
+    def __getstate__(self) -> Any:
+        """Leave the training data and the draws out of copies: they are large, and seldom needed."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_training", "_sampled")}
+
+    def _by_posterior(self, method: Any, options: dict[str, Any]) -> bool:
+        """Tell whether draws are to be taken; options without them are a mistake."""
+        choice = check_choice("method", method, ("auto", "mode", "posterior"))
+        if choice == "auto":
+            choice = self.family_.interval if self._has_sampler() else "mode"
+        if choice == "mode" and options:
+            raise TypeError(f"{', '.join(options)}: options of sample_posterior go with method='posterior'")
+        return choice == "posterior"
+
+    def _interval_draws(self, options: dict[str, Any]) -> Posterior:
+        """Return draws that are the same whenever intervals are asked for, seed or none.
+
+        The ends of intervals ask less of the chains than the last digit of a mean does.
+        """
+        seed = {} if self.random_state is not None else {"random_state": 0}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="R-hat is not below")
+            draws = self.sample_posterior(**{**seed, **options})
+        worst = float(np.nanmax(draws.rhat(), initial=1.0))
+        if worst > ROUGH_RHAT:
+            warnings.warn(
+                f"R-hat is {worst:.2f}: the chains behind these intervals do not agree yet; ask for more "
+                "n_draws, or for method='mode'",
+                stacklevel=3,
+            )
+        return draws
+
+    def _has_sampler(self) -> bool:
+        """Tell whether there is a posterior to draw from; of a copy without its data, that there would be."""
+        from farrier.model.sample import can_sample  # imported here: most fits are never sampled from
+
+        training = self.__dict__.get("_training")
+        return training is None or can_sample(training.spec, training.rows, self.status_)
