@@ -8,6 +8,8 @@ from farrier._version import __version__
 if TYPE_CHECKING:
     from farrier._types import FitResult, Iteration, Status
     from farrier.estimators.classifier import HorseshoeClassifier
+    from farrier.estimators.cv import HorseshoeRegressorCV
+    from farrier.estimators.cv_classifier import HorseshoeClassifierCV
     from farrier.estimators.means import normal_means
     from farrier.estimators.path import horseshoe_path
     from farrier.estimators.regressor import HorseshoeRegressor
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "FitResult": "farrier._types",
     "HorseshoeClassifier": "farrier.estimators.classifier",
+    "HorseshoeClassifierCV": "farrier.estimators.cv_classifier",
     "HorseshoeRegressor": "farrier.estimators.regressor",
+    "HorseshoeRegressorCV": "farrier.estimators.cv",
     "Iteration": "farrier._types",
     "Posterior": "farrier.posterior.draws",
     "Status": "farrier._types",
@@ -30,7 +34,9 @@ _HOMES = {
 __all__ = [
     "FitResult",
     "HorseshoeClassifier",
+    "HorseshoeClassifierCV",
     "HorseshoeRegressor",
+    "HorseshoeRegressorCV",
     "Iteration",
     "Posterior",
     "Status",

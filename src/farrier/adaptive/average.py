@@ -1,21 +1,21 @@
 """The average: how much each member counts, and what all of them say together.
 
-**Each member is half the mean of its fold fits and half its fit to all rows.** Modes jump: take a few rows away
-and another column stands for the same effect. The mean over the folds averages such jumps out, as bagging does;
-the fit to all rows has seen the most.
+**Each member is half the mean of its fold fits and half its fit to all rows.** Modes jump: take a few rows
+away and another column stands for the same effect. The mean over the folds averages such jumps out, as
+bagging does; the fit to all rows has seen the most.
 
-**Weights.** A member has the weight exp(-loss / 4), where the loss is minus the log-likelihood of the rows by the
-fits that have not seen them; of Gaussian data n/2 log(mean squared error). The power 1/4 keeps members whose
-losses differ by chance only.
+**Weights.** A member has the weight exp(-loss / 4), where the loss is minus the log-likelihood of the rows
+by the fits that have not seen them; of Gaussian data n/2 log(mean squared error). The power 1/4 keeps
+members whose losses differ by chance only.
 
-**What averaging gains is taken off the loss.** The loss is that of single fits, but their mean is what counts: its
-squared error is that of the fits less their variance around the mean. On rows that the fits have seen this
-variance is too small, and summed over the coefficients, as if columns were uncorrelated, it may be too large; the
-lesser of the two is taken off, and never more than half of the error.
+**What averaging gains is taken off the loss.** The loss is that of single fits, but their mean is what
+counts: its squared error is that of the fits less their variance around the mean. On rows that the fits
+have seen this variance is too small, and summed over the coefficients, as if columns were uncorrelated, it
+may be too large; the lesser of the two is taken off, and never more than half of the error.
 
-**The average is shrunk towards the intercept alone** by the slope at which it predicts the rows left out best: by
-little if it predicts well, to nothing if what it says is no better than noise. With the likelihood ratio LR of that
-slope against 0, the slope is multiplied by 1 - 1/LR, and is at most 1.
+**The average is shrunk towards the intercept alone** by the slope at which it predicts the rows left out
+best: by little if it predicts well, to nothing if what it says is no better than noise. With the likelihood
+ratio LR of that slope against 0, the slope is multiplied by 1 - 1/LR, and is at most 1.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ SCALES = np.geomspace(1e-3, 1e3, 121)
 class Judged(NamedTuple):
     """What cross-validation says of a member.
 
-    ``error`` is the mean squared error of a Gaussian response, else twice the mean loss; ``loss`` is minus the
-    log-likelihood of the rows left out, less what averaging gains.
+    ``error`` is the mean squared error of a Gaussian response, else twice the mean loss; ``loss`` is minus
+    the log-likelihood of the rows left out, less what averaging gains.
     """
 
     error: float
@@ -54,9 +54,10 @@ class Judged(NamedTuple):
 class Average(NamedTuple):
     """The answer, on the scale of the prior.
 
-    ``weights`` has one entry for each member, ``slope`` is what the average was multiplied by; ``coef`` (p,) and ``intercept`` are the average, ``fold_coef`` (p,
-    K) and ``fold_intercept`` (K,) the average of the fold fits of each fold, ``predicted`` what these say of
-    the rows they have not seen (linear predictor, in the order of `Sets.tested`).
+    ``weights`` has one entry for each member, ``slope`` is what the average was multiplied by; ``coef``
+    (p,) and ``intercept`` are the average, ``fold_coef`` (p, K) and ``fold_intercept`` (K,) the average of
+    the fold fits of each fold, ``predicted`` what these say of the rows they have not seen (linear
+    predictor, in the order of `Sets.tested`).
     """
 
     judged: tuple[Judged, ...]
@@ -78,7 +79,8 @@ def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
     >>> from farrier.data.dense import Dense
     >>> from farrier.families import Gaussian
     >>> X = np.array([[-1.0], [1.0], [-1.0], [1.0]])
-    >>> sets = Sets(Dense(X), 2.0 * X[:, 0], np.zeros(4), np.ones(4), (([0, 1], [2, 3]), ([2, 3], [0, 1])), Gaussian())
+    >>> folds = (([0, 1], [2, 3]), ([2, 3], [0, 1]))
+    >>> sets = Sets(Dense(X), 2.0 * X[:, 0], np.zeros(4), np.ones(4), folds, Gaussian())
     >>> both = (Gaussian(),) * 3
     >>> good = Fits(np.full((1, 3), 1.9), np.zeros(3), np.ones(3), np.ones((1, 3)), both)
     >>> bad = good._replace(coef=np.zeros((1, 3)))
@@ -135,7 +137,8 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
     >>> from farrier.data.dense import Dense
     >>> from farrier.families import Gaussian
     >>> X = np.array([[-1.0], [1.0], [-1.0], [1.0]])
-    >>> sets = Sets(Dense(X), 2.0 * X[:, 0], np.zeros(4), np.ones(4), (([0, 1], [2, 3]), ([2, 3], [0, 1])), Gaussian())
+    >>> folds = (([0, 1], [2, 3]), ([2, 3], [0, 1]))
+    >>> sets = Sets(Dense(X), 2.0 * X[:, 0], np.zeros(4), np.ones(4), folds, Gaussian())
     >>> round(shrinkage(sets, np.full((1, 3), 2.0), np.zeros(3), np.zeros(3), 1.0), 2)
     1.0
     >>> shrinkage(sets, np.full((1, 3), -2.0), np.zeros(3), np.zeros(3), 1.0)
@@ -170,8 +173,8 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
 def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:
     """Return the variance of what the fold fits predict around their mean: the lesser of two estimates.
 
-    That of the rows at hand is too small, since the fits have seen most of them; that of the coefficients, as if
-    columns were uncorrelated, may be too large.
+    That of the rows at hand is too small, since the fits have seen most of them; that of the coefficients,
+    as if columns were uncorrelated, may be too large.
     """
     spread = fit[:, :-1] - fit[:, :-1].mean(axis=1, keepdims=True)
     apart = coef[:, :-1] - coef[:, :-1].mean(axis=1, keepdims=True)

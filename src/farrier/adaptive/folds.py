@@ -12,16 +12,17 @@ from farrier.data.rows import Rows
 
 DIGITS = 9
 """Significant digits of what rows are ordered by: the order must not hang on rounding."""
-FEW_KINDS = 3
-"""With fewer different rows than this times the folds, copies of a row may be in several folds."""
+FEW_KINDS, COPIES = 3, 4
+"""With fewer different rows than this times the folds, each with more copies than that on average, copies of a
+row may be in several folds: a fold would lack whole patterns."""
 
 
 def own_folds(rows: Rows, spread: Vector, k: int, seed: Any) -> tuple[Fold, ...]:
     """Return k folds in which the response is spread evenly, and copies of a row stay together.
 
-    Rows are sorted by y, and among equal y by ``spread``, the sum of the squares of their standardised columns;
-    of each k in a row every fold gets one, which one is drawn. So the folds depend neither on the order of the
-    rows and columns nor on their units, and a row of weight 2 is the same as two rows.
+    Rows are sorted by y, and among equal y by ``spread``, the sum of the squares of their standardised
+    columns; of each k in a row every fold gets one, which one is drawn. So the folds depend neither on the
+    order of the rows and columns nor on their units, and a row of weight 2 is the same as two rows.
 
     Examples
     --------
@@ -35,7 +36,7 @@ def own_folds(rows: Rows, spread: Vector, k: int, seed: Any) -> tuple[Fold, ...]
     if k > n:
         raise ValueError(f"cv={k} is more than the {n} rows: ask for at most {n} folds")
     order, kind = _kinds(rows.y - rows.offset if rows.offset.any() else rows.y, _rounded(spread))
-    if kind[-1] + 1 < FEW_KINDS * k:
+    if kind[-1] + 1 < max(k, min(FEW_KINDS * k, float(rows.counts.sum()) / COPIES)):
         kind = np.arange(n)
     draw = np.random.default_rng(seed)
     blocks = -(-(int(kind[-1]) + 1) // k)
@@ -78,8 +79,8 @@ def given_folds(cv: Any, rows: Rows, X: Any, labels: Any, groups: Any) -> tuple[
             pairs = [(train, test) for train, test in cv]
         except TypeError:
             raise TypeError(
-                f"cv={cv!r} is neither a number of folds, nor a splitter of scikit-learn, nor pairs of rows to "
-                "learn from and rows to predict"
+                f"cv={cv!r} is neither a number of folds, nor a splitter of scikit-learn, nor pairs of "
+                "rows to learn from and rows to predict"
             ) from None
     place = np.full(len(labels), -1)
     place[np.arange(len(labels)) if rows.number is None else rows.number] = np.arange(rows.y.size)
@@ -89,8 +90,8 @@ def given_folds(cv: Any, rows: Rows, X: Any, labels: Any, groups: Any) -> tuple[
         both = np.intersect1d(train, test)
         if both.size:
             raise ValueError(
-                f"fold {number} of cv learns from row {int(np.flatnonzero(place == both[0])[0])}, which it is to "
-                "predict: its error would be too small; use a splitter that keeps them apart"
+                f"fold {number} of cv learns from row {int(np.flatnonzero(place == both[0])[0])}, which "
+                "it is to predict: its error would be too small; use a splitter that keeps them apart"
             )
         found.append((train, test))
     return tuple(found)
@@ -126,7 +127,7 @@ def check_folds(folds: tuple[Fold, ...], y: Vector, varies: bool) -> tuple[Fold,
             raise ValueError(f"fold {number} of cv has no row to predict: use fewer folds")
         if varies and np.ptp(y[train]) == 0.0:
             raise ValueError(
-                f"without fold {number} of cv every row has the response {y[train][0]:g}, so that there is nothing "
-                "to learn: use fewer folds, or a splitter that spreads the response (StratifiedKFold for classes)"
+                f"without fold {number} of cv all rows have the same response, so nothing can be learned: "
+                "use fewer folds, or a splitter that spreads the response (StratifiedKFold for classes)"
             )
     return folds

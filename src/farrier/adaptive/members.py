@@ -4,7 +4,7 @@
 |---|---|---|
 | mean | the intercept alone | there is nothing to find |
 | ridge | the penalty of least cross-validated error | all columns have a small effect |
-| mode | a horseshoe mode in coordinate 1.5, from the ridge of largest evidence | effects are many or correlated |
+| mode | a horseshoe mode, coordinate 1.5, from the ridge of most evidence | effects are many or correlated |
 | mixture | a normal mixture, started at the mode | some effects are large, some small |
 | alone | a normal mixture, started at nothing | very few effects, very many columns |
 """
@@ -29,8 +29,8 @@ from farrier.priors import FixedScale, Horseshoe
 HYPER = Hyper(Horseshoe(), 1.5, FixedScale(1.0))
 """The prior of the mode: between coordinate 2, the paper's, and 1, which selects next to nothing away."""
 LEAST_SHARED = 0.1
-"""The largest penalty at which modes start, in units of the number of columns: from a larger one, at which next
-to nothing is explained, EM finds nothing."""
+"""The largest penalty at which modes start, in units of the number of columns: from a larger one, at which
+next to nothing is explained, EM finds nothing."""
 ROUNDS, SWEEPS = 6, 6
 """How often a mixture takes new weights where these move, and the most sweeps between."""
 LONGEST = 2.0
@@ -55,8 +55,8 @@ class Fitting:
     array([1., 1., 1.])
     """
 
-    def __init__(self, sets: Sets) -> None:
-        self.sets = sets
+    def __init__(self, sets: Sets, n_jobs: int | None = None) -> None:
+        self.sets, self.n_jobs = sets, n_jobs
         self._done: dict[str, Fits] = {}
 
     def member(self, name: str) -> Fits:
@@ -118,9 +118,7 @@ def _ridge(fitting: Fitting) -> Fits:
     sets, points = fitting.sets, fitting.path.points
     if sets.family.constant_weights:
         rows, folds = sets.tested
-        losses = [
-            float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points
-        ]
+        losses = [float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points]
     else:
         losses = [cross_validated(sets, point.eta, point.sigma2, point.families) for point in points]
     best = points[int(np.argmin(losses))]
@@ -129,7 +127,7 @@ def _ridge(fitting: Fitting) -> Fits:
 
 
 def _mode(fitting: Fitting) -> Fits:
-    return find_modes(fitting.sets, fitting.ridge_start, HYPER)
+    return find_modes(fitting.sets, fitting.ridge_start, HYPER, fitting.n_jobs)
 
 
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:

@@ -1,9 +1,10 @@
 """Horseshoe modes of the training sets, found quickly: EM that goes on with the stronger columns only.
 
-The E-step and the M-step are those of the paper. The fit starts at a ridge regression, where all columns share
-what there is to explain, and from the second iteration on only the strongest of them, by their prior variance, go
-on: a quarter leaves each time until as many are left as there are rows. A mode that is found so need not be that of
-`HorseshoeRegressor`, which takes pains to follow plain EM; it is about as good, and much cheaper.
+The E-step and the M-step are those of the paper. The fit starts at a ridge regression, where all columns
+share what there is to explain, and from the third iteration on only the strongest of them, by their prior
+variance, go on: a quarter leaves each time until as many are left as there are rows. A mode that is found so
+need not be that of `HorseshoeRegressor`, which takes pains to follow plain EM; it is about as good, and much
+cheaper.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ STAY, FEWEST, WIDE = 0.75, 1.0, 2
 """The share of the columns that goes on after an iteration, how many always may, per row, and how many
 iterations have all."""
 WORK = 5e7
-"""No iteration has more columns than this over the square of the rows, or `FEWEST`: more would take too long."""
+"""No iteration has more columns than this over the square of the rows, or `FEWEST`: that would be slow."""
 GONE = 1e-3
 """A column whose prior variance is below this share of the variance that one row gives is gone."""
 TOL, MOST = 1e-3, 200
@@ -48,8 +49,8 @@ class Start(NamedTuple):
     families: tuple[Family, ...]
 
 
-def find_modes(sets: Sets, start: Start, hyper: Hyper) -> Fits:
-    """Return a mode of every training set.
+def find_modes(sets: Sets, start: Start, hyper: Hyper, n_jobs: int | None = None) -> Fits:
+    """Return a mode of every training set; ``n_jobs`` threads share the sets.
 
     Examples
     --------
@@ -68,7 +69,13 @@ def find_modes(sets: Sets, start: Start, hyper: Hyper) -> Fits:
     array([[1., 1., 1.],
            [0., 0., 0.]])
     """
-    found = [_mode(sets, t, start, hyper) for t in range(sets.n_sets)]
+    if n_jobs is None or n_jobs == 1:
+        found = [_mode(sets, t, start, hyper) for t in range(sets.n_sets)]
+    else:
+        from joblib import Parallel, delayed  # imported here: one thread does without
+
+        threads = Parallel(n_jobs=n_jobs, prefer="threads")
+        found = threads(delayed(_mode)(sets, t, start, hyper) for t in range(sets.n_sets))
     coef = np.column_stack([one.coef for one in found])
     intercept, sigma2 = (np.array([one[k] for one in found]) for k in (1, 2))
     families = tuple(one.family for one in found)
@@ -177,10 +184,7 @@ class _State:
     def step(self, d: Vector) -> float:
         """Take one E-step at the prior variances d; return the change of the coefficients."""
         before, rows = self.mean, self.rows
-        if self.constant:
-            problem = self.problem
-        else:
-            problem = rows.near(self.columns, self.eta, self.sigma2)
+        problem = self.problem if self.constant else rows.near(self.columns, self.eta, self.sigma2)
         assert problem is not None
         found = moments(condition(problem, d), self.sigma2)
         self.mean, self.second = found.mean, found.second_moment
@@ -214,5 +218,7 @@ class _State:
         if rows.family.constant_weights:
             level = float(rows.counts @ (rows.y - fit)) / rows.total if rows.center else 0.0
         else:
-            level = rows.near(rows.columns, fit + self.intercept + rows.offset, self.sigma2).targets.intercept(fit)
+            level = rows.near(
+                rows.columns, fit + self.intercept + rows.offset, self.sigma2
+            ).targets.intercept(fit)
         return _Mode(coef, level, self.sigma2, rows.family)

@@ -1,9 +1,9 @@
 """The sparse answer: the fewest columns that say what the averaged predictor says.
 
-This is decoupled shrinkage and selection (Hahn and Carvalho 2015): first the best predictor, then the smallest
-model that is close to it. Columns enter one at a time, each the one that brings the fit of those chosen, by least
-squares, closest to the averaged fit; they stop as soon as the rest of the distance is within what
-cross-validation can tell.
+This is decoupled shrinkage and selection (Hahn and Carvalho 2015): first the best predictor, then the
+smallest model that is close to it. Columns enter one at a time, each the one that brings the fit of those
+chosen, by least squares, closest to the averaged fit; they stop as soon as the rest of the distance is within
+what cross-validation can tell.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIED = 1e-10
 
 
 class Sparser(NamedTuple):
-    """Columns in the order in which they enter, and the mean squared distance left after each; first: none."""
+    """Columns in the order in which they enter, the mean squared distance left after each, and the fit."""
 
     order: Vector
     distance: Vector
@@ -59,12 +59,15 @@ def summarise(
     sparse = np.zeros(p)
     sparse[strongest[chosen]] = gamma
     return Sparser(
-        strongest[chosen], distance, sparse, intercept + level - float(mean[chosen] @ gamma) if center else intercept
+        strongest[chosen],
+        distance,
+        sparse,
+        intercept + level - float(mean[chosen] @ gamma) if center else intercept,
     )
 
 
 def _forward(x: Matrix, target: Vector, tolerance: float) -> tuple[Vector, Vector, Vector]:
-    """Choose columns until the squared distance to the target is small; return them, distances, coefficients."""
+    """Choose columns until little is left of the target; return them, the distances, the coefficients."""
     left, rest = target.copy(), x.copy()
     size = np.einsum("ij,ij->j", rest, rest)
     squares = size.copy()

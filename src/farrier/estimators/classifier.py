@@ -6,19 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice, check_number
-from farrier._types import Callback, Iteration, Mask, Matrix, Status, Vector
-from farrier.data.columns import Columns
-from farrier.data.validation import check_labels, check_weights, check_x
+from farrier._checks import check_choice
+from farrier._types import Callback, Iteration, Mask, Status, Vector
+from farrier.data.validation import check_weights, check_x
 from farrier.estimators.chance import ChanceMixin
-from farrier.estimators.ending import warn_unfinished, weigh
+from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
+from farrier.estimators.ending import warn_unfinished
 from farrier.estimators.regressor import HorseshoeRegressor
-from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
+from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from farrier.families import Binomial, Family
 from farrier.model.fit import Earlier
 from farrier.priors import GlobalPrior, LocalPrior
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator):
+class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, BaseEstimator):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
@@ -167,16 +165,10 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         """
         family = Binomial(self.weights)
         matrix = check_x(X)
-        labels = check_labels(y, matrix.shape[0])
-        with np.errstate(invalid="ignore"):  # of numbers too large to be whole numbers there
-            kind = type_of_target(labels, input_name="y")
-        if kind not in ("binary", "multiclass"):
-            raise ValueError(
-                f"y does not hold labels (Unknown label type: {kind}): HorseshoeRegressor explains numbers"
-            )
+        labels = labels_of(y, matrix.shape[0])
         weights = check_weights(sample_weight, matrix.shape[0], self.weight_type == "precision")
-        classes, codes = _encode(labels, weights)
-        _check_two(offset, classes)
+        classes, codes = encode_labels(labels, weights)
+        check_two(offset, classes)
         weights = self._class_weights(classes, codes, weights)
         starts = self._starts(classes, matrix.shape[1])
         targets = [1] if classes.size == 2 else range(classes.size)
@@ -190,74 +182,6 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         self._store()
         warn_unfinished(self.status_, classes.tolist())
         return self
-
-    def decision_function(self, X: Any, offset: Any = None) -> Any:
-        """Return the linear predictor: log odds of the second class, or of each against the rest.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            New rows.
-        offset : float or array-like of shape (m,), optional
-            Added to the linear predictor; only for two classes.
-
-        Returns
-        -------
-        array of shape (m,), or (m, n_classes) for more than two
-        """
-        matrix = self._check_new(X, offset)
-        eta = [model.linear_predictor(matrix, offset=offset) for model in self.estimators_]
-        return eta[0] if len(eta) == 1 else np.column_stack(eta)
-
-    def predict_proba(self, X: Any, offset: Any = None) -> Matrix:
-        """Return the probability of each class.
-
-        For more than two classes those of the separate regressions, scaled to add up to 1.
-
-        Parameters
-        ----------
-        X, offset
-            As in `decision_function`.
-
-        Returns
-        -------
-        array of shape (m, n_classes)
-        """
-        return np.exp(self.predict_log_proba(X, offset))
-
-    def predict_log_proba(self, X: Any, offset: Any = None) -> Matrix:
-        """Return the logarithm of `predict_proba`, finite where that underflows.
-
-        Parameters
-        ----------
-        X, offset
-            As in `decision_function`.
-
-        Returns
-        -------
-        array of shape (m, n_classes)
-        """
-        eta = self.decision_function(X, offset)
-        if eta.ndim == 1:
-            return np.column_stack([-np.logaddexp(0.0, eta), -np.logaddexp(0.0, -eta)])
-        log_proba = -np.logaddexp(0.0, -eta)
-        return np.asarray(log_proba - logsumexp(log_proba, axis=1, keepdims=True))
-
-    def predict(self, X: Any, offset: Any = None) -> Any:
-        """Return the most probable class of each row.
-
-        Parameters
-        ----------
-        X, offset
-            As in `decision_function`.
-
-        Returns
-        -------
-        array of shape (m,)
-        """
-        eta = self.decision_function(X, offset)
-        best = (eta > 0.0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)
-        return self.classes_[best]
 
     def predict_interval(
         self, X: Any, level: float = 0.95, offset: Any = None, method: str = "auto", **options: Any
@@ -278,49 +202,6 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         matrix = self._check_new(X, offset)
         found = [m.predict_interval(matrix, level, offset, method, **options) for m in self.estimators_]
         return self._stack(found, axis=1)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """Return the share of rows whose class is predicted.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Rows.
-        y : array-like of shape (m,)
-            Their labels.
-        sample_weight, offset : array-like of shape (m,), optional
-            As in `fit`.
-
-        Returns
-        -------
-        float
-        """
-        predicted = self.predict(X, offset)
-        right = np.asarray(predicted == check_labels(y, len(predicted)), dtype=np.float64)
-        return float(np.average(right, weights=weigh(sample_weight, len(predicted), self.weight_type)))
-
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """Return the log-likelihood of the labels, as `predict_log_proba` has it.
-
-        Parameters
-        ----------
-        X, y, sample_weight, offset
-            As in `score`; the labels must be among ``classes_``.
-
-        Returns
-        -------
-        float
-        """
-        log_proba = self.predict_log_proba(X, offset)
-        labels = check_labels(y, len(log_proba))
-        known = {label: code for code, label in enumerate(self.classes_.tolist())}
-        for row, label in enumerate(labels.tolist()):
-            if label not in known:
-                raise ValueError(f"y in row {row} is {label!r}, which is not among classes_: {list(known)}")
-        codes = np.array([known[label] for label in labels.tolist()], dtype=int)
-        weights = weigh(sample_weight, len(log_proba), self.weight_type)
-        picked = log_proba[np.arange(labels.size), codes]
-        return float(picked.sum() if weights is None else weights @ picked)
 
     def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Any:
         """Return the interval of each coefficient.
@@ -389,11 +270,6 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         found = [model.expected_by_chance_ for model in self.estimators_]
         return found[0] if len(found) == 1 else np.array(found)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
         shared = {
             k: v for k, v in self.get_params(deep=False).items() if k not in ("weights", "class_weight")
@@ -419,40 +295,6 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
             raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
         return list(earlier.estimators_)
 
-    def _class_weights(self, classes: Any, codes: Any, weights: Vector | None) -> Vector | None:
-        if self.class_weight is None:
-            return weights
-        rows = np.ones(codes.size) if weights is None else weights
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            counts = np.bincount(codes, weights=rows, minlength=classes.size)
-            per_class = rows.sum() / (classes.size * counts)
-        else:
-            if not isinstance(self.class_weight, dict):
-                raise ValueError(f"class_weight={self.class_weight!r} must be a dict, 'balanced' or None")
-            per_class = self._given_weights(classes.tolist())
-        return check_weights(rows * per_class[codes], codes.size, self.weight_type == "precision")
-
-    def _given_weights(self, classes: list[Any]) -> Vector:
-        """Return the weight of each class; 1 for those that are not named."""
-        given = self.class_weight
-        if not set(given) <= set(classes):
-            raise ValueError(f"class_weight is for the classes {list(given)}, but y has {classes}")
-        values = [
-            check_number(f"class_weight of class {label!r}", given.get(label, 1.0), low_allowed=True)
-            for label in classes
-        ]
-        if sum(value > 0.0 for value in values) < 2:
-            raise ValueError(f"class_weight={given!r} leaves one class only: at least 2 classes need one")
-        return np.array(values)
-
-    def _check_new(self, X: Any, offset: Any) -> Columns:
-        check_is_fitted(self)
-        _check_two(offset, self.classes_)
-        return check_new(self, X)
-
-    def _stack(self, values: list[Any], axis: int = 0) -> Any:
-        return values[0] if len(values) == 1 else np.stack(values, axis=axis)
-
     def _store(self) -> None:
         models = self.estimators_
         for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
@@ -465,22 +307,3 @@ class HorseshoeClassifier(ChanceMixin, Selector, ClassifierMixin, BaseEstimator)
         self.scale_, self.family_ = models[0].scale_, models[0].family_
         aliases = {first: tied for model in models for first, tied in model._fitted.aliases.items()}
         self.aliases_ = named_aliases(self, aliases)
-
-
-def _check_two(offset: Any, classes: Any) -> None:
-    if offset is not None and classes.size > 2:
-        raise ValueError(f"offset is for two classes, but y has {classes.size}: fit each class on its own")
-
-
-def _encode(labels: Any, weights: Vector | None) -> tuple[Any, Any]:
-    """Return the classes of the rows that count, and the class of each row."""
-    counted = labels if weights is None else labels[weights > 0.0]
-    classes = np.unique(counted)
-    if classes.size < 2:
-        where = "" if weights is None else " among the rows with a positive sample_weight"
-        only = repr(classes[0].item() if hasattr(classes[0], "item") else classes[0])
-        raise ValueError(
-            f"y has one class only, {only}{where}, but a classifier needs samples of at least 2 classes: "
-            "look at how the labels were made"
-        )
-    return classes, np.searchsorted(classes, labels).clip(max=classes.size - 1)

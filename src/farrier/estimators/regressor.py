@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Status, Vector
-from farrier.data.columns import Columns
 from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
@@ -18,6 +17,7 @@ from farrier.data.validation import check_x, check_y
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
+from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from farrier.families import Family, resolve_family
@@ -28,7 +28,7 @@ from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
 
 
-class HorseshoeRegressor(IntervalMixin, ChanceMixin, Selector, RegressorMixin, BaseEstimator):
+class HorseshoeRegressor(IntervalMixin, ChanceMixin, Scored, Selector, RegressorMixin, BaseEstimator):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -282,73 +282,6 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Selector, RegressorMixin, B
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
 
-    def linear_predictor(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
-        """Return eta = intercept + X b + offset + log(exposure), before the inverse link.
-
-        Parameters
-        ----------
-        X, offset, exposure
-            As in `predict`.
-
-        Returns
-        -------
-        array of shape (m,)
-        """
-        return self._eta(check_new(self, X), offset, exposure)
-
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
-    ) -> float:
-        """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
-
-        Both compare with the mean of y; 1 is perfect, and a constant prediction has 0 at most.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            Rows.
-        y : array-like of shape (m,)
-            Their responses.
-        sample_weight, offset, exposure : array-like of shape (m,), optional
-            As in `fit`.
-
-        Returns
-        -------
-        float
-        """
-        response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
-        if self.family_.has_dispersion:
-            from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
-
-            return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
-        mean = np.full_like(response, float(weights @ response / weights.sum()))
-        family = self.family_
-        losses = [
-            float(weights @ family.neg_log_likelihood(response, at, self.sigma2_))
-            for at in (eta, family.link(mean), family.link(response))
-        ]
-        fit, null, perfect = losses
-        if null <= perfect:  # y is constant
-            return 1.0 if fit <= perfect else 0.0
-        return 1.0 - (fit - perfect) / (null - perfect)
-
-    def log_likelihood(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
-    ) -> float:
-        """Return the log-likelihood of ``y`` at the fitted coefficients, with every constant.
-
-        Parameters
-        ----------
-        X, y, sample_weight, offset, exposure
-            As in `score`.
-
-        Returns
-        -------
-        float
-        """
-        response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
-        return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
-
     def summary(self, level: float = 0.95, method: str = "auto") -> Any:
         """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
 
@@ -375,31 +308,6 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Selector, RegressorMixin, B
         if "_fitted" not in self.__dict__:
             raise AttributeError("expected_by_chance_ is there after fit")
         return expected_by_chance(self._fitted)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        try:
-            tags.target_tags.positive_only = resolve_family(self.family).positive_only
-        except (TypeError, ValueError):  # `fit` will say what is wrong with it
-            tags.target_tags.positive_only = False
-        return tags
-
-    def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector:
-        known = check_known(offset, exposure, matrix.shape[0], self.family_)
-        return np.asarray(self._fitted.linear_predictor(matrix) + known)
-
-    def _check_scored(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
-    ) -> tuple[Vector, Vector, Vector]:
-        """Return the response, the linear predictor and the weights."""
-        matrix = check_new(self, X)
-        response = check_y(y, matrix.shape[0])
-        whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
-        self.family_.check(np.where(response < 0.0, response, whole))
-        eta = self._eta(matrix, offset, exposure)
-        weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
-        return response, eta, np.ones_like(response) if weights is None else weights
 
     def _start(self, n_columns: int) -> str | Earlier:
         warm = self.warm_start and hasattr(self, "coef_")

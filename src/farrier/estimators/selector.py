@@ -140,7 +140,7 @@ def hand_down_names(model: Any, parts: list[Any]) -> None:
     for part in parts:
         if names is not None:
             part.feature_names_in_ = names
-        if hasattr(part, "_fitted"):
+        if hasattr(part, "aliases_"):
             part.aliases_ = named_aliases(part, part._fitted.aliases)
 
 

@@ -75,6 +75,55 @@ def class_table(model: FittedClasses, level: float, method: str = "auto") -> Any
     return pandas.concat(tables, ignore_index=True)
 
 
+def average_table(model: Any, level: float) -> Any:
+    """Return one row for each column of X: the average, its interval, inclusion, and the sparse answer.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressorCV
+    >>> x = np.arange(20.0)
+    >>> table = average_table(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)), level=0.95)
+    >>> table.columns.tolist(), [name for name, _ in table.attrs["member_weights"]][:2]
+    (['feature', 'coef', 'lower', 'upper', 'inclusion', 'sparse_coef', 'selected'], ['mean', 'ridge'])
+    """
+    interval = model.coef_interval(level)
+    pandas = require("pandas", extra="pandas")
+    table = pandas.DataFrame(
+        {
+            "feature": np.array(feature_names(model), dtype=object),
+            "coef": model.coef_,
+            "lower": interval[:, 0],
+            "upper": interval[:, 1],
+            "inclusion": model.inclusion_,
+            "sparse_coef": model.sparse_coef_,
+            "selected": model.support_,
+        }
+    )
+    table.attrs["member_weights"] = [(row.name, row.weight) for row in model.members_]
+    return table
+
+
+def average_class_table(model: Any, level: float) -> Any:
+    """Return the rows of every class below each other, with the class in front.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeClassifierCV
+    >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2], [2.0], [2.1], [2.2]]
+    >>> model = HorseshoeClassifierCV(cv=3).fit(X, list("aaabbbccc"))
+    >>> average_class_table(model, level=0.95)["class"].tolist()
+    ['a', 'b', 'c']
+    """
+    pandas = require("pandas", extra="pandas")
+    tables = []
+    for label, regression in zip(model.classes_.tolist(), model.estimators_, strict=True):
+        table = average_table(regression, level)
+        table.attrs = {}
+        table.insert(0, "class", [label] * len(table))
+        tables.append(table)
+    return pandas.concat(tables, ignore_index=True)
+
+
 def path_table(path: FittedPath) -> Any:
     """Return one row for each value along a path; of several classes, one for each of them.
 

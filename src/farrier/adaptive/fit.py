@@ -1,0 +1,310 @@
+"""From the rows to the averaged answer, in the user's units."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._lazy import lazy
+from farrier._types import Mask, Matrix, Status, Vector
+from farrier.adaptive.average import Average, average
+from farrier.adaptive.folds import check_folds
+from farrier.adaptive.inclusion import calibrated
+from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
+from farrier.adaptive.members import MEMBERS, Fitting
+from farrier.adaptive.sets import Fold, Sets
+from farrier.adaptive.sparse import Sparser, summarise
+from farrier.data.columns import Columns
+from farrier.data.rows import Rows
+from farrier.data.standardise import Units
+from farrier.families import Family
+from farrier.linalg import fitting_threads
+from farrier.model.spec import ModelSpec, Prepared, prepare
+from farrier.priors import FixedScale, Horseshoe
+
+RULES = ("1se", "paired")
+PAIRED = 4.0
+"""Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
+
+
+class Progress(NamedTuple):
+    """What a callback is told after each member: its name, how many are done, and how many there are."""
+
+    member: str
+    done: int
+    total: int
+
+
+class MemberRow(NamedTuple):
+    """One line of ``members_``.
+
+    ``error`` is the cross-validated mean squared error of single fits in the units of y, or for families
+    without a noise variance their mean deviance up to a constant; ``weight`` is the share of the member in
+    the average.
+    """
+
+    name: str
+    what: str
+    error: float
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Adapted:
+    """An averaged fit, in the user's units where it has no other word.
+
+    Attributes
+    ----------
+    coef, intercept
+        The average.
+    sparse_coef, sparse_intercept
+        The fewest columns that say the same.
+    inclusion : array of shape (p,)
+        How sure each column is in.
+    members : tuple of MemberRow
+    sets, average, sparser
+        The training sets, and what was found, on the scale of the prior; None where there was nothing to fit.
+    """
+
+    units: Units
+    family: Family
+    status: Status
+    coef: Vector
+    intercept: float
+    sparse_coef: Vector
+    sparse_intercept: float
+    inclusion: Vector
+    sigma2: float
+    members: tuple[MemberRow, ...]
+    sets: Sets | None = None
+    average: Average | None = None
+    sparser: Sparser | None = None
+
+    def linear_predictor(self, columns: Columns) -> Vector:
+        """Return intercept + X b."""
+        return np.asarray(columns.matvec(self.coef) + self.intercept)
+
+    @property
+    def support(self) -> Mask:
+        """Which columns the sparse answer has."""
+        return np.not_equal(self.sparse_coef, 0.0)
+
+    @property
+    def path(self) -> tuple[tuple[int, float], ...]:
+        """The columns of the sparse answer as they entered, and the distance left after each."""
+        if self.sparser is None:
+            return ()
+        places = np.flatnonzero(self.units.kept)[self.sparser.order]
+        return tuple(zip(places.tolist(), self.sparser.distance[1:].tolist(), strict=True))
+
+    @property
+    def cv_error(self) -> float:
+        """The cross-validated error of the average: as in `MemberRow`."""
+        if self.sets is None or self.average is None:
+            return 0.0
+        rows, _ = self.sets.tested
+        counts, losses = self.sets.counts[rows], self._losses
+        return float(counts @ losses / counts.sum()) * self._error_unit
+
+    @property
+    def _error_unit(self) -> float:
+        return self.units.unit**2 if self.family.has_dispersion else 1.0
+
+    @lazy
+    def _losses(self) -> Vector:
+        """The squared errors of the rows left out, or twice their losses where there is no noise variance."""
+        assert self.sets is not None
+        assert self.average is not None
+        rows, _ = self.sets.tested
+        y, eta = self.sets.y[rows], self.average.predicted
+        if self.family.has_dispersion:
+            return np.asarray((y - eta) ** 2)
+        return np.asarray(2.0 * self.family.neg_log_likelihood(y, eta, 1.0))
+
+    def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
+        """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
+        if self.sets is None or self.average is None:
+            eta = self.linear_predictor(columns) + known
+            return np.repeat(self.family.mean(eta)[:, None], 2, axis=1)
+        sets, found = self.sets, self.average
+        coef = self.units.coef(found.fold_coef.T)
+        intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
+        eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))
+        rows, folds = sets.tested
+        unit = self.units.unit if self.family.is_location else 1.0
+        errors = np.abs(sets.y[rows] - self.family.mean(found.predicted)) * unit
+        if self.family.is_location:
+            return cv_plus(self.family.mean(eta), np.ones_like(eta), folds, errors, level)
+        errors = errors / self._deviation(found.predicted)
+        found_rows = cv_plus(self.family.mean(eta), self._deviation(eta), folds, errors, level)
+        return self._within_range(found_rows)
+
+    def _deviation(self, eta: Any) -> Any:
+        """Return the standard deviation of y where its mean is that of eta."""
+        return np.sqrt(np.maximum(self.family.variance(eta, 1.0), 1e-12))
+
+    def _within_range(self, interval: Matrix) -> Matrix:
+        """Return intervals that keep to what y can be."""
+        low = 0.0 if self.family.positive_only or self.family.is_binary else -np.inf
+        high = 1.0 if self.family.is_binary else np.inf
+        return np.clip(interval, low, high)
+
+    def coef_interval(self, level: float) -> Matrix:
+        """Return the interval of each coefficient."""
+        if self.sets is None or self.average is None:
+            return np.repeat(self.coef[:, None], 2, axis=1)
+        found = coef_interval(self.average.coef, self.corrected, level)
+        return np.column_stack([self.units.coef(found[:, 0]), self.units.coef(found[:, 1])])
+
+    @lazy
+    def corrected(self) -> Corrected:
+        """The coefficients without shrinkage, on the scale of the prior, with standard errors."""
+        assert self.sets is not None
+        assert self.average is not None
+        sets, found = self.sets, self.average
+        rows, _ = sets.tested
+        times = np.bincount(rows, minlength=sets.y.size)
+        eta = np.bincount(rows, found.predicted, sets.y.size) / np.maximum(times, 1)
+        weights = sets.counts * (times > 0)
+        residual, sigma2 = sets.y - eta, 1.0
+        if not sets.family.constant_weights:
+            working = self.family.working(sets.y, eta, self.sigma2 / self._error_unit)
+            residual, weights = working.targets - eta, weights * working.weights
+        residual = np.where(times > 0, residual, 0.0)
+        if sets.family.has_dispersion:
+            sigma2 = float(weights @ residual**2) / float(weights.sum())
+        return corrected(sets, found.coef, residual, weights, sigma2)
+
+
+def adapt(
+    rows: Rows,
+    family: Family,
+    folds: tuple[Fold, ...] | Callable[[Prepared], tuple[Fold, ...]],
+    *,
+    names: tuple[str, ...] = tuple(MEMBERS),
+    rule: str = "1se",
+    fit_intercept: bool = True,
+    standardize: bool = True,
+    callback: Callable[[Progress], Any] | None = None,
+    n_jobs: int | None = None,
+) -> Adapted:
+    """Fit every member to every training set, and average.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 10))
+    >>> y = 3.0 * X[:, 2] + rng.standard_normal(60)
+    >>> rows = Rows(Dense(X), y, None, np.zeros(60))
+    >>> folds = tuple((np.flatnonzero(np.arange(60) % 5 != f), np.arange(f, 60, 5)) for f in range(5))
+    >>> found = adapt(rows, Gaussian(), folds)
+    >>> np.flatnonzero(found.support), found.coef[2].round(1)
+    (array([2]), np.float64(2.9))
+    """
+    spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), 2.0, "estimate", fit_intercept, standardize)
+    prepared = prepare(spec, rows)
+    nothing = _nothing(rows, spec, prepared)
+    if nothing is not None:
+        return nothing
+    with fitting_threads(*prepared.design.columns.shape):
+        pairs = folds(prepared) if callable(folds) else folds
+        values = prepared.response.values
+        pairs = check_folds(pairs, values, varies=True)
+        sets = Sets(
+            prepared.design.columns, values, prepared.offset, rows.counts, pairs, family, fit_intercept
+        )
+        fitting = Fitting(sets, n_jobs)
+        kept, fits = [], []
+        for done, name in enumerate(names, 1):
+            try:
+                found = fitting.member(name)
+            except (np.linalg.LinAlgError, FloatingPointError) as error:
+                found, reason = None, str(error)
+            else:
+                reason = "its coefficients are not finite"
+            if found is None or not (np.isfinite(found.coef).all() and np.isfinite(found.intercept).all()):
+                warnings.warn(f"the member {name!r} is left out: {reason}", stacklevel=4)
+                continue
+            kept.append(name)
+            fits.append(found)
+            if callback is not None:
+                callback(Progress(name, done, len(names)))
+        return _restored(prepared, sets, tuple(kept), fits, rule)
+
+
+def _restored(prepared: Prepared, sets: Sets, names: tuple[str, ...], fits: list[Any], rule: str) -> Adapted:
+    """Average, and bring the answer back to the user's units."""
+    units = prepared.units
+    found = average(sets, tuple(fits))
+    family = fits[int(np.argmax(found.weights))].families[-1]
+    unit2 = units.unit**2 if family.has_dispersion else 1.0
+    sparser = _sparser(sets, found, family, rule)
+    members = tuple(
+        MemberRow(
+            name, MEMBERS[name].what, one.error * (unit2 if family.constant_weights else 1.0), float(weight)
+        )
+        for name, one, weight in zip(names, found.judged, found.weights, strict=True)
+    )
+    inclusion = units.places(calibrated(sets, found, fits))
+    sigma2 = float(found.weights @ [one.sigma2 for one in found.judged]) * unit2
+    return Adapted(
+        units,
+        family,
+        Status.CONVERGED if sparser.order.size else Status.NOTHING_SELECTED,
+        units.coef(found.coef),
+        float(units.intercept(np.asarray(found.intercept), found.coef)),
+        units.coef(sparser.coef),
+        float(units.intercept(np.asarray(sparser.intercept), sparser.coef)),
+        inclusion,
+        sigma2,
+        members,
+        sets,
+        found,
+        sparser,
+    )
+
+
+def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
+    """Return the sparse answer; how close it must be is what cross-validation can tell."""
+    rows, _ = sets.tested
+    y, counts = sets.y[rows], sets.counts[rows]
+    total = float(counts.sum())
+    if sets.family.constant_weights:
+        losses, weights = (y - found.predicted) ** 2, sets.counts
+    else:
+        sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
+        losses = 2.0 * family.neg_log_likelihood(y, found.predicted, sigma2)
+        eta = sets.eta(found.coef[:, None], np.array([found.intercept]))[:, 0]
+        weights = sets.counts * family.working(sets.y, eta, sigma2).weights / sigma2
+    mean = float(counts @ losses) / total
+    size = float(sets.counts[np.unique(rows)].sum())
+    error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))
+    if rule == "paired":
+        error = PAIRED * (mean if sets.family.constant_weights else 1.0) / size
+    scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights
+    return summarise(sets.columns, found.coef, found.intercept, weights, error / scale, sets.center)
+
+
+def _nothing(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:
+    """Return the answer where y is constant, has no finite intercept, or no column varies."""
+    units, family = prepared.units, spec.family
+    level = family.boundary(rows.y, rows.counts, rows.offset) if spec.fit_intercept else None
+    if units.unit == 0.0:
+        status, intercept = Status.CONSTANT_RESPONSE, units.level
+    elif level is not None:
+        status, intercept = Status.BOUNDARY, level
+    elif not units.kept.any():
+        status = Status.NO_COLUMNS
+        intercept = family.level(rows.y, rows.counts, rows.offset) if spec.fit_intercept else 0.0
+        if family.constant_weights and spec.fit_intercept:
+            intercept = float(np.average(rows.y - rows.offset, weights=rows.counts))
+    else:
+        return None
+    none = np.zeros(units.kept.size)
+    return Adapted(units, family, status, none, float(intercept), none, float(intercept), none, 0.0, ())

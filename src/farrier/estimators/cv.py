@@ -1,0 +1,333 @@
+"""The regressor that adapts to the unknown sparsity: several methods, weighed by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from farrier._checks import check_choice, check_level, check_random_state
+from farrier._types import Mask, Matrix, Status, Vector
+from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
+from farrier.adaptive.folds import given_folds, own_folds
+from farrier.adaptive.members import MEMBERS
+from farrier.adaptive.sets import Fold
+from farrier.data.known import check_known
+from farrier.data.rows import Rows, known_rows
+from farrier.data.validation import check_x, check_y
+from farrier.estimators.ending import weigh
+from farrier.estimators.scored import Scored
+from farrier.estimators.selector import Selector, check_new, remember_columns
+from farrier.families import Family, resolve_family
+from farrier.model.spec import Prepared
+
+SEED = 0
+"""Of the folds where no random_state is given: the same data then have the same answer."""
+
+
+class AverageMixin(Selector):
+    """What the two adaptive estimators share: the options, and the sparse answer beside the average.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressorCV
+    >>> isinstance(HorseshoeRegressorCV(), AverageMixin)
+    True
+    """
+
+    members: Any
+    cv: Any
+    selection: str
+    callback: Any
+    n_jobs: int | None
+    random_state: Any
+    fit_intercept: bool
+    standardize: bool
+
+    def _names(self) -> tuple[str, ...]:
+        """Return the names of the members."""
+        if isinstance(self.members, str) and self.members == "default":
+            return tuple(MEMBERS)
+        given = [self.members] if isinstance(self.members, str) else list(self.members)
+        for name in given:
+            if not isinstance(name, str) or name not in MEMBERS:
+                raise ValueError(f"members has {name!r}: the members are {', '.join(map(repr, MEMBERS))}")
+        if not given or len(set(given)) < len(given):
+            raise ValueError(f"members={self.members!r} must name one or more different members")
+        return tuple(given)
+
+    def _folds(self, rows: Rows, X: Any, labels: Any, groups: Any) -> Any:
+        """Return the folds, or what makes them once the columns are standardised."""
+        if isinstance(self.cv, bool) or not isinstance(self.cv, int | np.integer):
+            return given_folds(self.cv, rows, X, labels, groups)
+        if self.cv < 2:
+            raise ValueError(f"cv={self.cv} must be at least 2: the number of folds")
+        if groups is not None:
+            raise ValueError("groups go with a splitter: give cv=GroupKFold(), for one")
+        seed = SEED if self.random_state is None else check_random_state(self.random_state)
+        known = seed if isinstance(seed, int) else int(seed.integers(2**63))
+
+        def make(prepared: Prepared) -> tuple[Fold, ...]:
+            columns = prepared.design.columns
+            spread = np.asarray(columns.scaled(np.ones(columns.shape[1])).outer().diagonal())
+            return own_folds(rows, spread, int(self.cv), known)
+
+        return make
+
+    def _adapt(self, rows: Rows, family: Family, folds: Any) -> Adapted:
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback={self.callback!r} must be callable: it is given each Progress")
+        return adapt(
+            rows,
+            family,
+            folds,
+            names=self._names(),
+            rule=check_choice("selection", self.selection, RULES),
+            fit_intercept=self.fit_intercept,
+            standardize=self.standardize,
+            callback=self.callback,
+            n_jobs=self.n_jobs,
+        )
+
+
+class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
+    """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
+
+    Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
+    several methods to the data without each fold, weighs them by how well they predict what they have not
+    seen, and averages. Of the average it gives the fewest columns that say the same, how sure each column
+    is in, and intervals that cover without assumptions on the model.
+
+    Parameters
+    ----------
+    family : str or Family, default="gaussian"
+        As in `HorseshoeRegressor`.
+    members : "default" or list of str, default="default"
+        What is averaged: "mean", "ridge", "mode" (a horseshoe mode), "mixture" (a normal mixture started
+        there) and "alone" (one that is started at nothing).
+    cv : int, splitter or pairs of rows, default=10
+        The number of folds, in which the response is spread evenly; a splitter of scikit-learn, also for
+        groups and for time series; or pairs of rows to learn from and rows to predict.
+    selection : {"1se", "paired"}, default="1se"
+        How close ``sparse_coef_`` must be to the average: "1se" within one standard error of the
+        cross-validated error, which selects cleanly; "paired" within four times the error of a coefficient,
+        which has more columns and predicts better.
+    fit_intercept, standardize : bool, default=True
+        As in `HorseshoeRegressor`.
+    weight_type : {"count", "precision"}, default="count"
+        As in `HorseshoeRegressor`.
+    n_jobs : int, optional
+        Threads that share the training sets; the answer does not depend on it.
+    callback : callable, optional
+        Called with a `Progress` after each member.
+    random_state : int, numpy.random.Generator or RandomState, optional
+        Seed of the folds. Without one the same data have the same folds.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        The average over members and folds, in the user's units; hardly ever zero.
+    intercept_ : float
+    sparse_coef_ : array of shape (n_features,)
+        The fewest columns that say the same; exact zeros.
+    sparse_intercept_ : float
+    support_ : bool array of shape (n_features,)
+        Which columns these are; `transform` keeps them.
+    inclusion_ : array of shape (n_features,)
+        How sure each column is in, between 0 and 1.
+    members_ : tuple of MemberRow
+        Name, description, cross-validated error and weight of each member.
+    member_weights_ : array
+        Their weights.
+    cv_error_ : float
+        The cross-validated mean squared error of the average in the units of y; for families without a noise
+        variance twice the mean of minus the log-likelihood.
+    path_ : tuple of (column, distance)
+        The columns of the sparse answer in the order in which they entered, with the mean squared distance to
+        the average that was left after each, on the scale of the linear predictor.
+    shrinkage_ : float
+        What the average was multiplied by at last: 1 where it predicts well, 0 where there is nothing.
+    sigma2_ : float
+    family_ : Family
+    status_ : Status
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from farrier import HorseshoeRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = HorseshoeRegressorCV().fit(X, y)
+    >>> model.get_feature_names_out().tolist()
+    ['bmi', 'bp', 's5']
+    """
+
+    coef_: Vector
+    intercept_: float
+    sparse_coef_: Vector
+    sparse_intercept_: float
+    support_: Mask
+    inclusion_: Vector
+    members_: tuple[MemberRow, ...]
+    member_weights_: Vector
+    cv_error_: float
+    path_: tuple[tuple[Any, float], ...]
+    shrinkage_: float
+    sigma2_: float
+    family_: Family
+    status_: Status
+    n_features_in_: int
+
+    def __init__(
+        self,
+        family: str | Family = "gaussian",
+        members: Any = "default",
+        cv: Any = 10,
+        selection: str = "1se",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        weight_type: str = "count",
+        n_jobs: int | None = None,
+        callback: Any = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.family = family
+        self.members = members
+        self.cv = cv
+        self.selection = selection
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.weight_type = weight_type
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        groups: Any = None,
+    ) -> HorseshoeRegressorCV:
+        """Fit every member to every training set, and average.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset, exposure
+            As in `HorseshoeRegressor.fit`.
+        groups : array-like of shape (n,), optional
+            For a splitter that keeps groups of rows together.
+
+        Returns
+        -------
+        HorseshoeRegressorCV
+            Itself.
+        """
+        family = resolve_family(self.family)
+        columns = check_x(X)
+        n, p = columns.shape
+        response = family.encode(check_y(y, n)).values
+        weights = weigh(sample_weight, n, self.weight_type)
+        known = check_known(offset, exposure, n, family)
+        family.check_offset(np.asarray(known))
+        rows = known_rows(columns, response, weights, known)
+        folds = self._folds(rows, X, response, groups)
+        self._store(self._adapt(rows, family, folds), X, p)
+        return self
+
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
+        """Predict the response by the average: its mean, on the scale of y.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            New rows.
+        offset, exposure : float or array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        matrix = check_new(self, X)
+        return np.asarray(self.family_.mean(self._eta(matrix, offset, exposure)))
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "cv+", exposure: Any = None
+    ) -> Matrix:
+        """Return intervals of the responses of new rows.
+
+        Parameters
+        ----------
+        X, offset, exposure
+            As in `predict`.
+        level : float, default=0.95
+            The coverage: 1 - alpha in practice, and at least 1 - 2 alpha whatever the data are, if the rows
+            are exchangeable and each was left out once.
+        method : {"cv+"}, default="cv+"
+            The intervals of Barber, Candes, Ramdas and Tibshirani (2021), from the fold fits.
+
+        Returns
+        -------
+        array of shape (m, 2)
+        """
+        check_choice("method", method, ("cv+",))
+        matrix = check_new(self, X)
+        known = check_known(offset, exposure, matrix.shape[0], self.family_)
+        return self._fitted.predict_interval(matrix, known, check_level(level))
+
+    def coef_interval(self, level: float = 0.95) -> Matrix:
+        """Return the interval of each coefficient.
+
+        It is wide enough for the shrinkage of the average: its coverage of effects that are there is in
+        experiments/results/adaptive.md.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage.
+
+        Returns
+        -------
+        array of shape (n_features, 2)
+        """
+        check_is_fitted(self)
+        return self._fitted.coef_interval(check_level(level))
+
+    def summary(self, level: float = 0.95) -> Any:
+        """Return a data frame: feature, coef, lower, upper, inclusion, sparse_coef, selected.
+
+        The weights of the members are in its ``attrs["member_weights"]``. Needs pandas, which the extra
+        ``farrier[pandas]`` installs.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage of the interval.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from farrier.report.tables import average_table
+
+        check_is_fitted(self)
+        return average_table(self, level)
+
+    def _store(self, fitted: Adapted, X: Any, n_columns: int) -> None:
+        remember_columns(self, X, n_columns)
+        self._fitted = fitted
+        self.family_, self.status_, self.sigma2_ = fitted.family, fitted.status, fitted.sigma2
+        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
+        self.sparse_coef_, self.sparse_intercept_ = fitted.sparse_coef, fitted.sparse_intercept
+        self.support_, self.inclusion_ = fitted.support, fitted.inclusion
+        self.members_, self.cv_error_ = fitted.members, fitted.cv_error
+        self.member_weights_ = np.array([row.weight for row in fitted.members])
+        self.path_ = fitted.path
+        self.shrinkage_ = 0.0 if fitted.average is None else fitted.average.slope

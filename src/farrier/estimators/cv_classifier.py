@@ -1,0 +1,184 @@
+"""The classifier that adapts to the unknown sparsity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from farrier._checks import check_level
+from farrier._types import Mask, Status, Vector
+from farrier.data.known import check_known
+from farrier.data.rows import known_rows
+from farrier.data.validation import check_weights, check_x
+from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
+from farrier.estimators.cv import AverageMixin, HorseshoeRegressorCV
+from farrier.estimators.ending import weigh
+from farrier.estimators.selector import hand_down_names, remember_columns
+from farrier.families import Binomial, Family
+
+
+class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, BaseEstimator):
+    """Classification that adapts to the unknown sparsity: `HorseshoeRegressorCV` for classes.
+
+    Two classes are one binomial regression. More are fitted one against the rest, on the same folds. The
+    average is shrunk by how well it predicts rows that it has not seen, so that its probabilities are
+    calibrated.
+
+    Parameters
+    ----------
+    members, cv, selection, fit_intercept, standardize, weight_type, n_jobs, callback, random_state
+        As in `HorseshoeRegressorCV`; folds have the classes in equal shares.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, sorted; of two, the second is the one whose probability is modelled.
+    coef_, sparse_coef_, support_, inclusion_ : arrays of shape (n_features,)
+        As in `HorseshoeRegressorCV`; of shape (n_classes, n_features) for more than two classes.
+    intercept_, sparse_intercept_, cv_error_, members_, member_weights_, path_, shrinkage_, status_
+        As in `HorseshoeRegressorCV`; one for each class where there are more than two.
+    estimators_ : list of HorseshoeRegressorCV
+        The binomial regressions.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from farrier import HorseshoeClassifierCV
+    >>> data = load_breast_cancer(as_frame=True)
+    >>> model = HorseshoeClassifierCV().fit(data.data, data.target_names[data.target])
+    >>> model.predict(data.data.head(2)).tolist()
+    ['malignant', 'malignant']
+    """
+
+    coef_: Vector
+    intercept_: Any
+    sparse_coef_: Vector
+    sparse_intercept_: Any
+    support_: Mask
+    inclusion_: Vector
+    members_: Any
+    member_weights_: Any
+    cv_error_: Any
+    path_: Any
+    shrinkage_: Any
+    family_: Family
+    status_: Status | tuple[Status, ...]
+    estimators_: list[HorseshoeRegressorCV]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        members: Any = "default",
+        cv: Any = 10,
+        selection: str = "1se",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        weight_type: str = "count",
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        callback: Any = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.members = members
+        self.cv = cv
+        self.selection = selection
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.weight_type = weight_type
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, groups: Any = None
+    ) -> HorseshoeClassifierCV:
+        """Fit every member to every training set, and average.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset
+            As in `HorseshoeClassifier.fit`.
+        groups : array-like of shape (n,), optional
+            For a splitter that keeps groups of rows together.
+
+        Returns
+        -------
+        HorseshoeClassifierCV
+            Itself.
+        """
+        family, columns = Binomial(), check_x(X)
+        n, p = columns.shape
+        labels = labels_of(y, n)
+        weights = check_weights(sample_weight, n, self.weight_type == "precision")
+        classes, codes = encode_labels(labels, weights)
+        check_two(offset, classes)
+        weights = weigh(self._class_weights(classes, codes, weights), n, self.weight_type)
+        known = check_known(offset, None, n, family)
+        rows = known_rows(columns, codes.astype(float), weights, known)
+        folds = self._folds(rows, X, labels, groups)
+        targets = [1] if classes.size == 2 else range(classes.size)
+        inside = slice(None) if rows.number is None else rows.number
+        self.classes_, self.estimators_ = classes, []
+        for target in targets:
+            binary = rows._replace(y=(codes[inside] == target).astype(float))
+            part = HorseshoeRegressorCV(family=family)
+            part._store(self._adapt(binary, family, folds), X, p)
+            self.estimators_.append(part)
+        remember_columns(self, X, p)
+        hand_down_names(self, self.estimators_)
+        self._gather()
+        return self
+
+    def coef_interval(self, level: float = 0.95) -> Any:
+        """Return the interval of each coefficient.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage.
+
+        Returns
+        -------
+        array of shape (n_features, 2), or (n_classes, n_features, 2) for more than two
+        """
+        check_is_fitted(self)
+        level = check_level(level)
+        return self._stack([model.coef_interval(level) for model in self.estimators_])
+
+    def summary(self, level: float = 0.95) -> Any:
+        """Return a data frame as `HorseshoeRegressorCV.summary`; of several classes, the class in front.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The coverage of the interval.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from farrier.report.tables import average_class_table, average_table
+
+        check_is_fitted(self)
+        return (average_table if len(self.estimators_) == 1 else average_class_table)(self, level)
+
+    def _gather(self) -> None:
+        models = self.estimators_
+        for name in ("coef_", "sparse_coef_", "support_", "inclusion_"):
+            setattr(self, name, self._stack([getattr(model, name) for model in models]))
+        for name in ("intercept_", "sparse_intercept_", "cv_error_", "shrinkage_"):
+            values = [getattr(model, name) for model in models]
+            setattr(self, name, values[0] if len(values) == 1 else np.array(values))
+        for name in ("members_", "member_weights_", "path_", "status_"):
+            found = tuple(getattr(model, name) for model in models)
+            setattr(self, name, found[0] if len(found) == 1 else found)
+        self.family_ = models[0].family_

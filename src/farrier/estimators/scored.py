@@ -1,0 +1,127 @@
+"""What a fitted linear predictor can be asked, whoever found its coefficients: eta, scores, likelihoods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.data.columns import Columns
+from farrier.data.known import check_known
+from farrier.data.validation import check_y
+from farrier.estimators.ending import weigh
+from farrier.estimators.selector import check_new
+from farrier.families import Family, resolve_family
+
+
+class Scored:
+    """Scores of an estimator with ``coef_``, ``intercept_``, ``family_`` and ``sigma2_``.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.1, 2.9, 4.0])
+    >>> round(model.score([[5.0], [6.0]], [5.0, 6.0]), 2)
+    0.98
+    """
+
+    coef_: Vector
+    intercept_: float
+    family_: Family
+    sigma2_: float
+    family: str | Family
+    weight_type: str
+    _fitted: Any
+
+    def linear_predictor(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
+        """Return eta = intercept + X b + offset + log(exposure), before the inverse link.
+
+        Parameters
+        ----------
+        X, offset, exposure
+            As in `predict`.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return self._eta(check_new(self, X), offset, exposure)
+
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
+
+        Both compare with the mean of y; 1 is perfect, and a constant prediction has 0 at most.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+            Rows.
+        y : array-like of shape (m,)
+            Their responses.
+        sample_weight, offset, exposure : array-like of shape (m,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
+        if self.family_.has_dispersion:
+            from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
+
+            return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
+        mean = np.full_like(response, float(weights @ response / weights.sum()))
+        family = self.family_
+        losses = [
+            float(weights @ family.neg_log_likelihood(response, at, self.sigma2_))
+            for at in (eta, family.link(mean), family.link(response))
+        ]
+        fit, null, perfect = losses
+        if null <= perfect:  # y is constant
+            return 1.0 if fit <= perfect else 0.0
+        return 1.0 - (fit - perfect) / (null - perfect)
+
+    def log_likelihood(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Return the log-likelihood of ``y`` at the fitted coefficients, with every constant.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset, exposure
+            As in `score`.
+
+        Returns
+        -------
+        float
+        """
+        response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
+        return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        try:
+            tags.target_tags.positive_only = resolve_family(self.family).positive_only
+        except (TypeError, ValueError):  # `fit` will say what is wrong with it
+            tags.target_tags.positive_only = False
+        return tags
+
+    def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector:
+        known = check_known(offset, exposure, matrix.shape[0], self.family_)
+        return np.asarray(self._fitted.linear_predictor(matrix) + known)
+
+    def _check_scored(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any
+    ) -> tuple[Vector, Vector, Vector]:
+        """Return the response, the linear predictor and the weights."""
+        matrix = check_new(self, X)
+        response = check_y(y, matrix.shape[0])
+        whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
+        self.family_.check(np.where(response < 0.0, response, whole))
+        eta = self._eta(matrix, offset, exposure)
+        weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
+        return response, eta, np.ones_like(response) if weights is None else weights
