@@ -8,34 +8,37 @@ import numpy as np
 
 from farrier._types import Vector
 from farrier.adaptive.sets import Fold
+from farrier.data.columns import Columns
 from farrier.data.rows import Rows
 
 DIGITS = 9
 """Significant digits of what rows are ordered by: the order must not hang on rounding."""
 FEW_KINDS, COPIES = 3, 4
-"""With fewer different rows than this times the folds, each with more copies than that on average, copies of a
-row may be in several folds: a fold would lack whole patterns."""
+"""With fewer different rows than this times the folds, and more copies of each than that on average, copies
+of a row may be in several folds: otherwise a fold would lack whole patterns."""
 
 
-def own_folds(rows: Rows, spread: Vector, k: int, seed: Any) -> tuple[Fold, ...]:
+def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ...]:
     """Return k folds in which the response is spread evenly, and copies of a row stay together.
 
-    Rows are sorted by y, and among equal y by ``spread``, the sum of the squares of their standardised
-    columns; of each k in a row every fold gets one, which one is drawn. So the folds depend neither on the
-    order of the rows and columns nor on their units, and a row of weight 2 is the same as two rows.
+    Rows are sorted by y, and among equal y by X X'y of the standardised ``columns``; of each k in a row every
+    fold gets one, which one is drawn. So the folds depend neither on the order of the rows and columns nor on
+    their units, and a row of weight 2 is the same as two rows.
 
     Examples
     --------
     >>> from farrier.data.dense import Dense
     >>> y = np.array([5.0, 1.0, 4.0, 2.0])
     >>> rows = Rows(Dense(y[:, None]), y, None, np.zeros(4))
-    >>> [test.tolist() for _, test in own_folds(rows, y**2, 2, seed=0)]
+    >>> [test.tolist() for _, test in own_folds(rows, rows.columns, 2, seed=0)]
     [[1, 2], [0, 3]]
     """
     n = rows.y.size
     if k > n:
         raise ValueError(f"cv={k} is more than the {n} rows: ask for at most {n} folds")
-    order, kind = _kinds(rows.y - rows.offset if rows.offset.any() else rows.y, _rounded(spread))
+    centred = rows.y - np.average(rows.y, weights=rows.counts)
+    among_equals = np.asarray(columns.matvec(columns.rmatvec(rows.counts * centred)))
+    order, kind = _kinds(rows.y, _rounded(among_equals))
     if kind[-1] + 1 < max(k, min(FEW_KINDS * k, float(rows.counts.sum()) / COPIES)):
         kind = np.arange(n)
     draw = np.random.default_rng(seed)
@@ -54,9 +57,9 @@ def _kinds(y: Vector, spread: Vector) -> tuple[Any, Any]:
 
 
 def _rounded(values: Vector) -> Vector:
-    """Return values with so many digits, in units of their mean: sums in another order differ beyond."""
-    mean = float(np.mean(np.abs(values)))
-    return np.round(values / mean, DIGITS) if mean > 0.0 else np.zeros_like(values)
+    """Return values with so many digits, in units of the largest: sums in another order differ beyond."""
+    unit = float(np.abs(values).max())
+    return np.round(values / unit, DIGITS) if unit > 0.0 else np.zeros_like(values)
 
 
 def given_folds(cv: Any, rows: Rows, X: Any, labels: Any, groups: Any) -> tuple[Fold, ...]:

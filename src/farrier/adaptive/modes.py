@@ -130,7 +130,7 @@ def _mode(sets: Sets, t: int, start: Start, hyper: Hyper) -> _Mode:
     rows = _Rows(sets, t, start.families[t])
     state = _State(rows, start.coef[:, t], start.second_moment[:, t], start.intercept[t], start.sigma2[t])
     tau2 = hyper.tau.bounds[1]
-    n, allowed = rows.y.size, float(state.active.size)
+    n, allowed = rows.total, float(state.active.size)
     allowed = min(allowed, max(WORK / n**2, FEWEST * n))
     for iteration in range(1, MOST + 1):
         d = tau2 * hyper.mode(state.second / (2.0 * state.sigma2 * tau2))

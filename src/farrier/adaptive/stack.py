@@ -31,7 +31,10 @@ class Local(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some columns of one problem, weighted and centred, a row each; their Gram matrix if they are few."""
+    """Some columns of one problem, weighted and centred, a row each; their Gram matrix if they are few.
+
+    Few are no more than there are observations, of which a row of weight 2 is two.
+    """
 
     where: Index
     x: Matrix
@@ -141,6 +144,6 @@ class Stack:
         rows = self._w[:, t] > 0.0
         x = self.columns.take(keep).dense()[rows] - self._mean[where, t]
         x = np.ascontiguousarray(x.T) * np.sqrt(self._w[rows, t])
-        gram: Any = x @ x.T if where.size <= x.shape[1] else None
+        gram: Any = x @ x.T if where.size <= self.n[t] else None
         self._blocks[number] = Block(where, x, gram)
         return self._blocks[number]

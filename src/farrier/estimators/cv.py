@@ -70,9 +70,7 @@ class AverageMixin(Selector):
         known = seed if isinstance(seed, int) else int(seed.integers(2**63))
 
         def make(prepared: Prepared) -> tuple[Fold, ...]:
-            columns = prepared.design.columns
-            spread = np.asarray(columns.scaled(np.ones(columns.shape[1])).outer().diagonal())
-            return own_folds(rows, spread, int(self.cv), known)
+            return own_folds(rows, prepared.design.columns, int(self.cv), known)
 
         return make
 
