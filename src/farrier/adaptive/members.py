@@ -4,7 +4,7 @@
 |---|---|---|
 | mean | the intercept alone | there is nothing to find |
 | ridge | the penalty of least cross-validated error | all columns have a small effect |
-| mode | a horseshoe mode in coordinate 1.5, from the ridge of largest evidence | effects are many or correlated |
+| mode | a horseshoe mode in coordinate 1.5, from the likeliest ridge | effects are many or correlated |
 | sparse | the same in coordinate 2, the paper's | effects are fewer |
 | mixture | a normal mixture, started at the mode | few effects, some large, some small |
 | alone | a normal mixture, started at nothing | very few effects, very many columns |
@@ -110,9 +110,7 @@ def _ridge(fitting: Fitting) -> Fits:
     sets, points = fitting.sets, fitting.path.points
     if sets.family.constant_weights:
         rows, folds = sets.tested
-        losses = [
-            float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points
-        ]
+        losses = [float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points]
     else:
         losses = [cross_validated(sets, point.eta, point.sigma2, point.families) for point in points]
     best = points[int(np.argmin(losses))]

@@ -23,8 +23,8 @@ log marginal likelihood (ELBO) of means b, of the pulls u that they were made fr
   regression with the penalties 1 / sum_k phi_jk c_k - d_j. Visits alone adapt correlated columns to the new
   shrinkage slowly, and may lose some of them on the way.
 
-Several problems with the same columns go side by side (`Stack`), so that one product with X serves all; each has
-its own pi and sigma2, and leaves when it has converged. Arrays have the problems on their last axis.
+Several problems with the same columns go side by side (`Stack`), so that one product with X serves all; each
+has its own pi and sigma2, and leaves when it has converged. Arrays have the problems on their last axis.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from farrier.adaptive.visits import Visitor, one_at_a_time
 GRID: Vector = (2.0 ** (np.arange(1, 4) / 4.0) - 1.0) ** 2
 """The variances of the slabs in units of sigma2, for columns of unit variance."""
 SMALL = 1e-3
-"""Coefficients below this, in standard deviations of the targets, move together; with 3e-3 signals are lost."""
+"""Coefficients below this, in standard deviations of the targets, move together; 3e-3 would lose signals."""
 LEAST = 1e-300
 """What no weight of the mixture falls below, so that its logarithm is a number."""
 LEAST_KEPT = 1e-30
@@ -136,13 +136,12 @@ def fit_mixture(
     start, sigma2, grid = _checked(data, start, sigma2, grid, pi)
     every = check_choice("visit", visit, ("large", "all")) == "all"
     found = _nothing(data, start.shape[0], grid.size)
-    left = data.total > 0.0
-    if not start.size or not left.any():
+    left: Index = np.flatnonzero(data.total > 0.0)
+    if not start.size or not left.size:
         return found
     data.begin(start)
     state = _State(data.only(left), start[:, left], sigma2[left], grid, None if pi is None else pi[:, left])
     state.known_noise = known_noise
-    left = np.flatnonzero(left)
     for sweep in range(1, max_sweeps + 1):
         change = state.sweep(every, visitor)
         done = change <= tol * (state.unit + np.abs(state.b).sum(axis=0))
@@ -171,8 +170,8 @@ def _checked(
     start, sigma2, grid = (np.asarray(values, dtype=float) for values in (start, sigma2, grid))
     if start.shape != data.squares.shape or not np.isfinite(start).all():
         raise ValueError(
-            f"start must have a finite coefficient for each of the {data.squares.shape[0]} columns, in each of "
-            f"the {data.n_problems} problems"
+            f"start must have a finite coefficient for each of the {data.squares.shape[0]} columns, in each "
+            f"of the {data.n_problems} problems"
         )
     if sigma2.shape != start.shape[1:] or not (np.isfinite(sigma2) & (sigma2 > 0.0)).all():
         raise ValueError(f"sigma2 must have a positive number for each of the {data.n_problems} problems")
@@ -184,8 +183,8 @@ def _checked(
         or np.min(pi) < 0.0
     ):
         raise ValueError(
-            f"pi must have {grid.size + 1} weights that add up to 1, that of the spike first, for each of the "
-            f"{data.n_problems} problems"
+            f"pi must have {grid.size + 1} weights that add up to 1, that of the spike first, for each of "
+            f"the {data.n_problems} problems"
         )
     return start, sigma2, grid
 
@@ -305,7 +304,7 @@ class _State:
         self.u = np.where(large, self.u, u)
         self.phi = np.where(large, self.phi, best.phi)
         self.negentropy = np.where(large, self.negentropy, best.negentropy)
-        return large
+        return np.asarray(large)
 
     def _gain(self, u: Matrix, best: _Best, large: Mask, change: Matrix, square: Vector) -> Vector:
         """Return what the ELBO gains if all but the large columns go to their best; square is |X change|^2.

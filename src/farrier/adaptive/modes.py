@@ -1,9 +1,9 @@
 """Horseshoe modes of the training sets, found quickly: EM that goes on with the stronger columns only.
 
-The E-step and the M-step are those of the paper. The fit starts at a ridge regression, where all columns share
-what there is to explain, and from the second iteration on only the strongest of them, by their prior variance, go
-on: a quarter leaves each time until as many are left as there are rows. A mode that is found so need not be that of
-`HorseshoeRegressor`, which takes pains to follow plain EM; it is about as good, and much cheaper.
+The E-step and the M-step are those of the paper. The fit starts at a ridge regression, where all columns
+share what there is to explain, and after two iterations only the strongest of them, by their prior variance,
+go on: a quarter leaves each time until as many are left as there are rows. A mode that is found so need not be
+that of `HorseshoeRegressor`, which takes pains to follow plain EM; it is about as good, and much cheaper.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STAY, FEWEST, WIDE = 0.75, 1.0, 2
 """The share of the columns that goes on after an iteration, how many always may, per row, and how many
 iterations have all."""
 WORK = 5e7
-"""No iteration has more columns than this over the square of the rows, or `FEWEST`: more would take too long."""
+"""No iteration has more columns than this over the square of the rows, or `FEWEST`: more would take long."""
 GONE = 1e-3
 """A column whose prior variance is below this share of the variance that one row gives is gone."""
 TOL, MOST = 1e-3, 200
@@ -169,7 +169,7 @@ class _State:
         """Go on with some of the columns."""
         self.active[self.active] = keep
         self.mean, self.second = self.mean[keep], self.second[keep]
-        if self.problem is not None and self.constant:
+        if self.problem is not None:
             self.problem = self.problem.take(keep)
         else:
             self.columns = self.columns.take(keep)
@@ -177,11 +177,7 @@ class _State:
     def step(self, d: Vector) -> float:
         """Take one E-step at the prior variances d; return the change of the coefficients."""
         before, rows = self.mean, self.rows
-        if self.constant:
-            problem = self.problem
-        else:
-            problem = rows.near(self.columns, self.eta, self.sigma2)
-        assert problem is not None
+        problem = self.problem or rows.near(self.columns, self.eta, self.sigma2)
         found = moments(condition(problem, d), self.sigma2)
         self.mean, self.second = found.mean, found.second_moment
         if not self.constant:
@@ -214,5 +210,6 @@ class _State:
         if rows.family.constant_weights:
             level = float(rows.counts @ (rows.y - fit)) / rows.total if rows.center else 0.0
         else:
-            level = rows.near(rows.columns, fit + self.intercept + rows.offset, self.sigma2).targets.intercept(fit)
+            eta = fit + self.intercept + rows.offset
+            level = rows.near(rows.columns, eta, self.sigma2).targets.intercept(fit)
         return _Mode(coef, level, self.sigma2, rows.family)

@@ -4,13 +4,13 @@ With more columns than rows everything happens among the rows: K = X X' is forme
 coefficients alpha, b = X' alpha. With fewer columns, X'WX of each set takes the place of K. Each set has an
 intercept: its columns are centred by its own weights, by algebra.
 
-Of a Gaussian response and p > n the fits without a fold follow from one eigendecomposition. Let H take y to its
-fit to all rows. A fit without the rows o predicts them with the errors (I - H_oo)^-1 (y - Hy)_o, it is the fit to
-all rows whose y_o are replaced by these predictions, and log det of the covariance of the other rows is that of
-all rows plus log det (I - H_oo).
+Of a Gaussian response and p > n the fits without a fold follow from one eigendecomposition. Let H take y to
+its fit to all rows. A fit without the rows o predicts them with the errors (I - H_oo)^-1 (y - Hy)_o, it is
+the fit to all rows whose y_o are replaced by these predictions, and log det of the covariance of the other
+rows is that of all rows plus log det (I - H_oo).
 
-The evidence of a penalty is the marginal likelihood of y with b ~ N(0, sigma2 / penalty); of other families that
-of Laplace's approximation.
+The evidence of a penalty is the marginal likelihood of y with b ~ N(0, sigma2 / penalty); of other families
+that of Laplace's approximation.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Point(NamedTuple):
     """The fits of all T sets at one penalty.
 
     ``solution`` are the dual coefficients (n, T) or, with fewer columns than rows, the coefficients (p, T);
-    ``evidence`` is minus the log marginal likelihood of each set, up to a constant, ``fit_trace`` the degrees of
-    freedom that the fit uses up.
+    ``evidence`` is minus the log marginal likelihood of each set, up to a constant, ``fit_trace`` the degrees
+    of freedom that the fit uses up.
     """
 
     penalty: float
@@ -119,9 +119,7 @@ def _among_rows(sets: Sets, penalties: Vector) -> Path:
         trace = (1.0 - kept).sum() * degrees / degrees[-1]
         eta = K @ alpha + intercept
         families = (sets.family,) * sets.n_sets
-        points.append(
-            Point(penalty, alpha, intercept, eta, square / sets.total, evidence, trace, families)
-        )
+        points.append(Point(penalty, alpha, intercept, eta, square / sets.total, evidence, trace, families))
     return Path(tuple(points), dual=True)
 
 
@@ -184,7 +182,7 @@ def _one_set(sets: Sets, t: int, gram: Matrix, penalties: Vector) -> tuple[Any, 
     return coef, normal.z_mean - normal.x_mean @ coef, square / sets.total[t], evidence, trace
 
 
-# --- families whose weights move -----------------------------------------------------------------------------
+# --- families whose weights move ---------------------------------------------------------------------------
 
 
 class _Step(NamedTuple):

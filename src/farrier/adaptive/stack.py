@@ -1,8 +1,8 @@
 """Several weighted problems with the same columns, side by side: the data as sweeps over columns see them.
 
-Problem t explains the targets z_t with row weights w_t; rows that it does not have weigh nothing. Products with
-X serve all of them at once. With an intercept everything is centred by w_t: the residual is, and then X need
-not be.
+Problem t explains the targets z_t with row weights w_t; rows that it does not have weigh nothing. Products
+with X serve all of them at once. With an intercept everything is centred by w_t: the residual is, and then X
+need not be.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Local(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some columns of one problem, weighted and centred: a row each; and their Gram matrix if they are few."""
+    """Some columns of one problem, weighted and centred, a row each; their Gram matrix if they are few."""
 
     where: Index
     x: Matrix
@@ -81,9 +81,9 @@ class Stack:
     @property
     def n_problems(self) -> int:
         """How many problems there are."""
-        return self._w.shape[1]
+        return int(self._w.shape[1])
 
-    def only(self, keep: Mask) -> Stack:
+    def only(self, keep: Mask | Index) -> Stack:
         """Return some of the problems, with their residuals."""
         part = object.__new__(Stack)
         part.__dict__.update(self.__dict__)

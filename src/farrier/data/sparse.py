@@ -81,7 +81,7 @@ class Sparse:
         return out
 
     def squares(self, weights: Any = None) -> Any:
-        """Return sum_i w_i x_ij^2: the entries less their shift, and the shifts of rows that have no entry."""
+        """Return sum_i w_i x_ij^2: entries less their shift, and the shifts of rows that have no entry."""
         if weights is None:
             return self._weighted_squares(np.ones(self.shape[0]))
         if weights.ndim == 1:
