@@ -2,8 +2,8 @@
 
 The E-step and the M-step are those of the paper. The fit starts at a ridge regression, where all columns
 share what there is to explain, and after two iterations only the strongest of them, by their prior variance,
-go on: a quarter leaves each time until as many are left as there are rows. A mode that is found so need not be
-that of `HorseshoeRegressor`, which takes pains to follow plain EM; it is about as good, and much cheaper.
+go on: a quarter leaves each time until as many are left as there are rows. A mode that is found so need not
+be that of `HorseshoeRegressor`, which takes pains to follow plain EM; it is about as good, and much cheaper.
 """
 
 from __future__ import annotations
