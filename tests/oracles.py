@@ -326,6 +326,19 @@ def plain_em(
     }
 
 
+# --- weighted rows -----------------------------------------------------------------
+
+
+def weighted_centred(X: Matrix, z: Vector, weights: Vector, center: bool) -> tuple[Matrix, Vector]:
+    """The rows that have weight, times its root, after what has no intercept is off: plain least squares."""
+    rows = np.flatnonzero(weights)
+    X, z, root = X[rows], z[rows], np.sqrt(weights[rows])
+    if center:
+        X = X - np.average(X, axis=0, weights=weights[rows])
+        z = z - np.average(z, weights=weights[rows])
+    return root[:, None] * X, root * z
+
+
 # --- the normal mixture ------------------------------------------------------------
 # b_j ~ sum_k pi_k N(0, sigma2 s_k) with s_0 = 0. Rows of phi, mean and variance are columns of X.
 
