@@ -135,7 +135,7 @@ def fit_mixture(
     """
     start, sigma2, grid = _checked(data, start, sigma2, grid, pi)
     every = check_choice("visit", visit, ("large", "all")) == "all"
-    found = _nothing(data, start.shape[0], grid.size)
+    found = _nothing(data, grid.size, sigma2 if known_noise else None)
     left: Index = np.flatnonzero(data.total > 0.0)
     if not start.size or not left.size:
         return found
@@ -189,13 +189,13 @@ def _checked(
     return start, sigma2, grid
 
 
-def _nothing(data: Stack, p: int, slabs: int) -> Mixture:
-    """Return the fit where there is no column, or nothing to explain."""
-    problems = data.n_problems
+def _nothing(data: Stack, slabs: int, noise: Vector | None) -> Mixture:
+    """Return the fit where there is no column, or nothing to explain; ``noise`` if that is known."""
+    p, problems = data.squares.shape
     pi = np.zeros((slabs + 1, problems))
     pi[0] = 1.0
     none = np.zeros((p, problems))
-    sigma2 = data.total / np.maximum(data.n, 1.0)
+    sigma2 = data.total / np.maximum(data.n, LEAST) if noise is None else noise.copy()
     sweeps, ended = np.zeros(problems, dtype=int), np.ones(problems, dtype=np.bool_)
     return Mixture(none, sigma2, pi, none.copy(), none.copy(), sweeps, ended)
 

@@ -64,6 +64,9 @@ class Stack:
     def __init__(
         self, columns: Columns, targets: Matrix, weights: Matrix, n: Vector | None = None, center: bool = True
     ) -> None:
+        if not targets.shape == weights.shape == (columns.shape[0], targets.shape[-1]):
+            shapes = f"the columns have {columns.shape[0]} rows, targets have shape {targets.shape}"
+            raise ValueError(f"{shapes} and weights {weights.shape}: give a row of each for each row")
         self.columns, self._w = columns, weights
         self._information = weights.sum(axis=0)
         self.n = self._information if n is None else n
