@@ -28,7 +28,7 @@ from farrier.linalg import add_identity, both_triangles, cholesky, log_det
 PENALTIES: Vector = np.geomspace(1e4, 1e-3, 29)
 """Of a path, in units of the number of columns: at 1 the prior expects to explain half of the variance."""
 RISES = 5
-"""So many penalties in a row that are worse than the best end the path of a family that iterates."""
+"""So many penalties in a row that are worse than the best are enough, for a family that iterates."""
 FIRST_STEPS, STEPS, HALVINGS = 6, 2, 8
 """Newton steps at the first penalty and at each other one, and how often one is halved."""
 NO_NOISE = 1e-12
@@ -39,9 +39,10 @@ class Point(NamedTuple):
     """The fits of all T sets at one penalty.
 
     ``solution`` are the dual coefficients (n, T) or, with fewer columns than rows, the coefficients (p, T);
-    ``evidence`` is minus the log marginal likelihood of each set, up to a constant, ``fit_trace`` the degrees
-    of freedom that the fit uses up (of a Gaussian response and p > n, a training set is said to use its share
-    of those of all rows).
+    ``evidence`` is minus the log marginal likelihood of each set, up to a constant; infinite where a family
+    that iterates need not have gone on, for how far it did is up to the other sets. ``fit_trace`` are the
+    degrees of freedom that the fit uses up (of a Gaussian response and p > n, a training set is said to use
+    its share of those of all rows).
     """
 
     penalty: float
@@ -248,19 +249,24 @@ def _iterated(sets: Sets, penalties: Vector) -> Path:
     n, p = sets.columns.shape
     K = outer(sets) if p > n else None
     points: list[Point] = []
-    best, rises = np.inf, 0
+    losses: list[float] = []
     for i, penalty in enumerate(penalties):
         before = points[-1] if points else _nowhere(sets)
         point = before
         for _ in range(STEPS if points else FIRST_STEPS):
             point = _newton(sets, K, point, float(penalty))
+        past = i > penalties.size // 3 and _passed([point.evidence for point in points])
+        point = point._replace(evidence=np.where(past, np.inf, point.evidence))
         points.append(point)
-        loss = cross_validated(sets, point.eta, point.sigma2, point.families)
-        rises = 0 if loss < best else rises + 1
-        best = min(best, loss)
-        if rises >= RISES and i > penalties.size // 3:
+        losses.append(cross_validated(sets, point.eta, point.sigma2, point.families))
+        if np.all(past) and _passed(losses):
             break
     return Path(tuple(points), dual=p > n)
+
+
+def _passed(values: Any) -> Any:
+    """Tell of each column whether its smallest value lies `RISES` behind."""
+    return len(values) - 1 - np.argmin(values, axis=0) >= RISES
 
 
 def cross_validated(sets: Sets, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
@@ -322,7 +328,8 @@ def _accepted(
             loss = _penalised(sets, t, family, eta, sigma2, penalty * _norm2(K, solution))
     if family.has_dispersion:
         sigma2 = max(step.square / float(sets.total[t]), NO_NOISE)
-    return solution, intercept, eta, sigma2, loss + 0.5 * step.log_det, step.fit_trace
+    curvature = step.log_det + (np.log(weights.sum()) if sets.center else 0.0)
+    return solution, intercept, eta, sigma2, loss + 0.5 * curvature, step.fit_trace
 
 
 def _norm2(K: Matrix | None, solution: Vector) -> float:
