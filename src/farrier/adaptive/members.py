@@ -23,6 +23,7 @@ from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
 from farrier.adaptive.ridge import Path, cross_validated, ridge_path
 from farrier.adaptive.sets import Fits, Sets
+from farrier.adaptive.stack import Stack
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
 from farrier.priors import FixedScale, Horseshoe
@@ -143,30 +144,33 @@ def _gaussian_mixture(sets: Sets, begin: Fits) -> Fits:
 
 
 def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
-    """Alternate between sweeps and new weights."""
-    fits, pi = begin, None
+    """Alternate between sweeps and new weights; a set that has converged stays as it is."""
+    fits, pi, left = begin, None, np.arange(sets.n_sets)
     for _ in range(ROUNDS):
         eta = sets.eta(fits.coef, fits.intercept)
         families = sets.updated(fits.families, eta, fits.sigma2)
-        targets, weights = sets.linearised(eta, fits.sigma2, families)
+        targets, weights = (each[:, left] for each in sets.linearised(eta, fits.sigma2, families))
+        before = fits._replace(families=families).only(left)
         found = fit_mixture(
-            sets.stack(targets, weights),
-            fits.coef,
-            fits.sigma2,
+            Stack(sets.columns, targets, weights, sets.total[left], sets.center),
+            before.coef,
+            before.sigma2,
             pi=pi,
             known_noise=not sets.family.has_dispersion,
             max_sweeps=SWEEPS,
         )
-        before, pi = fits.coef, found.pi / found.pi.sum(axis=0)
-        fits = _with_intercepts(sets, targets, weights, found, fits._replace(families=families))
-        change = np.abs(fits.coef - before).sum(axis=0)
-        if np.all(change <= ROUND_TOL * (1.0 + np.abs(fits.coef).sum(axis=0))):
+        after = _with_intercepts(sets, targets, weights, found, before)
+        fits = fits.with_some(left, after)
+        change = np.abs(after.coef - before.coef).sum(axis=0)
+        moved = change > ROUND_TOL * (1.0 + np.abs(after.coef).sum(axis=0))
+        left, pi = left[moved], (found.pi / found.pi.sum(axis=0))[:, moved]
+        if not left.size:
             break
     return fits
 
 
 def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, begin: Fits) -> Fits:
-    intercept: Vector = np.zeros(sets.n_sets)
+    intercept: Vector = np.zeros(found.sigma2.size)
     if sets.center:
         left = targets - sets.columns.matvec(found.coef)
         intercept = np.einsum("it,it->t", weights, left) / weights.sum(axis=0)
