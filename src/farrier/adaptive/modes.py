@@ -36,6 +36,8 @@ AT_LEAST = 4
 """Iterations before it may end."""
 HALVINGS = 8
 """How often a step that lowers the likelihood is halved."""
+LEVELS = 10
+"""The most steps of the intercept alone, at the end."""
 
 
 class Start(NamedTuple):
@@ -210,6 +212,15 @@ class _State:
         if rows.family.constant_weights:
             level = float(rows.counts @ (rows.y - fit)) / rows.total if rows.center else 0.0
         else:
-            eta = fit + self.intercept + rows.offset
-            level = rows.near(rows.columns, eta, self.sigma2).targets.intercept(fit)
+            level = self._level(fit)
         return _Mode(coef, level, self.sigma2, rows.family)
+
+    def _level(self, fit: Vector) -> float:
+        """Return the intercept that goes with a fit from which columns have gone."""
+        rows, level = self.rows, self.intercept
+        for _ in range(LEVELS):
+            problem = rows.near(rows.columns, fit + level + rows.offset, self.sigma2)
+            before, level = level, problem.targets.intercept(fit)
+            if abs(level - before) <= TOL * (1.0 + abs(level)):
+                break
+        return level
