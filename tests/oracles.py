@@ -326,6 +326,16 @@ def plain_em(
     }
 
 
+def em_step(
+    X: Matrix, z: Vector, second_moment: Vector, sigma2: float, n: float, coordinate: float
+) -> tuple[Vector, Vector, float]:
+    """One M-step of the horseshoe's local scales, tau being 1, and one E-step: E[b], E[b^2], E[RSS]/n."""
+    lambda2 = inverted_beta_mode(second_moment / (2 * sigma2), coordinate, 0.5, 0.5)
+    found = conditional_moments(X, z, lambda2, sigma2)
+    noise = (found.rss + sigma2 * found.fit_trace) / n
+    return found.mean, found.mean**2 + np.diag(found.covariance), noise
+
+
 # --- weighted rows -----------------------------------------------------------------
 
 
