@@ -102,7 +102,7 @@ def test_at_the_mode_of_other_families_slope_and_spread_agree(name, coordinate, 
     monkeypatch.setattr(modes, "MOST", 3000)
     family = FIXED[name]
     (case,) = (case for case in CASES if case.name == name)
-    sets = make_sets(family, 60, 5, counts=True, offset=not family.is_location)
+    sets = make_sets(family, 100, 5, counts=True, offset=not family.is_location)
     find_modes(sets, start_of(sets), hyper(coordinate))
     for t, end in enumerate(ends):
         w, s2 = sets.weights[:, t], end.sigma2
