@@ -234,6 +234,8 @@ def _dual_step(sets: Sets, K: Matrix, targets: Vector, weights: Vector, penalty:
 def _primal_step(sets: Sets, targets: Vector, weights: Vector, penalty: float) -> _Step:
     """Solve one weighted ridge regression among its columns."""
     normal = normal_equations(sets, targets, weights)
+    if not normal.pull.size:
+        return _Step(normal.pull, normal.z_mean, np.zeros(weights.size), 0.0, normal.square, 0.0, 0.0)
     factor = cholesky(add_identity(np.asfortranarray(normal.gram / penalty)))
     coef = lapack.dpotrs(factor, normal.pull, lower=1)[0] / penalty
     square = max(normal.square - float(normal.pull @ coef), NO_NOISE * normal.square)
