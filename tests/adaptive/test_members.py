@@ -9,13 +9,14 @@ from farrier.adaptive.members import DEFAULT, MEMBERS, Fitting
 from farrier.adaptive.sets import Sets
 from farrier.data.dense import Dense
 from farrier.data.sparse import Sparse
-from farrier.families import FAMILIES
+from farrier.families import FAMILIES, resolve_family
 
 SHAPES = {"tall": (40, 6), "wide": (40, 60)}
 FOLDS = tuple(
     (np.flatnonzero(np.arange(40) % 3 != fold), np.flatnonzero(np.arange(40) % 3 == fold))
     for fold in range(3)
 )
+NOT_THE_FOURTH = (np.delete(np.arange(40), 3), np.array([3]))
 CHOOSES = {"ridge"}
 """What chooses one penalty for all sets by cross-validation: every set's fit hangs on all rows through it."""
 
@@ -153,7 +154,7 @@ def test_sparse_columns_say_the_same(case):
     same(fits, fitted(other), MEMBERS)
 
 
-@pytest.mark.parametrize(("p", "center"), [(6, True), (25, False), (100, True), (100, False)])
+@pytest.mark.parametrize(("p", "center"), [(25, True), (100, True), (100, False)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_row_of_weight_two_is_two_rows(family, p, center):
     sets = make_sets(family, 40, p, FOLDS, counts=True, center=center)
@@ -205,3 +206,28 @@ def test_each_member_is_fitted_once():
     fitting = Fitting(make_sets("gaussian", 40, 6, FOLDS))
     assert fitting.member("mode") is fitting.member("mode")
     assert fitting.path is fitting.path
+
+
+def degenerate(family):
+    """Yield what may go wrong: no column, one that rests in a fold, a response that does."""
+    sets = make_sets(family, 40, 6, FOLDS)
+    X, wide = sets.columns.dense(), make_sets(family, 40, 60, FOLDS).columns.dense()
+    once = np.where(np.arange(40) == 3, 1.0, 0.0)  # constant in the set without this row
+    rests = np.where(np.arange(40) % 3 == 0, 1.0, 0.0)  # in the set without these
+    yield X[:, :0], sets.y
+    yield X[:, :1], sets.y
+    yield np.column_stack([X, once, rests, X[:, 0]]), sets.y
+    yield np.column_stack([wide, once, rests, wide[:, 0]]), sets.y
+    yield X, np.ones(40)
+    yield wide, rests
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_degenerate_data(family):
+    for X, y in degenerate(family):
+        x = Dense(np.asfortranarray(X - X.mean(axis=0)))
+        sets = Sets(x, y, np.zeros(40), np.ones(40), (FOLDS[0], NOT_THE_FOURTH), resolve_family(family))
+        for name, fit in fitted(sets).items():
+            assert fit.coef.shape == (X.shape[1], 3)
+            for value in fit[:4]:
+                assert np.isfinite(value).all(), name

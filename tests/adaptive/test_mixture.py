@@ -371,7 +371,7 @@ def test_known_noise_stays_what_it_is(visit):
     X, targets, weights, start, sigma2 = side_by_side()
     data = Stack(Dense(X), targets, weights)
     bounds = []
-    options = {"tol": 1e-9, "max_sweeps": 400, "visit": visit, "known_noise": True}
+    options = {"tol": 1e-6, "max_sweeps": 120, "visit": visit, "known_noise": True}
     fit = fit_mixture(data, start, sigma2, callback=lambda b: bounds.append(b[0]), **options)
     assert np.array_equal(fit.sigma2, sigma2)
     first = np.array(bounds[: fit.n_sweeps[0]])
@@ -381,7 +381,7 @@ def test_known_noise_stays_what_it_is(visit):
     again = fit_mixture(data, free.coef, free.sigma2, **options, pi=free.pi / free.pi.sum(axis=0))
     there = free.converged
     assert there.any()
-    np.testing.assert_allclose(again.coef[:, there], free.coef[:, there], atol=1e-6)  # nowhere to go
+    np.testing.assert_allclose(again.coef[:, there], free.coef[:, there], atol=1e-4)  # nowhere to go
     none = Stack(Dense(X), 0.0 * targets, weights)
     assert np.array_equal(fit_mixture(none, start, sigma2, known_noise=True).sigma2, sigma2)
     assert not fit_mixture(none, start, sigma2).sigma2.any()
