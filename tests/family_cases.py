@@ -42,6 +42,11 @@ class FamilyCase:
         distribution = self.distribution(np.asarray(eta), sigma2)
         return (distribution.logpmf if hasattr(distribution, "logpmf") else distribution.logpdf)(y)
 
+    def slope(self, y: Any, eta: Any, sigma2: float = 1.0, step: float = 1e-5) -> Any:
+        """Return the derivative of the log density in eta."""
+        above, below = (self.log_density(y, eta + h, sigma2) for h in (step, -step))
+        return (above - below) / (2 * step)
+
 
 def _normal(eta: Any, sigma2: float) -> Any:
     return stats.norm(eta, np.sqrt(sigma2))

@@ -326,6 +326,77 @@ def plain_em(
     }
 
 
+def em_step(
+    X: Matrix, z: Vector, second_moment: Vector, sigma2: float, n: float, coordinate: float
+) -> tuple[Vector, Vector, float]:
+    """One M-step of the horseshoe's local scales, tau being 1, and one E-step: E[b], E[b^2], E[RSS]/n."""
+    lambda2 = inverted_beta_mode(second_moment / (2 * sigma2), coordinate, 0.5, 0.5)
+    found = conditional_moments(X, z, lambda2, sigma2)
+    noise = (found.rss + sigma2 * found.fit_trace) / n
+    return found.mean, found.mean**2 + np.diag(found.covariance), noise
+
+
+# --- weighted rows -----------------------------------------------------------------
+
+
+def weighted_centred(X: Matrix, z: Vector, weights: Vector, center: bool) -> tuple[Matrix, Vector]:
+    """The rows that have weight, times its root, after what has no intercept is off: plain least squares."""
+    rows = np.flatnonzero(weights)
+    X, z, root = X[rows], z[rows], np.sqrt(weights[rows])
+    if center:
+        X = X - np.average(X, axis=0, weights=weights[rows])
+        z = z - np.average(z, weights=weights[rows])
+    return root[:, None] * X, root * z
+
+
+# --- ridge regression --------------------------------------------------------------
+
+
+class RidgeFit(NamedTuple):
+    """b ~ N(0, sigma2 / penalty) and a flat prior of the intercept: the posterior mean, and what is left."""
+
+    coef: Vector
+    intercept: float
+    square: float  # y' P y
+    evidence: float  # -log of the marginal likelihood of y, sigma2 at its best, up to a constant
+    trace: float  # the degrees of freedom of the fit, less that of the intercept
+
+
+def ridge_regression(X: Matrix, y: Vector, penalty: float, center: bool) -> RidgeFit:
+    """Fit by the normal equations; y ~ N(0, sigma2 M) with M = I + X X'/penalty, and P = M^-1 without ones.
+
+    With a flat intercept the likelihood is that of the contrasts of y, with |M| 1'M^-1 1 in the place of |M|.
+    """
+    n = len(y)
+    A = np.column_stack([np.ones(n), X])[:, 0 if center else 1 :]
+    ridge = penalty * np.eye(A.shape[1])
+    ridge[0, 0] = 0.0 if center else penalty
+    solution = np.linalg.solve(A.T @ A + ridge, A.T @ y)
+    P = np.linalg.inv(np.eye(n) + X @ X.T / penalty)
+    log_det = -np.linalg.slogdet(P)[1]
+    if center:
+        log_det += np.log(P.sum())
+        P = P - np.outer(P.sum(axis=1), P.sum(axis=0)) / P.sum()
+    square = float(y @ P @ y)
+    trace = float(np.trace(A @ np.linalg.solve(A.T @ A + ridge, A.T))) - center
+    evidence = 0.5 * ((n - center) * np.log(square) + log_det)
+    return RidgeFit(solution[center:], float(solution[0]) if center else 0.0, square, evidence, trace)
+
+
+def laplace_evidence(
+    X: Matrix, counts: Vector, loss: Vector, curvature: Vector, coef: Vector, penalty: float
+) -> float:
+    """-log of the marginal likelihood at the mode, up to a constant: b ~ N(0, 1 / penalty), a flat intercept.
+
+    ``loss`` and ``curvature`` are -log p(y_i) and its second derivative in eta_i.
+    """
+    A = np.column_stack([np.ones(len(X)), X])
+    ridge = np.diag(np.append(0.0, np.full(coef.size, penalty)))
+    log_det = np.linalg.slogdet(A.T @ ((counts * curvature)[:, None] * A) + ridge)[1]
+    joint = counts @ loss + 0.5 * penalty * coef @ coef - 0.5 * coef.size * np.log(penalty)
+    return float(joint + 0.5 * log_det)
+
+
 # --- the normal mixture ------------------------------------------------------------
 # b_j ~ sum_k pi_k N(0, sigma2 s_k) with s_0 = 0. Rows of phi, mean and variance are columns of X.
 

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array
 
 from farrier.adaptive import mixture
-from farrier.adaptive.mixture import GRID, fit_mixture, suggested_weights
-from farrier.adaptive.residual import Gram, Rows
-from oracles import mixture_ascent, normal_means_mixture
+from farrier.adaptive.mixture import GRID, Mixture, fit_mixture, suggested_weights
+from farrier.adaptive.stack import Stack
+from farrier.data.dense import Dense
+from farrier.data.sparse import Sparse
+from oracles import mixture_ascent, normal_means_mixture, weighted_centred
 from simulate import linear
 
 PI = np.array([0.7, 0.1, 0.1, 0.1])
@@ -18,8 +21,21 @@ def standardised(n, p, rho=0.5, sigma2=1.0, seed=0, n_signals=4, size=2.0):
     return X / X.std(axis=0), y / y.std(), beta * X.std(axis=0) / y.std()
 
 
-def gram(X, y):
-    return Gram(X.T @ X, X.T @ y, y @ y, y.size)
+def alone(X, y, weights=None, n=None, center=False, home=Dense):
+    """Return one problem: the columns, targets and weights as they are."""
+    weights = np.ones(y.size) if weights is None else weights
+    n = None if n is None else np.array([float(n)])
+    return Stack(home(np.asfortranarray(X)), y[:, None], weights[:, None], n, center)
+
+
+def fit_one(data, start, sigma2, **options):
+    """Fit the only problem of a stack, and return its mixture without the axis of the problems."""
+    if options.get("pi") is not None:
+        options["pi"] = np.asarray(options["pi"])[:, None]
+    if "callback" in options:
+        options["callback"] = lambda bounds, to=options["callback"]: to(bounds[0])
+    fit = fit_mixture(data, np.asarray(start)[:, None], np.array([sigma2]), **options)
+    return Mixture(*(value[..., 0] for value in fit))
 
 
 def near_copies(n, p, seed=0):
@@ -31,15 +47,19 @@ def near_copies(n, p, seed=0):
     return (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
 
 
+def first_state(data, start, sigma2, pi):
+    data.begin(start[:, None])
+    return mixture._State(data, start[:, None], np.array([sigma2]), GRID, pi[:, None])
+
+
 @pytest.mark.parametrize("sweeps", [1, 2, 7])
 @pytest.mark.parametrize(("n", "p"), [(25, 40), (60, 12)])
-@pytest.mark.parametrize("home", [Rows, gram])
-def test_one_at_a_time_is_the_coordinate_ascent_of_the_oracle(sweeps, n, p, home):
+def test_one_at_a_time_is_the_coordinate_ascent_of_the_oracle(sweeps, n, p):
     X, y, beta = standardised(n, p)
     X = X * np.geomspace(0.5, 2.0, p)  # nothing hangs on equal sums of squares
     start, bounds = 0.5 * beta, []
-    fit = fit_mixture(
-        home(X, y), start, 0.4, pi=PI, tol=0.0, max_sweeps=sweeps, visit="all", callback=bounds.append
+    fit = fit_one(
+        alone(X, y), start, 0.4, pi=PI, tol=0.0, max_sweeps=sweeps, visit="all", callback=bounds.append
     )
     slow = mixture_ascent(X, y, start, 0.4, PI, np.append(0.0, GRID), sweeps)
     mean = (slow.phi * slow.mean).sum(axis=1)
@@ -60,7 +80,7 @@ def test_orthogonal_columns_have_the_posterior_mean_of_normal_means(visit):
     n, p = 64, 30
     X = np.linalg.qr(rng.standard_normal((n, p)))[0] * np.sqrt(n)
     y = X @ np.repeat([1.0, -0.5, 0.0], [4, 4, 22]) + rng.standard_normal(n)
-    fit = fit_mixture(Rows(X, y), np.zeros(p), 1.0, tol=1e-12, max_sweeps=2000, visit=visit)
+    fit = fit_one(alone(X, y), np.zeros(p), 1.0, tol=1e-12, max_sweeps=2000, visit=visit)
     assert fit.converged
     for j, seen in enumerate(X.T @ y / n):
         weight, mean, variance = normal_means_mixture(
@@ -90,42 +110,37 @@ def test_no_sweep_lowers_the_bound(visit, design, start):
     X, y, beta = DESIGNS[design]()
     far = np.random.default_rng(0).standard_normal(beta.size)
     b = {"zero": 0.0 * beta, "truth": beta, "far away": far}[start]
-    for home in (Rows(X, y), gram(X, y)):
-        bounds = []
-        fit_mixture(home, b, 0.5, tol=1e-6, callback=bounds.append, visit=visit)
-        bounds = np.array(bounds)
-        assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[:-1])).all()
+    bounds = []
+    fit_one(alone(X, y), b, 0.5, tol=1e-6, callback=bounds.append, visit=visit)
+    bounds = np.array(bounds)
+    assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[:-1])).all()
 
 
 def test_columns_that_would_overshoot_together_are_visited():
     X, y = near_copies(20, 5000)
     pi = np.array([0.9994, 0.0002, 0.0002, 0.0002])
-    state = mixture._State(Rows(X, y), np.zeros(5000), 1.0, GRID, pi)
-    step = state._best(state.data.pull(), slice(None)).mean
+    state = first_state(alone(X, y), np.zeros(5000), 1.0, pi)
+    step = mixture._best(state.data.pull(), state.keep, state.base, state.sigma2).mean[:, 0]
     assert np.abs(step).max() < mixture.SMALL * state.unit  # every one of them is small
     assert np.linalg.norm(y - X @ step) > np.linalg.norm(y)  # together they make it worse
-    assert state._together().size == 5000
+    assert state._together().all()
     assert not state.b.any()
     bounds = []
-    fit_mixture(Rows(X, y), np.zeros(5000), 1.0, pi=pi, callback=bounds.append, max_sweeps=4)
+    fit_one(alone(X, y), np.zeros(5000), 1.0, pi=pi, callback=bounds.append, max_sweeps=4)
     assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[:-1])).all()
 
 
-@pytest.mark.parametrize("home", [Rows, gram])
-def test_what_moving_together_gains_is_known_before(home, monkeypatch):
+def test_what_moving_together_gains_is_known_before(monkeypatch):
     X, y, beta = standardised(60, 120, 0.6, 1.0, 11)
     said, gain = [], mixture._State._gain
     monkeypatch.setattr(mixture._State, "_gain", lambda *given: said.append(gain(*given)) or said[-1])
-    state = mixture._State(home(X, y), beta + 1e-4, 0.3, GRID, PI)
+    state = first_state(alone(X, y), beta + 1e-4, 0.3, PI)
     for _ in range(3):
         before = state.elbo()
-        assert 10 < state._together().size < 110  # some are large, some are small
+        assert 10 < state._together().sum() < 110  # some are large, some are small
         np.testing.assert_allclose(state.elbo() - before, said[-1], rtol=1e-6, atol=1e-9)
         state.sweep(every=True)
-        state.b, state.u = (
-            state.b * 1.01,
-            state.u * 1.01,
-        )  # not at its best, so that there is something to gain
+        state.b, state.u = state.b * 1.01, state.u * 1.01  # not at its best: there is something to gain
         state.data.begin(state.b)
     assert max(said) > 0.01
 
@@ -133,13 +148,13 @@ def test_what_moving_together_gains_is_known_before(home, monkeypatch):
 @pytest.mark.parametrize(("n", "p", "rho"), [(70, 350, 0.7), (120, 400, 0.3), (200, 50, 0.7)])
 def test_the_quick_sweeps_end_where_the_exact_ones_do(n, p, rho):
     X, y, beta = standardised(n, p, rho, 1.0, 7, 8, 3.0)
-    limit = fit_mixture(Rows(X, y), beta, 0.1, tol=1e-10, max_sweeps=2000, visit="all")
-    tight = fit_mixture(Rows(X, y), beta, 0.1, tol=1e-10, max_sweeps=2000)
+    limit = fit_one(alone(X, y), beta, 0.1, tol=1e-10, max_sweeps=2000, visit="all")
+    tight = fit_one(alone(X, y), beta, 0.1, tol=1e-10, max_sweeps=2000)
     assert limit.converged
     assert tight.converged
     np.testing.assert_allclose(tight.coef, limit.coef, atol=1e-7)
     np.testing.assert_allclose(tight.pi, limit.pi, atol=1e-6)
-    quick = fit_mixture(Rows(X, y), beta, 0.1)
+    quick = fit_one(alone(X, y), beta, 0.1)
     assert quick.converged
     assert np.abs(quick.coef - limit.coef).sum() < 5e-3 * np.abs(limit.coef).sum()
     assert (np.abs(limit.coef)[:8] > 0.5 * np.abs(beta[:8])).all()  # there is something to agree on
@@ -151,8 +166,8 @@ def test_the_order_of_columns_and_rows_does_not_matter(visit):
     rng = np.random.default_rng(0)
     columns, rows = rng.permutation(90), rng.permutation(60)
     options = {"tol": 1e-10, "max_sweeps": 1000, "visit": visit}
-    one = fit_mixture(Rows(X, y), beta, 0.2, **options)
-    other = fit_mixture(Rows(X[np.ix_(rows, columns)], y[rows]), beta[columns], 0.2, **options)
+    one = fit_one(alone(X, y), beta, 0.2, **options)
+    other = fit_one(alone(X[np.ix_(rows, columns)], y[rows]), beta[columns], 0.2, **options)
     np.testing.assert_allclose(other.coef, one.coef[columns], atol=1e-7)
     np.testing.assert_allclose(other.inclusion, one.inclusion[columns], atol=1e-6)
 
@@ -160,8 +175,8 @@ def test_the_order_of_columns_and_rows_does_not_matter(visit):
 @pytest.mark.parametrize("visit", ["all", "large"])
 def test_the_unit_of_y_does_not_matter(visit):
     X, y, beta = standardised(50, 80)
-    one = fit_mixture(Rows(X, y), 0.5 * beta, 0.2, visit=visit)
-    other = fit_mixture(Rows(X, 1024.0 * y), 512.0 * beta, 0.2 * 1024.0**2, visit=visit)
+    one = fit_one(alone(X, y), 0.5 * beta, 0.2, visit=visit)
+    other = fit_one(alone(X, 1024.0 * y), 512.0 * beta, 0.2 * 1024.0**2, visit=visit)
     np.testing.assert_allclose(other.coef, 1024.0 * one.coef, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(other.sigma2, 1024.0**2 * one.sigma2)
     assert one.n_sweeps == other.n_sweeps
@@ -170,55 +185,48 @@ def test_the_unit_of_y_does_not_matter(visit):
 def test_weighted_rows_are_repeated_rows():
     X, y, beta = standardised(40, 60)
     weight = np.random.default_rng(0).integers(1, 4, 40)
-    often = fit_mixture(Rows(np.repeat(X, weight, axis=0), np.repeat(y, weight)), beta, 0.2, tol=1e-9)
+    often = fit_one(alone(np.repeat(X, weight, axis=0), np.repeat(y, weight)), beta, 0.2, tol=1e-9)
     root = np.sqrt(weight)
-    scaled = fit_mixture(Rows(root[:, None] * X, root * y, weight.sum()), beta, 0.2, tol=1e-9)
-    np.testing.assert_allclose(scaled.coef, often.coef, atol=1e-9)
-    np.testing.assert_allclose(scaled.sigma2, often.sigma2)
-
-
-@pytest.mark.parametrize("visit", ["all", "large"])
-def test_rows_and_gram_matrix_say_the_same(visit):
-    X, y, beta = standardised(80, 30, 0.7)
-    one = fit_mixture(Rows(X, y), beta, 0.2, visit=visit)
-    other = fit_mixture(gram(X, y), beta, 0.2, visit=visit)
-    np.testing.assert_allclose(other.coef, one.coef, atol=1e-10)
-    np.testing.assert_allclose(other.sigma2, one.sigma2, rtol=1e-9)
+    scaled = alone(root[:, None] * X, root * y, n=weight.sum())
+    for data in (scaled, alone(X, y, weight.astype(float))):
+        once = fit_one(data, beta, 0.2, tol=1e-9)
+        np.testing.assert_allclose(once.coef, often.coef, atol=1e-9)
+        np.testing.assert_allclose(once.sigma2, often.sigma2)
 
 
 @pytest.mark.parametrize("visit", ["all", "large"])
 def test_small_and_degenerate_data(visit):
     X, y, _ = standardised(30, 3)
-    none = fit_mixture(Rows(X[:, :0], y), np.zeros(0), 1.0, visit=visit)
+    none = fit_one(alone(X[:, :0], y), np.zeros(0), 1.0, visit=visit)
     assert none.coef.shape == none.variance.shape == (0,)
     assert none.converged
     np.testing.assert_allclose(none.sigma2, 1.0)
-    flat = fit_mixture(Rows(X, 0.0 * y), np.ones(3), 1.0, visit=visit)
+    flat = fit_one(alone(X, 0.0 * y), np.ones(3), 1.0, visit=visit)
     assert not flat.coef.any()
     assert flat.sigma2 == 0.0
     assert flat.pi[0] == 1.0
-    one = fit_mixture(Rows(X[:, :1], X[:, 0]), np.zeros(1), 1.0, visit=visit)
+    one = fit_one(alone(X[:, :1], X[:, 0]), np.zeros(1), 1.0, visit=visit)
     assert 0.9 < one.coef[0] <= 1.0
     assert one.sigma2 > 0.0
-    constant = fit_mixture(Rows(np.column_stack([X, np.zeros(30)]), y), np.ones(4), 1.0, visit=visit)
-    alone = fit_mixture(Rows(X, y), np.ones(3), 1.0, pi=constant.pi, visit=visit)
+    constant = fit_one(alone(np.column_stack([X, np.zeros(30)]), y), np.ones(4), 1.0, visit=visit)
+    apart = fit_one(alone(X, y), np.ones(3), 1.0, pi=constant.pi, visit=visit)
     assert constant.coef[3] == 0.0
-    np.testing.assert_allclose(constant.coef[:3], alone.coef, atol=0.01)
+    np.testing.assert_allclose(constant.coef[:3], apart.coef, atol=0.01)
 
 
 @pytest.mark.parametrize("visit", ["all", "large"])
 def test_tied_columns_share_what_one_would_have(visit):
     X, y, _ = standardised(60, 5, 0.0, 0.25, 9, 2)
-    alone = fit_mixture(Rows(X, y), np.zeros(5), 0.1, tol=1e-8, max_sweeps=500, visit=visit)
+    apart = fit_one(alone(X, y), np.zeros(5), 0.1, tol=1e-8, max_sweeps=500, visit=visit)
     tied = np.column_stack([X, X[:, 0], -X[:, 0]])
-    fit = fit_mixture(Rows(tied, y), np.zeros(7), 0.1, tol=1e-8, max_sweeps=500, visit=visit)
-    np.testing.assert_allclose(fit.coef[0] + fit.coef[5] - fit.coef[6], alone.coef[0], atol=0.02)
+    fit = fit_one(alone(tied, y), np.zeros(7), 0.1, tol=1e-8, max_sweeps=500, visit=visit)
+    np.testing.assert_allclose(fit.coef[0] + fit.coef[5] - fit.coef[6], apart.coef[0], atol=0.02)
 
 
 def test_certain_columns_do_not_overflow():
     X, y, beta = standardised(2000, 4, 0.0, 1.0, 10, 2, 5.0)
     for visit in ("all", "large"):
-        fit = fit_mixture(Rows(X, y), beta, 1e-9, visit=visit)  # exponents of 1e11
+        fit = fit_one(alone(X, y), beta, 1e-9, visit=visit)  # exponents of 1e11
         assert np.isfinite(fit.coef).all()
         np.testing.assert_allclose(fit.coef, np.linalg.lstsq(X, y, rcond=None)[0], atol=0.05)
 
@@ -226,7 +234,7 @@ def test_certain_columns_do_not_overflow():
 @pytest.mark.parametrize("visit", ["all", "large"])
 def test_weights_of_zero_at_the_start_leave_only_the_spike(visit):
     X, y, beta = standardised(30, 40)
-    fit = fit_mixture(Rows(X, y), beta, 1.0, pi=np.eye(4)[0], visit=visit)
+    fit = fit_one(alone(X, y), beta, 1.0, pi=np.eye(4)[0], visit=visit)
     np.testing.assert_allclose(fit.coef, 0.0, atol=1e-100)
     np.testing.assert_allclose(fit.sigma2, 1.0)
 
@@ -263,11 +271,127 @@ def test_what_cannot_be_is_named(arguments, says):
     X, y, _ = standardised(10, 3)
     options = {"start": np.zeros(3), "sigma2": 1.0, **arguments}
     with pytest.raises(ValueError, match=says):
-        fit_mixture(Rows(X, y), **options)
+        fit_one(alone(X, y), **options)
 
 
 def test_shapes_that_do_not_fit_are_named():
-    with pytest.raises(ValueError, match=r"X has shape \(4, 2\) and y \(3,\)"):
-        Rows(np.ones((4, 2)), np.ones(3))
-    with pytest.raises(ValueError, match=r"Gram matrix has shape \(2, 2\) and the correlation \(3,\)"):
-        Gram(np.eye(2), np.ones(3), 1.0, 4)
+    X = Dense(np.ones((4, 2)))
+    with pytest.raises(ValueError, match=r"columns have 4 rows, targets have shape \(3, 1\)"):
+        Stack(X, np.ones((3, 1)), np.ones((3, 1)))
+    with pytest.raises(ValueError, match=r"targets have shape \(4, 2\) and weights \(4, 1\)"):
+        Stack(X, np.ones((4, 2)), np.ones((4, 1)))
+
+
+# --- several problems side by side --------------------------------------------------------------------------
+
+
+def side_by_side(n=60, p=90, seed=12):
+    """Return columns, and five problems of them: other targets, weights, rows that are left out, signals."""
+    X, y, beta = standardised(n, p, 0.6, 0.5, seed)
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, p)) < 0.4, X, 0.0) + 0.3 * rng.standard_normal(p)  # not centred
+    targets = np.column_stack([y, y, X @ beta + 1.0, rng.standard_normal(n), y + 5.0])
+    weights = np.ones((n, 5))
+    weights[::5, 1] = 0.0
+    weights[:, 2] = rng.uniform(0.2, 3.0, n)
+    weights[:, 3] = rng.integers(0, 3, n)
+    weights[n // 2 :, 4] = 0.0
+    start = beta[:, None] * np.array([0.0, 0.5, 1.0, 1.0, 0.9])
+    return X, targets, weights, start, np.array([0.3, 0.6, 1.0, 2.0, 0.5])
+
+
+def sparse(X):
+    """Return the same columns in a sparse matrix, less a shift."""
+    shift = np.median(X, axis=0)
+    return Sparse(csc_array(X - shift), -shift)
+
+
+@pytest.mark.parametrize("home", [Dense, sparse])
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("visit", ["all", "large"])
+@pytest.mark.parametrize("n", [60, 120])
+def test_side_by_side_is_each_alone(home, center, visit, n):
+    X, targets, weights, start, sigma2 = side_by_side(n)
+    options = {"tol": 1e-2, "visit": visit, "max_sweeps": 60}
+    fit = fit_mixture(Stack(home(X), targets, weights, None, center), start, sigma2, **options)
+    assert np.unique(fit.n_sweeps).size >= 2  # they leave one after the other, without changing the rest
+    for t in range(5):
+        x, z = weighted_centred(X, targets[:, t], weights[:, t], center)
+        own = fit_one(alone(x, z, n=weights[:, t].sum()), start[:, t], sigma2[t], **options)
+        assert fit.n_sweeps[t] == own.n_sweeps
+        assert fit.converged[t] == own.converged
+        np.testing.assert_allclose(fit.coef[:, t], own.coef, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(fit.sigma2[t], own.sigma2, rtol=1e-10)
+        np.testing.assert_allclose(fit.pi[:, t], own.pi, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(fit.inclusion[:, t], own.inclusion, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(fit.variance[:, t], own.variance, rtol=1e-10, atol=1e-10)
+
+
+def test_one_problem_of_many_is_the_coordinate_ascent_of_the_oracle():
+    X, targets, weights, start, sigma2 = side_by_side(40)
+    pi = np.column_stack([PI, PI[::-1], PI, PI, PI])
+    data = Stack(Dense(X), targets, weights)
+    fit = fit_mixture(data, start, sigma2, pi=pi, tol=0.0, max_sweeps=3, visit="all")
+    for t in range(5):
+        x, z = weighted_centred(X, targets[:, t], weights[:, t], center=True)
+        if t == 2:
+            continue  # its weights are no counts: the oracle takes n to be the number of rows
+        z = np.append(z, np.zeros(int(weights[:, t].sum()) - z.size))  # a row of zeros only counts
+        x = np.vstack([x, np.zeros((z.size - x.shape[0], x.shape[1]))])
+        slow = mixture_ascent(x, z, start[:, t], sigma2[t], pi[:, t], np.append(0.0, GRID), 3)
+        np.testing.assert_allclose(fit.coef[:, t], (slow.phi * slow.mean).sum(axis=1), rtol=1e-8, atol=1e-11)
+        np.testing.assert_allclose(fit.sigma2[t], slow.sigma2, rtol=1e-9)
+        np.testing.assert_allclose(fit.pi[:, t], slow.pi, rtol=1e-8)
+
+
+def test_the_callback_sees_the_problems_that_are_left():
+    X, targets, weights, start, sigma2 = side_by_side()
+    seen = []
+    fit = fit_mixture(Stack(Dense(X), targets, weights), start, sigma2, callback=seen.append)
+    assert [bounds.size for bounds in seen] == [
+        (fit.n_sweeps >= sweep).sum() for sweep in range(1, fit.n_sweeps.max() + 1)
+    ]
+
+
+def test_a_problem_without_anything_to_explain_leaves_the_others_alone():
+    X, targets, weights, start, sigma2 = side_by_side()
+    targets[:, 1] = 7.0
+    fit = fit_mixture(Stack(Dense(X), targets, weights), start, sigma2)
+    assert not fit.coef[:, 1].any()
+    assert fit.n_sweeps[1] == 0
+    others = [0, 2, 3, 4]
+    rest = Stack(Dense(X), targets[:, others], weights[:, others])
+    apart = fit_mixture(rest, start[:, others], sigma2[others])
+    np.testing.assert_allclose(fit.coef[:, others], apart.coef, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(fit.sigma2[others], apart.sigma2, rtol=1e-10)
+
+
+@pytest.mark.parametrize("visit", ["all", "large"])
+def test_known_noise_stays_what_it_is(visit):
+    X, targets, weights, start, sigma2 = side_by_side()
+    data = Stack(Dense(X), targets, weights)
+    bounds = []
+    options = {"tol": 1e-6, "max_sweeps": 120, "visit": visit, "known_noise": True}
+    fit = fit_mixture(data, start, sigma2, callback=lambda b: bounds.append(b[0]), **options)
+    assert np.array_equal(fit.sigma2, sigma2)
+    first = np.array(bounds[: fit.n_sweeps[0]])
+    assert (np.diff(first) >= -1e-9 * np.abs(first[:-1])).all()
+    free = fit_mixture(data, start, sigma2, **{**options, "known_noise": False})
+    assert (np.abs(free.sigma2 / sigma2 - 1.0) > 0.05).all()  # it would have moved
+    again = fit_mixture(data, free.coef, free.sigma2, **options, pi=free.pi / free.pi.sum(axis=0))
+    there = free.converged
+    assert there.any()
+    np.testing.assert_allclose(again.coef[:, there], free.coef[:, there], atol=1e-4)  # nowhere to go
+    none = Stack(Dense(X), 0.0 * targets, weights)
+    assert np.array_equal(fit_mixture(none, start, sigma2, known_noise=True).sigma2, sigma2)
+    assert not fit_mixture(none, start, sigma2).sigma2.any()
+
+
+def test_known_noise_is_that_of_normal_means():
+    rng = np.random.default_rng(3)
+    X = np.linalg.qr(rng.standard_normal((64, 30)))[0] * 8.0
+    y = X @ np.repeat([1.0, -0.5, 0.0], [4, 4, 22]) + rng.standard_normal(64)
+    fit = fit_one(alone(X, y), np.zeros(30), 0.3, tol=1e-12, max_sweeps=2000, known_noise=True)
+    for j, seen in enumerate(X.T @ y / 64):
+        weight, mean, _ = normal_means_mixture(seen, 0.3 / 64, fit.pi, 0.3 * np.append(0.0, GRID))
+        np.testing.assert_allclose(fit.coef[j], weight @ mean, rtol=1e-6, atol=1e-9)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from farrier.data.dense import Dense
+from farrier.data.identity import Identity
 from farrier.data.standardise import standardise
 from registry import COLUMNS
 
@@ -84,6 +85,30 @@ def test_products(data, home, weighted):
     close(ours.squares(), theirs.squares())
     single = rng.standard_normal(k)
     close(ours.single().matvec(single), theirs.matvec(single), 1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True, "heavily"])
+def test_weighted_squares(data, home, weighted):
+    ours, theirs, rng = pair(data, home, weighted)
+    n, k = theirs.shape
+    x = theirs.dense()
+    weights = rng.uniform(0.1, 3.0, (n, 3))
+    weights[::2, 1], weights[:, 2] = 0.0, 0.0  # rows that are left out, and all of them
+    weights[n // 2, 2] = 5.0
+    expected = np.array([[np.sum(w * column**2) for w in weights.T] for column in x.T])
+    for said in (ours.squares(weights), np.column_stack([ours.squares(w) for w in weights.T])):
+        assert said.shape == (k, 3)
+        for t in range(3):  # of entries that are all but nothing beside others, no home has all digits
+            largest = weights[:, t].max() * float((x * x).max())
+            np.testing.assert_allclose(said[:, t], expected[:, t], rtol=0, atol=1e-9 * largest)
+    close(ours.squares(np.ones(n)), ours.squares(), 1e-13)
+    assert ours.squares(weights[:, :1]).shape == (k, 1)
+
+
+def test_weighted_squares_of_the_identity():
+    weights = np.arange(6.0).reshape(3, 2)
+    for some in (weights, weights[:, 1]):
+        np.testing.assert_allclose(Identity(3).squares(some), Dense(np.eye(3)).squares(some))
 
 
 @pytest.mark.parametrize("weighted", [False, True, "heavily"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.adaptive.residual import Local
+from farrier.adaptive.stack import Local
 from farrier.adaptive.visits import one_at_a_time
 from farrier.paper import TABLES, load
 from farrier.paper.core import Problem, RequestError, toeplitz_normal

@@ -15,7 +15,7 @@ may be too large; the lesser of the two is taken off, and never more than half o
 
 **The average is shrunk towards the intercept alone** by the slope at which it predicts the rows left out
 best: by little if it predicts well, to nothing if what it says is no better than noise. With the likelihood
-ratio LR of that slope against 0, the slope is multiplied by 1 - 1/LR, and is at most 1.
+ratio LR of that slope against 0, the slope is multiplied by 1 - 2/LR, and is at most 1.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ MOST_GAIN = 0.5
 """What averaging gains is at most this share of the error."""
 SLOPES = np.linspace(0.0, 2.0, 81)
 """Among which the slope of the average is looked for."""
+COSTS = 2.0
+"""The likelihood ratio that a slope must have to be more than noise: what Akaike asks of a parameter."""
 LEVEL_STEPS = 5
 """Steps to the intercept alone of families whose weights move."""
 SCALES = np.geomspace(1e-3, 1e3, 121)
@@ -164,10 +166,10 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
     losses = [loss(slope) for slope in SLOPES]
     best = int(np.argmin(losses))
     ratio = 2.0 * (losses[0] - losses[best])
-    if not ratio > 1.0:
+    if not ratio > COSTS:
         return 0.0
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
-    return float(min(SLOPES[best] * steadier * (1.0 - 1.0 / ratio), 1.0))
+    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0))
 
 
 def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:

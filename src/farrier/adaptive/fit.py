@@ -13,7 +13,7 @@ from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.average import Average, average
 from farrier.adaptive.folds import check_folds
-from farrier.adaptive.inclusion import calibrated
+from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
 from farrier.adaptive.sets import Fold, Sets
@@ -235,12 +235,14 @@ def adapt(
             fits.append(found)
             if callback is not None:
                 callback(Progress(name, done, len(names)))
-        return _restored(prepared, sets, tuple(kept), fits, rule)
+        return _restored(prepared, fitting, tuple(kept), fits, rule)
 
 
-def _restored(prepared: Prepared, sets: Sets, names: tuple[str, ...], fits: list[Any], rule: str) -> Adapted:
+def _restored(
+    prepared: Prepared, fitting: Fitting, names: tuple[str, ...], fits: list[Any], rule: str
+) -> Adapted:
     """Average, and bring the answer back to the user's units."""
-    units = prepared.units
+    units, sets = prepared.units, fitting.sets
     found = average(sets, tuple(fits))
     family = fits[int(np.argmax(found.weights))].families[-1]
     unit2 = units.unit**2 if family.has_dispersion else 1.0
@@ -251,7 +253,7 @@ def _restored(prepared: Prepared, sets: Sets, names: tuple[str, ...], fits: list
         )
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
-    inclusion = units.places(calibrated(sets, found, fits))
+    included = units.places(inclusion(found, fitting.member("ridge")))
     sigma2 = float(found.weights @ [one.sigma2 for one in found.judged]) * unit2
     return Adapted(
         units,
@@ -261,7 +263,7 @@ def _restored(prepared: Prepared, sets: Sets, names: tuple[str, ...], fits: list
         float(units.intercept(np.asarray(found.intercept), found.coef)),
         units.coef(sparser.coef),
         float(units.intercept(np.asarray(sparser.intercept), sparser.coef)),
-        inclusion,
+        included,
         sigma2,
         members,
         sets,

@@ -1,16 +1,36 @@
-"""How sure each column is in."""
+"""How sure each column is in.
+
+A fit that selects says 0 or 1 of a column, a mixture its posterior probability. The average over folds, all
+rows and members, by their weights, is a share of fits that have the column. Among correlated columns with
+one effect each fit picks another, and those that none has picked are told apart from the rest by ridge,
+which shares the effect among all of them: a small part of what is left to 1 goes by the size of their ridge
+coefficients.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from farrier._types import Vector
 from farrier.adaptive.average import Average
-from farrier.adaptive.sets import Sets
+from farrier.adaptive.sets import Fits
+
+SHARED = 0.15
+"""The part that goes to the column with the largest ridge coefficient."""
 
 
-def calibrated(sets: Sets, found: Average, fits: list[Any]) -> Vector:
-    """Return how sure each column is in: the weighted share of the fits that have it."""
-    return np.clip(found.inclusion, 0.0, 1.0)
+def inclusion(found: Average, ridge: Fits) -> Vector:
+    """Return how sure each column is in, between 0 and 1.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> found = SimpleNamespace(inclusion=np.array([0.9, 0.0, 0.0]), slope=1.0)
+    >>> ridge = SimpleNamespace(coef=np.array([[2.0, 2.0], [2.0, 2.0], [0.0, 0.0]]))
+    >>> inclusion(found, ridge).round(3)
+    array([0.915, 0.15 , 0.   ])
+    """
+    size = np.abs(ridge.coef[:, :-1].mean(axis=1))
+    largest = float(size.max()) if size.size else 0.0
+    shared = SHARED * found.slope * (size / largest) if largest > 0.0 else np.zeros_like(size)
+    return np.asarray(np.clip(1.0 - (1.0 - found.inclusion) * (1.0 - shared), 0.0, 1.0))

@@ -7,8 +7,8 @@ model, it covers with probability at least 1 - 2 alpha if rows are exchangeable,
 practice. Where the spread of y depends on its mean, errors are measured in units of it.
 
 **Of coefficients.** The average shrinks, so it is corrected by what its predictions leave of rows that they
-have not seen: b + M X'r / n with M = (X'X / n + RIDGE)^-1, which undoes shrinkage as far as other columns
-can be told apart. The interval runs around both b and the corrected b.
+have not seen: b_j + (M X'r / n)_j / (M S)_jj with S = X'X / n and M = (X'X / n + RIDGE)^-1, which undoes
+shrinkage as far as other columns can be told apart. The interval runs around both b and the corrected b.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ CHUNK = 1 << 22
 """New rows times training rows that are worked on at a time."""
 RIDGE = 0.1
 """What is added to the correlation matrix of the columns before it is inverted."""
+
+
+LEAST_KEPT = 1e-9
+"""No column keeps less of itself than this, or its interval would not be finite."""
 
 
 def cv_plus(mean: Matrix, unit: Matrix, folds: Vector, errors: Vector, level: float) -> Matrix:
@@ -90,17 +94,20 @@ def corrected(sets: Sets, coef: Vector, residual: Vector, weights: Vector, sigma
     if p > n:
         values, U = eigh(outer(sets) * root[:, None] * root)
         values = np.maximum(values, 0.0)
-        Q = np.asarray(sets.columns.rmatvec(root[:, None] * U))  # V s
         inverse = 1.0 / (values + RIDGE)
+        Q = np.asarray(sets.columns.rmatvec(root[:, None] * U))  # V s
         moved = (pull - Q @ (inverse * (Q.T @ pull))) / RIDGE
+        kept = np.einsum("jk,jk,k->j", Q, Q, inverse)
         variance = np.einsum("jk,jk,k->j", Q, Q, inverse**2)
     else:
         values, V = eigh(sets.columns.gram(weights / total))
         values = np.maximum(values, 0.0)
         inverse = 1.0 / (values + RIDGE)
         moved = V @ (inverse * (V.T @ pull))
+        kept = np.einsum("jk,jk,k->j", V, V, values * inverse)
         variance = np.einsum("jk,jk,k->j", V, V, values * inverse**2)
-    return Corrected(coef + moved, np.sqrt(sigma2 * variance / total))
+    kept = np.maximum(kept, LEAST_KEPT)
+    return Corrected(coef + moved / kept, np.sqrt(sigma2 * variance / total) / kept)
 
 
 def coef_interval(coef: Vector, found: Corrected, level: float) -> Matrix:

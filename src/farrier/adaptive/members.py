@@ -22,6 +22,7 @@ from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
 from farrier.adaptive.ridge import Path, cross_validated, ridge_path
 from farrier.adaptive.sets import Fits, Sets
+from farrier.adaptive.stack import Stack
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
 from farrier.priors import FixedScale, Horseshoe
@@ -72,10 +73,16 @@ class Fitting:
 
     @lazy
     def ridge_start(self) -> Start:
-        """The ridge of largest evidence of each set, with the mean variance of its coefficients."""
+        """The ridge of largest evidence of each set, with the mean variance of its coefficients.
+
+        Where outliers get little weight, the weights depend on how closely the rows are fitted, and the
+        evidence says nothing: there it is the largest penalty.
+        """
         sets, points = self.sets, self.path.points
         loose = [point for point in points if point.penalty <= LEAST_SHARED * max(sets.columns.shape[1], 1)]
         points = tuple(loose) or points[-1:]
+        if sets.family.is_location and not sets.family.constant_weights:
+            points = points[:1]
         best = np.argmin([point.evidence for point in points], axis=0)
         every = range(sets.n_sets)
         chosen = [points[i] for i in best]
@@ -150,40 +157,45 @@ def _gaussian_mixture(sets: Sets, begin: Fits) -> Fits:
 
 
 def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
-    """Alternate between sweeps and new weights."""
-    fits, pi = begin, None
+    """Alternate between sweeps and new weights; a set that has converged stays as it is."""
+    fits, pi, left = begin, None, np.arange(sets.n_sets)
     for _ in range(ROUNDS):
         eta = sets.eta(fits.coef, fits.intercept)
         families = sets.updated(fits.families, eta, fits.sigma2)
-        targets, weights = sets.linearised(eta, fits.sigma2, families)
+        targets, weights = (each[:, left] for each in sets.linearised(eta, fits.sigma2, families))
+        before = fits._replace(families=families).only(left)
         found = fit_mixture(
-            sets.stack(targets, weights),
-            fits.coef,
-            fits.sigma2,
+            Stack(sets.columns, targets, weights, sets.total[left], sets.center),
+            before.coef,
+            before.sigma2,
             pi=pi,
             known_noise=not sets.family.has_dispersion,
             max_sweeps=SWEEPS,
         )
-        before, pi = fits, found.pi / found.pi.sum(axis=0)
-        fits = _with_intercepts(sets, targets, weights, found, fits._replace(families=families))
+        after = _with_intercepts(sets, targets, weights, found, before)
         if not sets.family.never_overshoots:
-            fits = _held(sets, before, fits, eta)
-        change = np.abs(fits.coef - before.coef).sum(axis=0)
-        if np.all(change <= ROUND_TOL * (1.0 + np.abs(fits.coef).sum(axis=0))):
+            after = _held(sets, before, after, eta[:, left], weights)
+        fits = fits.with_some(left, after)
+        change = np.abs(after.coef - before.coef).sum(axis=0)
+        moved = change > ROUND_TOL * (1.0 + np.abs(after.coef).sum(axis=0))
+        left, pi = left[moved], (found.pi / found.pi.sum(axis=0))[:, moved]
+        if not left.size:
             break
     return fits
 
 
-def _held(sets: Sets, before: Fits, fits: Fits, eta: Matrix) -> Fits:
+def _held(sets: Sets, before: Fits, after: Fits, eta: Matrix, weights: Matrix) -> Fits:
     """Return the fits no farther than `LONGEST` from those before, in the linear predictor of any row."""
-    way = np.abs(np.where(sets.weights > 0.0, sets.eta(fits.coef, fits.intercept) - eta, 0.0)).max(axis=0)
-    share = LONGEST / np.maximum(way, LONGEST)
-    coef = before.coef + share * (fits.coef - before.coef)
-    return fits._replace(coef=coef, intercept=before.intercept + share * (fits.intercept - before.intercept))
+    moved = np.where(weights > 0.0, sets.eta(after.coef, after.intercept) - eta, 0.0)
+    share = LONGEST / np.maximum(np.abs(moved).max(axis=0), LONGEST)
+    coef = before.coef + share * (after.coef - before.coef)
+    return after._replace(
+        coef=coef, intercept=before.intercept + share * (after.intercept - before.intercept)
+    )
 
 
 def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, begin: Fits) -> Fits:
-    intercept: Vector = np.zeros(sets.n_sets)
+    intercept: Vector = np.zeros(found.sigma2.size)
     if sets.center:
         left = targets - sets.columns.matvec(found.coef)
         intercept = np.einsum("it,it->t", weights, left) / weights.sum(axis=0)

@@ -135,14 +135,13 @@ def fit_mixture(
     """
     start, sigma2, grid = _checked(data, start, sigma2, grid, pi)
     every = check_choice("visit", visit, ("large", "all")) == "all"
-    found = _nothing(data, start.shape[0], grid.size)
-    left = data.total > 0.0
-    if not start.size or not left.any():
+    found = _nothing(data, grid.size, sigma2 if known_noise else None)
+    left: Index = np.flatnonzero(data.total > 0.0)
+    if not start.size or not left.size:
         return found
     data.begin(start)
     state = _State(data.only(left), start[:, left], sigma2[left], grid, None if pi is None else pi[:, left])
     state.known_noise = known_noise
-    left = np.flatnonzero(left)
     for sweep in range(1, max_sweeps + 1):
         change = state.sweep(every, visitor)
         done = change <= tol * (state.unit + np.abs(state.b).sum(axis=0))
@@ -190,13 +189,13 @@ def _checked(
     return start, sigma2, grid
 
 
-def _nothing(data: Stack, p: int, slabs: int) -> Mixture:
-    """Return the fit where there is no column, or nothing to explain."""
-    problems = data.n_problems
+def _nothing(data: Stack, slabs: int, noise: Vector | None) -> Mixture:
+    """Return the fit where there is no column, or nothing to explain; ``noise`` if that is known."""
+    p, problems = data.squares.shape
     pi = np.zeros((slabs + 1, problems))
     pi[0] = 1.0
     none = np.zeros((p, problems))
-    sigma2 = data.total / np.maximum(data.n, 1.0)
+    sigma2 = data.total / np.maximum(data.n, LEAST) if noise is None else noise.copy()
     sweeps, ended = np.zeros(problems, dtype=int), np.ones(problems, dtype=np.bool_)
     return Mixture(none, sigma2, pi, none.copy(), none.copy(), sweeps, ended)
 
@@ -305,7 +304,7 @@ class _State:
         self.u = np.where(large, self.u, u)
         self.phi = np.where(large, self.phi, best.phi)
         self.negentropy = np.where(large, self.negentropy, best.negentropy)
-        return large
+        return np.asarray(large)
 
     def _gain(self, u: Matrix, best: _Best, large: Mask, change: Matrix, square: Vector) -> Vector:
         """Return what the ELBO gains if all but the large columns go to their best; square is |X change|^2.

@@ -37,6 +37,8 @@ AT_LEAST = 4
 """Iterations before it may end."""
 HALVINGS = 8
 """How often a step that lowers the likelihood is halved."""
+LEVELS = 10
+"""The most steps of the intercept alone, at the end."""
 
 
 class Start(NamedTuple):
@@ -177,7 +179,7 @@ class _State:
         """Go on with some of the columns."""
         self.active[self.active] = keep
         self.mean, self.second = self.mean[keep], self.second[keep]
-        if self.problem is not None and self.constant:
+        if self.problem is not None:
             self.problem = self.problem.take(keep)
         else:
             self.columns = self.columns.take(keep)
@@ -185,8 +187,7 @@ class _State:
     def step(self, d: Vector) -> float:
         """Take one E-step at the prior variances d; return the change of the coefficients."""
         before, rows = self.mean, self.rows
-        problem = self.problem if self.constant else rows.near(self.columns, self.eta, self.sigma2)
-        assert problem is not None
+        problem = self.problem or rows.near(self.columns, self.eta, self.sigma2)
         found = moments(condition(problem, d), self.sigma2)
         self.mean, self.second = found.mean, found.second_moment
         if not self.constant:
@@ -219,7 +220,15 @@ class _State:
         if rows.family.constant_weights:
             level = float(rows.counts @ (rows.y - fit)) / rows.total if rows.center else 0.0
         else:
-            level = rows.near(
-                rows.columns, fit + self.intercept + rows.offset, self.sigma2
-            ).targets.intercept(fit)
+            level = self._level(fit)
         return _Mode(coef, level, self.sigma2, rows.family)
+
+    def _level(self, fit: Vector) -> float:
+        """Return the intercept that goes with a fit from which columns have gone."""
+        rows, level = self.rows, self.intercept
+        for _ in range(LEVELS):
+            problem = rows.near(rows.columns, fit + level + rows.offset, self.sigma2)
+            before, level = level, problem.targets.intercept(fit)
+            if abs(level - before) <= TOL * (1.0 + abs(level)):
+                break
+        return level

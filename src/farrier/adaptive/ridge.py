@@ -7,7 +7,7 @@ intercept: its columns are centred by its own weights, by algebra.
 Of a Gaussian response and p > n the fits without a fold follow from one eigendecomposition. Let H take y to
 its fit to all rows. A fit without the rows o predicts them with the errors (I - H_oo)^-1 (y - Hy)_o, it is
 the fit to all rows whose y_o are replaced by these predictions, and log det of the covariance of the other
-rows is that of all rows plus log det (I - H_oo).
+rows is that of all rows plus log det (I - H_oo). What y_o was does not matter: it is taken to be 0.
 
 The evidence of a penalty is the marginal likelihood of y with b ~ N(0, sigma2 / penalty); of other families
 that of Laplace's approximation.
@@ -28,7 +28,7 @@ from farrier.linalg import add_identity, both_triangles, cholesky, log_det
 PENALTIES: Vector = np.geomspace(1e4, 1e-3, 29)
 """Of a path, in units of the number of columns: at 1 the prior expects to explain half of the variance."""
 RISES = 5
-"""So many penalties in a row that are worse than the best end the path of a family that iterates."""
+"""So many penalties in a row that are worse than the best are enough, for a family that iterates."""
 FIRST_STEPS, STEPS, HALVINGS = 6, 2, 8
 """Newton steps at the first penalty and at each other one, and how often one is halved."""
 NO_NOISE = 1e-12
@@ -39,8 +39,10 @@ class Point(NamedTuple):
     """The fits of all T sets at one penalty.
 
     ``solution`` are the dual coefficients (n, T) or, with fewer columns than rows, the coefficients (p, T);
-    ``evidence`` is minus the log marginal likelihood of each set, up to a constant, ``fit_trace`` the
-    degrees of freedom that the fit uses up.
+    ``evidence`` is minus the log marginal likelihood of each set, up to a constant; infinite where a family
+    that iterates need not have gone on, for how far it did is up to the other sets. ``fit_trace`` are the
+    degrees of freedom that the fit uses up (of a Gaussian response and p > n, a training set is said to use
+    its share of those of all rows).
     """
 
     penalty: float
@@ -99,28 +101,37 @@ def _among_rows(sets: Sets, penalties: Vector) -> Path:
     values, U = eigh(K * root[:, None] * root)
     values = np.maximum(values, 0.0)
     q = root / np.sqrt(sets.counts.sum()) if sets.center else np.zeros_like(root)
-    y = root * sets.y
+    known = np.where(sets.weights > 0.0, (root * sets.y)[:, None], 0.0)  # no set sees the others' y
+    among, level = U.T @ known, q @ known
     left_out = [np.flatnonzero(column == 0.0) for column in sets.weights[:, :-1].T]
-    degrees = (sets.weights > 0.0).sum(axis=0) - float(sets.center)
+    least = NO_NOISE * np.einsum("it,it->t", known, known) + 1e-300
+    degrees = _degrees(sets)
     points = []
     for penalty in penalties:
         kept = penalty / (values + penalty)  # I - H = U kept U' - q q'
-        error = U @ (kept * (U.T @ y)) - q * (q @ y)
-        Y, more = np.repeat(y[:, None], sets.n_sets, axis=1), np.zeros(sets.n_sets)
+        Y, more = known.copy(), np.zeros(sets.n_sets)
         for t, rows in enumerate(left_out):
+            if not rows.size:
+                continue
             part = U[rows]
             factor = cholesky((part * kept) @ part.T - np.outer(q[rows], q[rows]))
-            Y[rows, t] -= lapack.dpotrs(factor, error[rows], lower=1)[0]
+            error = part @ (kept * among[:, t]) - q[rows] * level[t]
+            Y[rows, t] = -lapack.dpotrs(factor, error, lower=1)[0]
             more[t] = log_det(factor)
         A = (U @ (kept[:, None] * (U.T @ Y)) - np.outer(q, q @ Y)) / penalty
         alpha, intercept = root[:, None] * A, (q @ Y) / np.sqrt(sets.counts.sum())
-        square = np.maximum(penalty * np.einsum("it,it->t", Y, A), NO_NOISE * float(y @ y) + 1e-300)
+        square = np.maximum(penalty * np.einsum("it,it->t", Y, A), least)
         evidence = 0.5 * (degrees * np.log(square) - np.log(kept).sum() + more)
-        trace = (1.0 - kept).sum() * degrees / degrees[-1]
+        trace = (1.0 - kept).sum() * sets.total / sets.total[-1]
         eta = K @ alpha + intercept
         families = (sets.family,) * sets.n_sets
         points.append(Point(penalty, alpha, intercept, eta, square / sets.total, evidence, trace, families))
     return Path(tuple(points), dual=True)
+
+
+def _degrees(sets: Sets) -> Vector:
+    """Return how many observations of each set tell of the noise: a row of weight 2 is two of them."""
+    return np.maximum(sets.total - float(sets.center), 0.0)
 
 
 class Normal(NamedTuple):
@@ -176,8 +187,7 @@ def _one_set(sets: Sets, t: int, gram: Matrix, penalties: Vector) -> tuple[Any, 
     values = np.maximum(values, 0.0)[:, None]
     coef = V @ ((V.T @ normal.pull)[:, None] / (values + penalties))
     square = np.maximum(normal.square - normal.pull @ coef, NO_NOISE * normal.square + 1e-300)
-    degrees = float((weights > 0.0).sum()) - float(sets.center)
-    evidence = 0.5 * (degrees * np.log(square) + np.log1p(values / penalties).sum(axis=0))
+    evidence = 0.5 * (_degrees(sets)[t] * np.log(square) + np.log1p(values / penalties).sum(axis=0))
     trace = (values / (values + penalties)).sum(axis=0)
     return coef, normal.z_mean - normal.x_mean @ coef, square / sets.total[t], evidence, trace
 
@@ -224,6 +234,8 @@ def _dual_step(sets: Sets, K: Matrix, targets: Vector, weights: Vector, penalty:
 def _primal_step(sets: Sets, targets: Vector, weights: Vector, penalty: float) -> _Step:
     """Solve one weighted ridge regression among its columns."""
     normal = normal_equations(sets, targets, weights)
+    if not normal.pull.size:
+        return _Step(normal.pull, normal.z_mean, np.zeros(weights.size), 0.0, normal.square, 0.0, 0.0)
     factor = cholesky(add_identity(np.asfortranarray(normal.gram / penalty)))
     coef = lapack.dpotrs(factor, normal.pull, lower=1)[0] / penalty
     square = max(normal.square - float(normal.pull @ coef), NO_NOISE * normal.square)
@@ -239,19 +251,24 @@ def _iterated(sets: Sets, penalties: Vector) -> Path:
     n, p = sets.columns.shape
     K = outer(sets) if p > n else None
     points: list[Point] = []
-    best, rises = np.inf, 0
+    losses: list[float] = []
     for i, penalty in enumerate(penalties):
         before = points[-1] if points else _nowhere(sets)
         point = before
         for _ in range(STEPS if points else FIRST_STEPS):
             point = _newton(sets, K, point, float(penalty))
+        past = i > penalties.size // 3 and _passed([point.evidence for point in points])
+        point = point._replace(evidence=np.where(past, np.inf, point.evidence))
         points.append(point)
-        loss = cross_validated(sets, point.eta, point.sigma2, point.families)
-        rises = 0 if loss < best else rises + 1
-        best = min(best, loss)
-        if rises >= RISES and i > penalties.size // 3:
+        losses.append(cross_validated(sets, point.eta, point.sigma2, point.families))
+        if np.all(past) and _passed(losses):
             break
     return Path(tuple(points), dual=p > n)
+
+
+def _passed(values: Any) -> Any:
+    """Tell of each column whether its smallest value lies `RISES` behind."""
+    return len(values) - 1 - np.argmin(values, axis=0) >= RISES
 
 
 def cross_validated(sets: Sets, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
@@ -313,7 +330,8 @@ def _accepted(
             loss = _penalised(sets, t, family, eta, sigma2, penalty * _norm2(K, solution))
     if family.has_dispersion:
         sigma2 = max(step.square / float(sets.total[t]), NO_NOISE)
-    return solution, intercept, eta, sigma2, loss + 0.5 * step.log_det, step.fit_trace
+    curvature = step.log_det + (np.log(weights.sum()) if sets.center else 0.0)
+    return solution, intercept, eta, sigma2, loss + 0.5 * curvature, step.fit_trace
 
 
 def _norm2(K: Matrix | None, solution: Vector) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
-from farrier.adaptive.stack import Stack
+from farrier.adaptive.stack import Index, Stack
 from farrier.data.columns import Columns
 from farrier.families import Family
 
@@ -33,6 +33,22 @@ class Fits(NamedTuple):
     sigma2: Vector
     inclusion: Matrix
     families: tuple[Family, ...]
+
+    def only(self, which: Index) -> Fits:
+        """Return some of the fits."""
+        families = tuple(self.families[t] for t in which)
+        coef, intercept, sigma2, inclusion = (value[..., which] for value in self[:4])
+        return Fits(coef, intercept, sigma2, inclusion, families)
+
+    def with_some(self, which: Index, others: Fits) -> Fits:
+        """Return the fits with others in the place of some."""
+        coef, intercept, sigma2, inclusion = (value.copy() for value in self[:4])
+        for mine, new in zip((coef, intercept, sigma2, inclusion), others[:4], strict=True):
+            mine[..., which] = new
+        families = list(self.families)
+        for t, family in zip(which, others.families, strict=True):
+            families[t] = family
+        return Fits(coef, intercept, sigma2, inclusion, tuple(families))
 
 
 @dataclass(frozen=True, eq=False)

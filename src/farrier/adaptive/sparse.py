@@ -8,7 +8,7 @@ what cross-validation can tell.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ TIED = 1e-10
 class Sparser(NamedTuple):
     """Columns in the order in which they enter, the mean squared distance left after each, and the fit."""
 
-    order: Vector
+    order: Any
     distance: Vector
     coef: Vector
     intercept: float
@@ -66,7 +66,7 @@ def summarise(
     )
 
 
-def _forward(x: Matrix, target: Vector, tolerance: float) -> tuple[Vector, Vector, Vector]:
+def _forward(x: Matrix, target: Vector, tolerance: float) -> tuple[Any, Vector, Vector]:
     """Choose columns until little is left of the target; return them, the distances, the coefficients."""
     left, rest = target.copy(), x.copy()
     size = np.einsum("ij,ij->j", rest, rest)
@@ -88,4 +88,4 @@ def _forward(x: Matrix, target: Vector, tolerance: float) -> tuple[Vector, Vecto
         distance.append(float(left @ left))
     picked = np.array(chosen, dtype=int)
     gamma = np.linalg.lstsq(x[:, picked], target, rcond=None)[0] if chosen else np.zeros(0)
-    return picked, np.array(distance), gamma
+    return picked, np.array(distance), np.asarray(gamma, dtype=float)

@@ -67,6 +67,9 @@ class Stack:
     def __init__(
         self, columns: Columns, targets: Matrix, weights: Matrix, n: Vector | None = None, center: bool = True
     ) -> None:
+        if not targets.shape == weights.shape == (columns.shape[0], targets.shape[-1]):
+            shapes = f"the columns have {columns.shape[0]} rows, targets have shape {targets.shape}"
+            raise ValueError(f"{shapes} and weights {weights.shape}: give a row of each for each row")
         self.columns, self._w = columns, weights
         self._information = weights.sum(axis=0)
         self.n = self._information if n is None else n
@@ -84,9 +87,9 @@ class Stack:
     @property
     def n_problems(self) -> int:
         """How many problems there are."""
-        return self._w.shape[1]
+        return int(self._w.shape[1])
 
-    def only(self, keep: Mask) -> Stack:
+    def only(self, keep: Mask | Index) -> Stack:
         """Return some of the problems, with their residuals."""
         part = object.__new__(Stack)
         part.__dict__.update(self.__dict__)

@@ -53,7 +53,7 @@ class Dense:
         n, k = self.shape
         root = np.ones(n) if weights is None else np.sqrt(weights)
         lower = np.zeros((k, k), order="F")
-        for start in range(0, n, BLOCK_ROWS):
+        for start in range(0, n if k else 0, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             block = self._x[rows] if center is None else self._x[rows] - center
             block = np.asfortranarray(block * root[rows, None])

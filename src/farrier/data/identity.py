@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from farrier._types import Vector
 from farrier.data.dense import Dense
 
 
@@ -41,6 +40,6 @@ class Identity(Dense):
         """Return r."""
         return rows
 
-    def squares(self) -> Vector:
-        """Return ones."""
-        return np.ones(self._n)
+    def squares(self, weights: Any = None) -> Any:
+        """Return ones, or the weights."""
+        return np.ones(self._n) if weights is None else weights

@@ -155,7 +155,7 @@ class LeastSquares:
         """||x_j||^2."""
         if "gram" in self.__dict__:
             return self.gram.diagonal().copy()
-        return self.weighted.squares()
+        return np.asarray(self.weighted.squares())
 
     @lazy
     def diagonal(self) -> Vector:

@@ -278,7 +278,7 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         check_choice("method", method, ("cv+",))
         matrix = check_new(self, X)
         known = check_known(offset, exposure, matrix.shape[0], self.family_)
-        return self._fitted.predict_interval(matrix, known, check_level(level))
+        return np.asarray(self._fitted.predict_interval(matrix, known, check_level(level)))
 
     def coef_interval(self, level: float = 0.95) -> Matrix:
         """Return the interval of each coefficient.
@@ -296,7 +296,7 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         array of shape (n_features, 2)
         """
         check_is_fitted(self)
-        return self._fitted.coef_interval(check_level(level))
+        return np.asarray(self._fitted.coef_interval(check_level(level)))
 
     def summary(self, level: float = 0.95) -> Any:
         """Return a data frame: feature, coef, lower, upper, inclusion, sparse_coef, selected.

@@ -1,0 +1,233 @@
+"""Every member for every family: what all must do; above all, that no fold sees the rows it will predict."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array
+
+from adaptive_sets import make_sets
+from farrier.adaptive.members import DEFAULT, MEMBERS, Fitting
+from farrier.adaptive.sets import Sets
+from farrier.data.dense import Dense
+from farrier.data.sparse import Sparse
+from farrier.families import FAMILIES, resolve_family
+
+SHAPES = {"tall": (40, 6), "wide": (40, 60)}
+FOLDS = tuple(
+    (np.flatnonzero(np.arange(40) % 3 != fold), np.flatnonzero(np.arange(40) % 3 == fold))
+    for fold in range(3)
+)
+NOT_THE_FOURTH = (np.delete(np.arange(40), 3), np.array([3]))
+CHOOSES = {"ridge"}
+"""What chooses one penalty for all sets by cross-validation: every set's fit hangs on all rows through it."""
+
+
+def sparse(X):
+    shift = np.median(X, axis=0)
+    return Sparse(csc_array(X - shift), -shift)
+
+
+def fitted(fitting):
+    """Return what every member says of the sets."""
+    fitting = Fitting(fitting) if isinstance(fitting, Sets) else fitting
+    return {name: fitting.member(name) for name in MEMBERS}
+
+
+@pytest.fixture(scope="module", params=[(f, s) for f in FAMILIES for s in SHAPES], ids="-".join)
+def case(request):
+    """A family, the training sets, and what every member says of them."""
+    family, shape = request.param
+    fitting = Fitting(make_sets(family, *SHAPES[shape], FOLDS))
+    return family, fitting, fitted(fitting)
+
+
+def test_every_member_is_among_the_default():
+    assert DEFAULT == tuple(MEMBERS)
+
+
+def test_shapes_and_numbers(case):
+    _, fitting, fits = case
+    sets = fitting.sets
+    p = sets.columns.shape[1]
+    for name, fit in fits.items():
+        assert fit.coef.shape == fit.inclusion.shape == (p, 4), name
+        assert fit.intercept.shape == fit.sigma2.shape == (4,), name
+        assert len(fit.families) == 4
+        assert all(type(family) is type(sets.family) for family in fit.families)
+        for value in fit[:4]:
+            assert np.isfinite(value).all(), name
+        assert (fit.sigma2 > 0.0).all()
+        assert ((fit.inclusion >= 0.0) & (fit.inclusion <= 1.0)).all()
+        if not sets.family.has_dispersion:
+            assert (fit.sigma2 == 1.0).all()
+
+
+def test_members_are_what_they_say(case):
+    family, fitting, fits = case
+    sets = fitting.sets
+    assert not fits["mean"].coef.any()
+    assert fits["ridge"].coef.all()
+    for name in ("mode", "sparse"):
+        assert np.array_equal(fits[name].inclusion, fits[name].coef != 0.0)
+    for name in ("ridge", "mode", "mixture", "alone"):
+        losses = [
+            np.mean(sets.family.neg_log_likelihood(sets.y, sets.eta(f.coef, f.intercept)[:, -1], 1.0))
+            for f in (fits["mean"], fits[name])
+        ]
+        assert losses[1] < losses[0] + 1e-9, name
+        if family in ("gaussian", "binomial", "poisson"):  # others have found nothing in so few rows
+            assert losses[1] < losses[0] - 0.02, name
+
+
+def near(theirs, ours, name):
+    known = np.abs(ours[np.isfinite(ours)])
+    scale = max(float(known.max(initial=0.0)), 1e-3)
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-8 * scale, err_msg=name)
+
+
+def changed(sets, t, wild):
+    """Return the sets with other responses in the rows that fold t predicts."""
+    y = sets.y.copy()
+    out = sets.weights[:, t] == 0.0
+    y[out] = wild(y)[out]
+    return Sets(sets.columns, y, sets.offset, sets.counts, sets.folds, sets.family, sets.center)
+
+
+WILD = {
+    "gaussian": lambda y: 1e6 * (1.0 + np.arange(y.size)) * (-1.0) ** np.arange(y.size),
+    "student_t": lambda y: 1e6 * (1.0 + np.arange(y.size)) * (-1.0) ** np.arange(y.size),
+    "laplace": lambda y: 1e6 * (1.0 + np.arange(y.size)) * (-1.0) ** np.arange(y.size),
+    "binomial": lambda y: 1.0 - y,
+    "poisson": lambda y: 50.0 * (np.arange(y.size) % 3) + y[::-1],
+    "negative_binomial": lambda y: 50.0 * (np.arange(y.size) % 3) + y[::-1],
+}
+
+
+def test_held_out_responses_never_matter(case):
+    """The most important of all: else a cross-validated loss says what one wants to hear."""
+    family, fitting, fits = case
+    t = 1
+    changed_fitting = Fitting(changed(fitting.sets, t, WILD[family]))
+    other = fitted(changed_fitting)
+    for name in MEMBERS:
+        if name in CHOOSES:
+            continue
+        for ours, theirs in zip(fits[name][:4], other[name][:4], strict=True):
+            near(theirs[..., t], ours[..., t], name)
+        one, two = fits[name].families[t], other[name].families[t]
+        if one.nuisance is not None:
+            np.testing.assert_allclose(getattr(two, one.nuisance), getattr(one, one.nuisance), rtol=1e-8)
+    # ridge asks them for the penalty, all folds together, and for nothing else
+    for ours, theirs in zip(fitting.path.points, changed_fitting.path.points, strict=False):
+        for name in ("solution", "intercept", "eta", "sigma2", "evidence"):
+            near(getattr(theirs, name)[..., t], getattr(ours, name)[..., t], name)
+    for ours, theirs in zip(fitting.ridge_start[:4], changed_fitting.ridge_start[:4], strict=True):
+        near(theirs[..., t], ours[..., t], "start")
+    assert any(np.abs(other[name].coef - fits[name].coef).max() > 1e-3 for name in MEMBERS)  # of other folds
+
+
+def test_ridge_has_the_penalty_of_least_cross_validated_loss(case):
+    _, fitting, fits = case
+    sets, path, losses = fitting.sets, fitting.path, []
+    for point in path.points:
+        eta = sets.eta(path.coef(sets, point.solution), point.intercept)
+        losses.append(0.0)
+        for t, (_, test) in enumerate(sets.folds):
+            if sets.family.constant_weights:
+                losses[-1] += np.sum((sets.y[test] - eta[test, t]) ** 2)
+            else:
+                density = point.families[t].neg_log_likelihood(sets.y[test], eta[test, t], point.sigma2[t])
+                losses[-1] += density.sum()
+    best = path.points[int(np.argmin(losses))]
+    np.testing.assert_allclose(fits["ridge"].coef, path.coef(sets, best.solution), atol=1e-12)
+
+
+def same(ours, theirs, names):
+    for name in names:
+        for kind, one, two in zip(ours[name]._fields[:4], ours[name], theirs[name], strict=False):
+            near(two, one, f"{name}: {kind}")
+
+
+def test_sparse_columns_say_the_same(case):
+    _, fitting, fits = case
+    sets = fitting.sets
+    other = Sets(sparse(sets.columns.dense()), *(getattr(sets, name) for name in Sets.__match_args__[1:]))
+    same(fits, fitted(other), MEMBERS)
+
+
+@pytest.mark.parametrize(("p", "center"), [(25, True), (100, True), (100, False)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_row_of_weight_two_is_two_rows(family, p, center):
+    sets = make_sets(family, 40, p, FOLDS, counts=True, center=center)
+    twice = np.repeat(np.arange(40), sets.counts.astype(int))
+    folds = tuple(tuple(np.flatnonzero(np.isin(twice, part)) for part in fold) for fold in sets.folds)
+    x = np.asfortranarray(sets.columns.dense()[twice])
+    ones = np.ones(twice.size)
+    other = Sets(Dense(x), sets.y[twice], sets.offset[twice], ones, folds, sets.family, center)
+    if p > 30:  # how many columns of a mode go on, or move jointly, is a matter of rows, not of their weights
+        one, two = Fitting(sets), Fitting(other)
+        for name in ("mean", "ridge"):
+            same({name: one.member(name)}, {name: two.member(name)}, [name])
+        for ours, theirs in zip(one.ridge_start[:4], two.ridge_start[:4], strict=True):
+            near(theirs, ours, "start")
+    else:
+        same(fitted(sets), fitted(other), MEMBERS)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_row_of_weight_zero_is_no_row(family):
+    sets = make_sets(family, *SHAPES["wide"], FOLDS)
+    counts, y = np.ones(40), sets.y.copy()
+    counts[[5, 17]] = 0.0
+    x = sets.columns.dense() - np.average(sets.columns.dense(), axis=0, weights=counts)
+    y[[5, 17]] = y.max()
+    kept = np.flatnonzero(counts)
+    place = np.cumsum(counts).astype(int) - 1
+    folds = tuple(tuple(place[part[counts[part] > 0.0]] for part in fold) for fold in FOLDS)
+    one = Sets(Dense(np.asfortranarray(x)), y, sets.offset, counts, FOLDS, sets.family)
+    two = Sets(
+        Dense(np.asfortranarray(x[kept])), y[kept], sets.offset[kept], counts[kept], folds, sets.family
+    )
+    same(fitted(one), fitted(two), MEMBERS)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "binomial"])
+def test_a_set_is_what_it_is_beside_any_others(name):
+    """All rows, with many folds and with one."""
+    for n, p in SHAPES.values():
+        many = fitted(make_sets(name, n, p, FOLDS))
+        few = fitted(make_sets(name, n, p, FOLDS[:1]))
+        for member in MEMBERS.keys() - CHOOSES:
+            for one, two in zip(many[member][:4], few[member][:4], strict=True):
+                np.testing.assert_allclose(two[..., -1], one[..., -1], atol=1e-8)
+                np.testing.assert_allclose(two[..., 0], one[..., 0], atol=1e-8)
+
+
+def test_each_member_is_fitted_once():
+    fitting = Fitting(make_sets("gaussian", 40, 6, FOLDS))
+    assert fitting.member("mode") is fitting.member("mode")
+    assert fitting.path is fitting.path
+
+
+def degenerate(family):
+    """Yield what may go wrong: no column, one that rests in a fold, a response that does."""
+    sets = make_sets(family, 40, 6, FOLDS)
+    X, wide = sets.columns.dense(), make_sets(family, 40, 60, FOLDS).columns.dense()
+    once = np.where(np.arange(40) == 3, 1.0, 0.0)  # constant in the set without this row
+    rests = np.where(np.arange(40) % 3 == 0, 1.0, 0.0)  # in the set without these
+    yield X[:, :0], sets.y
+    yield X[:, :1], sets.y
+    yield np.column_stack([X, once, rests, X[:, 0]]), sets.y
+    yield np.column_stack([wide, once, rests, wide[:, 0]]), sets.y
+    yield X, np.ones(40)
+    yield wide, rests
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_degenerate_data(family):
+    for X, y in degenerate(family):
+        x = Dense(np.asfortranarray(X - X.mean(axis=0)))
+        sets = Sets(x, y, np.zeros(40), np.ones(40), (FOLDS[0], NOT_THE_FOURTH), resolve_family(family))
+        for name, fit in fitted(sets).items():
+            assert fit.coef.shape == (X.shape[1], 3)
+            for value in fit[:4]:
+                assert np.isfinite(value).all(), name
