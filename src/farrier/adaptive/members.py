@@ -20,7 +20,7 @@ from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
-from farrier.adaptive.ridge import Path, cross_validated, ridge_path
+from farrier.adaptive.ridge import START, Path, cross_validated, ridge_path
 from farrier.adaptive.sets import Fits, Sets
 from farrier.adaptive.stack import Stack
 from farrier.data.standardise import SIGMA2_FLOOR
@@ -29,9 +29,6 @@ from farrier.priors import FixedScale, Horseshoe
 
 HYPER = Hyper(Horseshoe(), 1.5, FixedScale(1.0))
 """The prior of the mode: between coordinate 2, the paper's, and 1, which selects next to nothing away."""
-LEAST_SHARED = 0.1
-"""The largest penalty at which modes start, in units of the number of columns: from a larger one, at which
-next to nothing is explained, EM finds nothing."""
 ROUNDS, SWEEPS = 6, 6
 """How often a mixture takes new weights where these move, and the most sweeps between."""
 LONGEST = 2.0
@@ -79,8 +76,8 @@ class Fitting:
         evidence says nothing: there it is the largest penalty.
         """
         sets, points = self.sets, self.path.points
-        loose = [point for point in points if point.penalty <= LEAST_SHARED * max(sets.columns.shape[1], 1)]
-        points = tuple(loose) or points[-1:]
+        loose = [point for point in points if point.penalty <= START * max(sets.columns.shape[1], 1)]
+        points = tuple(loose)
         if sets.family.is_location and not sets.family.constant_weights:
             points = points[:1]
         best = np.argmin([point.evidence for point in points], axis=0)

@@ -362,7 +362,8 @@ class _State:
         """Return coefficients, sigma2, pi, inclusion and variances, as in `Mixture`."""
         second = _sum_over_slabs(self.phi * self.keep, self.sigma2 + self.keep * self.u**2)
         variance = np.maximum(second - self.b**2, 0.0)
-        return self.b, self.sigma2, self.pi, self.phi.sum(axis=0), variance
+        inclusion = np.minimum(self.phi.sum(axis=0), 1.0)
+        return self.b, self.sigma2, self.pi, inclusion, variance
 
 
 def _best(u: Any, keep: Any, base: Any, sigma2: Any) -> _Best:

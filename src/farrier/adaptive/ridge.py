@@ -27,7 +27,10 @@ from farrier.linalg import add_identity, both_triangles, cholesky, log_det
 
 PENALTIES: Vector = np.geomspace(1e4, 1e-3, 29)
 """Of a path, in units of the number of columns: at 1 the prior expects to explain half of the variance."""
-RISES = 5
+START = 0.1
+"""The largest penalty at which modes start, in the same unit: from a larger one, at which next to nothing is
+explained, EM finds nothing."""
+RISES = 3
 """So many penalties in a row that are worse than the best are enough, for a family that iterates."""
 FIRST_STEPS, STEPS, HALVINGS = 6, 2, 8
 """Newton steps at the first penalty and at each other one, and how often one is halved."""
@@ -85,7 +88,7 @@ def ridge_path(sets: Sets) -> Path:
     n, p = sets.columns.shape
     penalties = PENALTIES * max(p, 1)
     if not sets.family.constant_weights:
-        return _iterated(sets, penalties)
+        return _iterated(sets, penalties[::2])
     return _among_rows(sets, penalties) if p > n else _among_columns(sets, penalties)
 
 
@@ -252,12 +255,12 @@ def _iterated(sets: Sets, penalties: Vector) -> Path:
     K = outer(sets) if p > n else None
     points: list[Point] = []
     losses: list[float] = []
-    for i, penalty in enumerate(penalties):
+    for penalty in penalties:
         before = points[-1] if points else _nowhere(sets)
         point = before
         for _ in range(STEPS if points else FIRST_STEPS):
             point = _newton(sets, K, point, float(penalty))
-        past = i > penalties.size // 3 and _passed([point.evidence for point in points])
+        past = np.asarray(_passed([one.evidence for one in points if one.penalty <= START * p]))
         point = point._replace(evidence=np.where(past, np.inf, point.evidence))
         points.append(point)
         losses.append(cross_validated(sets, point.eta, point.sigma2, point.families))
@@ -268,7 +271,7 @@ def _iterated(sets: Sets, penalties: Vector) -> Path:
 
 def _passed(values: Any) -> Any:
     """Tell of each column whether its smallest value lies `RISES` behind."""
-    return len(values) - 1 - np.argmin(values, axis=0) >= RISES
+    return len(values) > RISES and len(values) - 1 - np.argmin(values, axis=0) >= RISES
 
 
 def cross_validated(sets: Sets, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
