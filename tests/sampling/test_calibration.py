@@ -156,7 +156,9 @@ CASES = [
     Case("poisson", 8, 12, NormalGamma(), tau_max=0.5, spread=0.7),
     Case("gaussian", 20, 4, SHAPES, thin=60),
     Case("gaussian", 8, 12, SHAPES, tau_max=None, thin=60),
-    Case("binomial", 30, 4, SHAPES, tau_max=0.5, thin=60),
+    # with b estimated too, one data set in seven is separated by effects of up to 1e5, where no chain gets in
+    # a few hundred sweeps: test_parameters_and_data_in_turn_stay_with_their_prior has that
+    Case("binomial", 30, 4, InvertedBeta(a="estimate", b=1.0), tau_max=0.5, thin=40),
 ]
 
 

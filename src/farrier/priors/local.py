@@ -67,7 +67,7 @@ class InvertedBeta:
 
     def settled(self) -> InvertedBeta:
         """Return the prior with 1/2, that of the horseshoe, for what is to be estimated."""
-        return replace(self, **dict.fromkeys(self.estimated, CENTRE))
+        return replace(self, **dict.fromkeys(self.estimated, CENTRE)) if self.estimated else self
 
     def shapes(self) -> Shapes:
         """Return what moves the shapes."""

@@ -44,6 +44,17 @@ def log_prior(log_shape: float) -> float:
     return -0.5 * ((log_shape - math.log(CENTRE)) / SPREAD) ** 2
 
 
+def log_of(shape: float) -> float:
+    """Return the logarithm of a shape, within the range whatever rounding does to its ends.
+
+    Examples
+    --------
+    >>> log_of(SHAPE_RANGE[1]) == log_of(30.0) == LOG_RANGE[1]
+    True
+    """
+    return min(max(math.log(shape), LOG_RANGE[0]), LOG_RANGE[1])
+
+
 class Shapes:
     """Moves the shapes a and b of one chain; None is one that is estimated.
 
@@ -115,7 +126,7 @@ def _draw_shape(shape: float, pulls: Vector, other: float, rng: np.random.Genera
         s = math.exp(t)
         return prior + s * pull + p * (math.lgamma(s + other) - math.lgamma(s))
 
-    return math.exp(slice_step(log_density, math.log(shape), WIDTH, rng))
+    return math.exp(slice_step(log_density, log_of(shape), WIDTH, rng))
 
 
 class Stretched(NamedTuple):
@@ -138,7 +149,7 @@ class Stretch:
 
     def __init__(self, lifted: Lifted, fixed: Vector, sign: int) -> None:
         self._lifted, self._log_fixed, self.sign = lifted, np.log(fixed), sign
-        self.log_shape = math.log(lifted.shape)
+        self.log_shape = log_of(lifted.shape)
 
     def at(self, log_shape: float) -> Stretched | None:
         """Return the local scales at another shape, or None where there are none."""

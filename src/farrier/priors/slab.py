@@ -54,7 +54,7 @@ class Slab:
 
     def settled(self) -> Slab:
         """Return the slab with the settled prior."""
-        return replace(self, prior=settled(self.prior))
+        return replace(self, prior=settled(self.prior)) if self.estimated else self
 
     def shapes(self) -> Any:
         """Return what moves the shapes of the prior."""
