@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import betaln, erfc, gammaln
+from scipy.special import betaln, erfc, gammaln, ndtr
+from scipy.stats import t as student
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -27,6 +28,44 @@ Matrix = NDArray[np.float64]
 def neg_log_inverted_beta(v: Any, a: float, b: float) -> Any:
     """-log of the density v^(a-1) (1+v)^(-a-b) / B(a, b) of lambda2."""
     return (1 - a) * np.log(v) + (a + b) * np.log1p(v) + betaln(a, b)
+
+
+SHAPE_RANGE = 0.05, 20.0
+
+
+def neg_log_shape_prior(shape: float) -> float:
+    """-log of the density of log a or log b: normal around log(1/2) with standard deviation 1, in a range."""
+    low, high = SHAPE_RANGE
+    return float(np.log(2 * shape) ** 2 / 2) if low <= shape <= high else np.inf
+
+
+def neg_log_shapes(a: float, b: float, v: Vector) -> float:
+    """-log of the density of (log a, log b) given all lambda2, a and b both unknown."""
+    prior = neg_log_shape_prior(a) + neg_log_shape_prior(b)
+    return prior + float(np.sum(neg_log_inverted_beta(v, a, b)))
+
+
+def neg_log_tail(b: float, above: Vector, w: Vector) -> float:
+    """-log of the density of log b given x_a = ``above`` and W, with lambda2 integrated out.
+
+    coef = sqrt(2 W) is normal with variance x_a / gamma(b), which is Student's t with 2 b degrees of freedom.
+    """
+    scale = np.sqrt(above / b)
+    return neg_log_shape_prior(b) - float(np.sum(student.logpdf(np.sqrt(2 * w), 2 * b, scale=scale)))
+
+
+def draw_shape(rng: np.random.Generator) -> float:
+    """A shape from its prior, by rejection."""
+    low, high = SHAPE_RANGE
+    while not low <= (shape := float(np.exp(rng.standard_normal()) / 2)) <= high:
+        pass
+    return shape
+
+
+def shape_cdf(shape: Any) -> Any:
+    """The distribution function of that prior."""
+    low, high = (ndtr(np.log(2 * end)) for end in SHAPE_RANGE)
+    return (ndtr(np.log(2 * np.asarray(shape))) - low) / (high - low)
 
 
 def neg_log_horseshoe_like(v: Any) -> Any:

@@ -16,7 +16,7 @@ import farrier
 from farrier import sample_posterior
 from farrier.families import NegativeBinomial, StudentT
 from farrier.posterior.draws import QUANTITIES, Posterior
-from farrier.priors import InverseGammaGlobal
+from farrier.priors import InverseGammaGlobal, InvertedBeta
 from farrier.sampling import chains
 from farrier.sampling.chains import Plan, Progress
 from farrier.sampling.gibbs import Model, State
@@ -34,6 +34,7 @@ WHOLE = np.arange(len(TALL)) % 4.0
 OFFSET = RNG.normal(0.0, 0.3, len(TALL))
 FAMILIES = ("gaussian", "student_t", "laplace", "binomial", "negative_binomial", "poisson")
 PRIORS = ("lasso", "normal_gamma", "student_t", "ridge", "strawderman_berger", "horseshoe_like")
+SHAPES = InvertedBeta(a="estimate", b="estimate")
 SHORT = {"n_draws": 9, "n_warmup": 12, "n_chains": 4, "random_state": 3}
 
 
@@ -69,6 +70,10 @@ CASES = {
     "known df": {**case("student_t"), "family": StudentT(df=4.0)},
     "known size": {**case("negative_binomial"), "family": NegativeBinomial(size=2.0)},
     "constant column": case(x=FLAT, store_lambda2=True),
+    "shapes": case(prior=SHAPES),
+    "shapes, p > n": case(x=WIDE, prior=SHAPES),
+    "shapes, binomial": case("binomial", prior=SHAPES, slab=2.0),
+    "shape, poisson": case("poisson", prior=InvertedBeta(a="estimate"), tau=0.3),
 }
 each_case = pytest.mark.parametrize("which", CASES)
 

@@ -67,6 +67,12 @@ LOCAL_PRIORS = [
     (InverseGammaScale(shape=0.7, scale=0.1), _inverse_gamma),
     (Ridge(), None),
 ]
+# priors that leave something to be estimated, which only the sampler does
+ESTIMATING = [
+    InvertedBeta(a="estimate", b="estimate"),
+    InvertedBeta(a="estimate", b=0.8),
+    StrawdermanBerger(b="estimate"),
+]
 GLOBAL_PRIORS = [HalfCauchy(), HalfCauchy(tau_max=0.3), InverseGammaGlobal(), FixedScale(tau2=0.05)]
 COORDINATES = [2.0, 1.75, 1.5, 1.0, 0.5]
 

@@ -11,7 +11,7 @@ from farrier.posterior.draws import QUANTITIES
 from posterior_runs import TALL, case, long, run
 
 
-@pytest.mark.parametrize("which", ["constant column", "student_t", "weights, poisson"])
+@pytest.mark.parametrize("which", ["constant column", "student_t", "weights, poisson", "shapes"])
 def test_arviz(which: str) -> None:
     pytest.importorskip("arviz_base")
     found = long(which)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+import oracles
 from farrier import sample_posterior
 from farrier.data.dense import Dense
 from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
@@ -23,11 +24,12 @@ from farrier.priors import (
     NormalGamma,
     Ridge,
     StrawdermanBerger,
+    estimated,
 )
 from farrier.sampling.gibbs import Model, State
 from farrier.sampling.metropolis import sampler
 from farrier.sampling.streams import Streams
-from registry import LOCAL_PRIORS, name
+from registry import ESTIMATING, LOCAL_PRIORS, name
 
 pytest.importorskip("polyagamma")
 pytestmark = pytest.mark.slow
@@ -38,10 +40,16 @@ LOCATION = ("gaussian", "student_t", "laplace")
 # --- the prior and the data, from their definitions ------------------------------
 
 
-def draw_lambda2(prior, size, rng):
-    """Draw the local scales."""
+def draw_shapes(prior, rng):
+    """Draw what the prior leaves to be estimated, by name."""
+    return {key: oracles.draw_shape(rng) for key in estimated(prior)}
+
+
+def draw_lambda2(prior, size, rng, shapes=None):
+    """Draw the local scales; ``shapes`` are what the prior leaves to be estimated."""
     if isinstance(prior, InvertedBeta):
-        return rng.standard_gamma(prior.a, size) / rng.standard_gamma(prior.b, size)
+        a, b = ({"a": prior.a, "b": prior.b} | (shapes or {})).values()
+        return rng.standard_gamma(a, size) / rng.standard_gamma(b, size)
     if isinstance(prior, GammaScale):
         return rng.standard_gamma(prior.shape, size) / prior.rate
     if isinstance(prior, InverseGammaScale):
@@ -132,6 +140,7 @@ class Case:
         return self.family in LOCATION
 
 
+SHAPES = InvertedBeta(a="estimate", b="estimate")
 CASES = [
     Case("gaussian", 20, 4, Horseshoe(), thin=30),
     Case("gaussian", 8, 12, Horseshoe(), tau_max=None),
@@ -145,6 +154,11 @@ CASES = [
     Case("negative_binomial", 8, 12, NormalGamma(), tau_max=0.5, spread=0.7),
     Case("poisson", 20, 4, NormalGamma(), tau_max=0.3, spread=0.7),
     Case("poisson", 8, 12, NormalGamma(), tau_max=0.5, spread=0.7),
+    Case("gaussian", 20, 4, SHAPES, thin=60),
+    Case("gaussian", 8, 12, SHAPES, tau_max=None, thin=60),
+    # with b estimated too, one data set in seven is separated by effects of up to 1e5, where no chain gets in
+    # a few hundred sweeps: test_parameters_and_data_in_turn_stay_with_their_prior has that
+    Case("binomial", 30, 4, InvertedBeta(a="estimate", b=1.0), tau_max=0.5, thin=40),
 ]
 
 
@@ -158,12 +172,13 @@ def simulate(case, rng):
     X = 0.5 + case.spread * rng.standard_normal((case.n, case.p))
     top, scale = (case.tau_max, 1.0) if case.tau_max is not None else (np.inf, case.n**-0.5)
     tau = draw_tau(top, scale, rng)
-    coef = tau * np.sqrt(draw_lambda2(case.prior, case.p, rng)) * rng.standard_normal(case.p)
+    shapes = draw_shapes(case.prior, rng)
+    coef = tau * np.sqrt(draw_lambda2(case.prior, case.p, rng, shapes)) * rng.standard_normal(case.p)
     if case.location:  # the prior acts on columns of unit variance
         coef /= X.std(axis=0)
     nuisance = draw_nuisance(case.family, rng)
     y = draw_y(case.family, X @ coef, nuisance, rng)
-    return X, y, {"coef": coef, "tau2": tau**2, "nuisance": nuisance}
+    return X, y, {"coef": coef, "tau2": tau**2, "nuisance": nuisance, "shapes": shapes}
 
 
 def sample(case, X, y, seed, **plan):
@@ -201,6 +216,8 @@ def rank_of_truth(case, seed):
     exact = statistics(
         case, X, y, truth["coef"][None], 0.0 * one, truth["tau2"] * one, one, truth["nuisance"] * one
     )
+    for key, value in truth["shapes"].items():
+        drawn[key], exact[key] = getattr(posterior, key)[0], value
     return {key: int((drawn[key] < exact[key]).sum()) for key in drawn}
 
 
@@ -270,6 +287,11 @@ class Joint:
     proper: bool = False
 
     @property
+    def name(self):
+        tail = "-proper" * self.proper + "-shapes" * bool(estimated(self.prior))
+        return f"{self.family}-{self.n}x{self.p}{tail}"
+
+    @property
     def free(self):
         return self.family in LOCATION and not self.proper
 
@@ -277,7 +299,8 @@ class Joint:
         """Draw the parameters from the prior, where it is one."""
         one = np.ones(1)
         tau2 = draw_tau(TAU_MAX, 1.0, rng) ** 2 * one
-        lambda2 = draw_lambda2(self.prior, (1, self.p), rng)
+        shapes = draw_shapes(self.prior, rng)
+        lambda2 = draw_lambda2(self.prior, (1, self.p), rng, shapes)
         nuisance = draw_nuisance(self.family, rng)
         return State(
             coef=np.sqrt(tau2 * lambda2) * rng.standard_normal((1, self.p)),
@@ -291,6 +314,7 @@ class Joint:
             accepted=0.0 * one,
             reference=np.zeros((1, self.n)),
             eta_sum=np.zeros((1, self.n)),
+            shapes=np.array([list(shapes.values())]),
             source=Streams([rng]),
         )
 
@@ -322,12 +346,15 @@ class Joint:
         sigma = np.sqrt(state.sigma2[0])
         eta = X @ state.coef[0] + state.intercept[0]
         rest = (y - eta) / sigma if self.family in LOCATION else eta * (2.0 * (y > 0.0) - 1.0)
-        return np.concatenate([state.coef[0] / sigma, state.lambda2[0], state.tau2, state.nuisance, rest])
+        shapes = np.append(state.shapes[0], np.ones(2))[:2]
+        values = (state.coef[0] / sigma, state.lambda2[0], state.tau2, state.nuisance, shapes, rest)
+        return np.concatenate(values)
 
     def bounded(self, seen):
         """Return bounded functions of what is seen, one a column."""
-        ends = np.cumsum([self.p, self.p, 1, 1])
-        coef, lambda2, tau2, nuisance, rest = np.split(seen, ends, axis=-1)
+        ends = np.cumsum([self.p, self.p, 1, 1, 2])
+        coef, lambda2, tau2, nuisance, shapes, rest = np.split(seen, ends, axis=-1)
+        log_shapes = np.arctan(np.log(shapes))
         first, wide = np.tanh(coef[..., 0]), np.arctan(np.log(lambda2[..., 0]) / 3.0)
         residual = np.tanh(0.5 * np.abs(rest).mean(axis=-1))
         return np.stack(
@@ -344,6 +371,10 @@ class Joint:
                 residual,
                 residual * np.sqrt(tau2[..., 0]),
                 residual * first**2,
+                log_shapes[..., 0],
+                log_shapes[..., 1],
+                log_shapes[..., 0] * wide,
+                log_shapes[..., -1] * np.arctan(np.log(tau2[..., 0])),
             ],
             axis=-1,
         )
@@ -362,7 +393,7 @@ def restart_scores(joint, n_chains, n_sweeps, seed):
     This holds for the improper priors too, for functions that neither shifts nor scales of y change.
     """
     rng = np.random.default_rng(seed)
-    before = np.empty((n_chains, n_sweeps, 2 * joint.p + 2 + joint.n))
+    before = np.empty((n_chains, n_sweeps, 2 * joint.p + 4 + joint.n))
     after = np.empty_like(before)
     for chain in range(n_chains):
         X, state = joint.columns(rng), joint.start(rng)
@@ -388,20 +419,23 @@ def restart_scores(joint, n_chains, n_sweeps, seed):
         Joint("student_t", StudentT(), Horseshoe(), 4, 6),
         Joint("laplace", Laplace(), Horseshoe(), 6, 3),
         Joint("laplace", Laplace(), Horseshoe(), 4, 6),
+        Joint("gaussian", Gaussian(), SHAPES, 4, 6),
+        Joint("student_t", StudentT(), SHAPES, 6, 3),
+        Joint("binomial", Binomial(), SHAPES, 4, 6),
     ],
-    ids=lambda joint: f"{joint.family}-{joint.n}x{joint.p}{'-proper' * joint.proper}",
+    ids=lambda joint: joint.name,
 )
 def test_parameters_and_data_in_turn_stay_with_their_prior(joint):
     """Geweke's test of the joint distribution, in many chains that start from it: none has to forget.
 
-    10 cases of 11 functions: one set of seeds in twenty has some |z| above 3.5 by chance.
+    13 cases of 11 to 15 functions: one set of seeds in fifteen has some |z| above 3.5 by chance.
     """
     assert np.abs(restart_scores(joint, 2000, 5, [50, joint.n, joint.p])).max() < 3.5
 
 
-@pytest.mark.parametrize("prior", [prior for prior, _ in LOCAL_PRIORS], ids=name)
+@pytest.mark.parametrize("prior", [*(prior for prior, _ in LOCAL_PRIORS), *ESTIMATING], ids=name)
 def test_sweeps_leave_the_joint_distribution_as_it_is_for_every_prior(prior):
-    """11 priors of 11 functions: one set of seeds in twenty has some |z| above 3.5 by chance."""
+    """14 priors of 11 to 15 functions: one set of seeds in fifteen has some |z| above 3.5 by chance."""
     joint = Joint("gaussian", Gaussian(), prior, 6, 3)
     assert np.abs(restart_scores(joint, 1500, 6, [60])).max() < 3.5
 
@@ -415,9 +449,10 @@ def test_sweeps_leave_the_joint_distribution_as_it_is_for_every_prior(prior):
         Joint("binomial", Binomial(), Horseshoe(), 10, 3),
         Joint("negative_binomial", NegativeBinomial(), NormalGamma(), 10, 3),
         Joint("poisson", Poisson(), NormalGamma(), 10, 3),
+        Joint("poisson", Poisson(), InvertedBeta(a="estimate", b=20.0), 10, 3),
     ],
-    ids=lambda joint: f"{joint.family}-{joint.n}x{joint.p}{'-proper' * joint.proper}",
+    ids=lambda joint: joint.name,
 )
 def test_sweeps_leave_the_joint_distribution_as_it_is_for_every_family(joint):
-    """6 families of 11 or 12 functions: one set of seeds in thirty has some |z| above 3.5 by chance."""
+    """7 cases of 11 to 15 functions: one set of seeds in twenty-five has some |z| above 3.5 by chance."""
     assert np.abs(restart_scores(joint, 1500, 6, [70])).max() < 3.5

@@ -66,14 +66,15 @@ def test_progress_in_words(capfd: pytest.CaptureFixture[str]) -> None:
 # --- memory ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", ["student_t", "student_t, p > n", "negative_binomial"])
+@pytest.mark.parametrize("which", ["student_t", "student_t, p > n", "negative_binomial", "shapes"])
 @pytest.mark.parametrize("store_lambda2", [False, True])
 def test_the_size_of_the_draws_is_known_beforehand(which: str, store_lambda2: bool) -> None:
     found = run(which, store_lambda2=store_lambda2)
     arrays = [getattr(found, name) for name in QUANTITIES if getattr(found, name) is not None]
     assert {array.dtype for array in arrays} == {np.dtype(np.float64)}
     plan = Plan(4, 12, 9, 1, store_lambda2)
-    assert sum(array.nbytes for array in arrays) == plan.bytes(found.coef.shape[2])
+    size = plan.bytes(found.coef.shape[2], (found.a is not None) + (found.b is not None))
+    assert sum(array.nbytes for array in arrays) + (found.nuisance is None) * found.tau2.nbytes == size
 
 
 def test_too_many_draws_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:

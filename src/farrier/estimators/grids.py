@@ -12,7 +12,7 @@ from farrier._checks import check_number
 from farrier._types import Vector
 from farrier.estimators.settings import NARROWEST, WIDEST
 from farrier.families import resolve_family
-from farrier.priors import LocalPrior, is_sparse, resolve_local
+from farrier.priors import LocalPrior, is_sparse, resolve_known
 from farrier.priors.base import check_tau
 
 RISING = {"tau": False, "tau_max": False, "coordinate": True, "slab": False, "sigma2": True}
@@ -57,7 +57,7 @@ def check_grid(estimator: Any, over: Any, values: Any) -> Grid:
     >>> check_grid(HorseshoeRegressor(), "a", [0.4]).settings
     [{'prior': Horseshoe(a=0.4, b=0.5)}]
     """
-    prior = resolve_local(estimator.prior)
+    prior = resolve_known(estimator.prior)
     if not isinstance(over, str) or over not in RISING or not hasattr(estimator, over):
         return _prior_grid(estimator, prior, over, values)
     _refuse_idle(estimator, over)

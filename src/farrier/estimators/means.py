@@ -21,7 +21,7 @@ from farrier.estimators.ending import warn_unfinished
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.settings import check_sigma2, em_options
 from farrier.model.fit import empty_result
-from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
+from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
 
 
 def normal_means(
@@ -61,7 +61,7 @@ def normal_means(
     params = HorseshoeRegressor(tol=tol, max_iter=max_iter, zero_threshold=zero_threshold)
     options, known = em_options(params), check_sigma2(sigma2)
     hyper = Hyper(
-        resolve_local(prior), check_number("coordinate", coordinate, high=2.0), resolve_global(tau, tau_max)
+        resolve_known(prior), check_number("coordinate", coordinate, high=2.0), resolve_global(tau, tau_max)
     )
     vector = _observations(y)
     n = vector.size

@@ -25,7 +25,7 @@ from farrier.model.chance import expected_by_chance
 from farrier.model.fit import Earlier, fit
 from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_std
-from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_local
+from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
 
 
 class HorseshoeRegressor(IntervalMixin, ChanceMixin, Scored, Selector, RegressorMixin, BaseEstimator):
@@ -241,7 +241,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Scored, Selector, Regressor
         options = em_options(self)
         spec = ModelSpec(
             family,
-            resolve_local(self.prior),
+            resolve_known(self.prior),
             resolve_global(self.tau, self.tau_max),
             check_number("coordinate", self.coordinate, high=2.0),
             check_sigma2(self.sigma2, family.has_dispersion),

@@ -22,7 +22,7 @@ from farrier.model.sample import refuse_fractions, sample
 from farrier.model.spec import ModelSpec
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import MAX_MEMORY, Extras
-from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local
+from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local, settled
 from farrier.sampling.chains import Plan, Progress
 
 
@@ -67,7 +67,9 @@ def sample_posterior(
         Also "student_t", "laplace", "poisson", "negative_binomial", "binomial", or an object of
         `farrier.families`.
     prior : str or LocalPrior, default="horseshoe"
-        As in `HorseshoeRegressor`.
+        As in `HorseshoeRegressor`. ``InvertedBeta(a="estimate", b="estimate")`` (or one of the two) draws the
+        shapes of the prior too, so that the posterior mean adapts to how sparse the truth is; the mode,
+        around which the chains start, is that of 1/2 for each.
     n_draws, n_warmup, n_chains : int
         Draws that are kept of each chain, sweeps before them that are not, and chains.
     random_state : int, numpy.random.Generator or RandomState, optional
@@ -128,9 +130,10 @@ def sample_posterior(
     rows = known_rows(columns, response.values, weights, known)
     plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
     top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
+    wanted = resolve_local(prior)
     spec = ModelSpec(
         kind,
-        resolve_local(prior),
+        settled(wanted),
         resolve_global(tau, top),
         sigma2=_variance(sigma2, kind),
         fit_intercept=fit_intercept,
@@ -139,6 +142,7 @@ def sample_posterior(
     )
     mode = remark_weights(fit(spec, rows), rows)
     warn_unfinished_mode(mode.result.status)
+    spec = replace(spec, prior=wanted)
     if isinstance(tau, str) and tau_max is None:
         spec = replace(spec, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
     extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)

@@ -20,12 +20,14 @@ from farrier.paper.peers.paths import Rule, cross_validate, glmnet, nonconvex
 from farrier.paper.peers.released import released
 from farrier.paper.peers.ridge import ridge
 from farrier.paper.peers.stability import stability
-from farrier.priors import FixedScale
+from farrier.priors import FixedScale, Horseshoe, InvertedBeta, LocalPrior
 
 CHAINS, WARMUP, DRAWS = 4, 500, 500
 """Length of the runs behind the posterior mean."""
 LEVEL = 0.95
 """Of the intervals of the adaptive estimator."""
+HORSESHOE, ADAPTIVE = Horseshoe(), InvertedBeta(a="estimate", b="estimate")
+"""The priors behind the posterior mean."""
 SMALL_TAU2 = 0.01
 """The global scale that gives what the paper prints for the normal means; any of 0.001 to 0.05 does."""
 
@@ -139,7 +141,14 @@ def _nonconvex(label: str, penalty: str) -> Method:
     return Method(label, label, run, needs=("skglm",))
 
 
-def _posterior(problem: Problem, rng: np.random.Generator, chains: int, warmup: int, draws: int) -> Any:
+def _posterior(
+    problem: Problem,
+    rng: np.random.Generator,
+    chains: int,
+    warmup: int,
+    draws: int,
+    prior: LocalPrior = HORSESHOE,
+) -> Any:
     """Sample the posterior; the chains of short runs need not agree to the last digit."""
     from farrier import sample_posterior
 
@@ -149,6 +158,7 @@ def _posterior(problem: Problem, rng: np.random.Generator, chains: int, warmup: 
             problem.design,
             problem.y,
             family=problem.kind,
+            prior=prior,
             n_chains=chains,
             n_warmup=warmup,
             n_draws=draws,
@@ -162,6 +172,14 @@ def _posterior_mean(problem: Problem, rng: np.random.Generator) -> Fit:
     if problem.kind == "means":
         return Fit(means_posterior(problem.y, WARMUP, DRAWS, rng))
     posterior = _posterior(problem, rng, CHAINS, WARMUP, DRAWS)
+    return Fit(posterior.mean(), float(posterior.intercept.mean()))
+
+
+def _posterior_adaptive(problem: Problem, rng: np.random.Generator) -> Fit:
+    """Return the mean of the posterior with the shapes of the prior estimated."""
+    if problem.kind == "means":
+        raise RequestError("'posterior-adaptive' is for regressions, not for normal means: leave it out")
+    posterior = _posterior(problem, rng, CHAINS, WARMUP, DRAWS, ADAPTIVE)
     return Fit(posterior.mean(), float(posterior.intercept.mean()))
 
 
@@ -266,6 +284,9 @@ METHODS = {
     "run-low": Method("2.5 %", "2.5 %", _single_run(lambda b: np.quantile(b, 0.025, axis=0))),
     "run-high": Method("97.5 %", "97.5 %", _single_run(lambda b: np.quantile(b, 0.975, axis=0))),
     "posterior-mean": Method("Posterior mean", None, _posterior_mean, needs=("polyagamma",)),
+    "posterior-adaptive": Method(
+        "Posterior mean, shapes estimated", None, _posterior_adaptive, needs=("polyagamma",)
+    ),
     "interval-mode": Method("At the mode", None, _interval("mode")),
     "interval-posterior": Method("Posterior", None, _interval("posterior"), needs=("polyagamma",)),
 }

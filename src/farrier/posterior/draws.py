@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 64 << 20
 """Size of the linear predictors that are worked on at a time."""
 INTERVALS = {"equal_tailed": diagnostics.equal_tailed, "highest_density": diagnostics.highest_density}
-QUANTITIES = ("coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance")
+QUANTITIES = ("coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance", "a", "b")
+MISSING = {
+    "lambda2": "ask for store_lambda2=True",
+    "nuisance": "this family has none",
+    "a": "the prior has a number for it, or none at all",
+    "b": "the prior has a number for it, or none at all",
+}
+"""Why there are no draws of a quantity."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,9 @@ class Posterior:
         With the posterior mean of ``nuisance``, where there is one.
     feature_names : tuple of str
     mode : Fitted
-        The posterior mode, found by EM.
+        The posterior mode, found by EM; where a and b are estimated, that of a = b = 1/2.
+    a, b : arrays of shape (chains, draws), or None
+        The shapes of the prior of lambda2, where ``InvertedBeta`` leaves them to be estimated.
 
     Examples
     --------
@@ -78,6 +87,8 @@ class Posterior:
     rows: Rows = field(repr=False)
     classes: Any = None
     has_names: bool = False
+    a: Any = None
+    b: Any = None
 
     def __repr__(self) -> str:
         chains, draws, p = self.coef.shape
@@ -88,13 +99,12 @@ class Posterior:
 
         Parameters
         ----------
-        of : {"coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance"}, default="coef"
+        of : {"coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance", "a", "b"}, default="coef"
             Which.
         """
         found = getattr(self, check_choice("of", of, QUANTITIES))
         if found is None:
-            hint = "ask for store_lambda2=True" if of == "lambda2" else "this family has none"
-            raise ValueError(f"there are no draws of {of}: {hint}")
+            raise ValueError(f"there are no draws of {of}: {MISSING[of]}")
         return found
 
     def mean(self, of: str = "coef") -> Any:

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from farrier._checks import check_number, check_random_state
+from farrier._types import Matrix
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.families import Family
 from farrier.posterior.draws import Posterior
+from farrier.priors import Estimating, estimated
 from farrier.sampling.chains import Draws, Outcome, Plan, Progress, Run
 from farrier.sampling.checkpoint import Checkpoint, digest_of
 from farrier.sampling.gibbs import SHRINKAGE_EVERY, Model, State
@@ -23,6 +25,7 @@ from farrier.sampling.streams import Streams
 
 MAX_MEMORY = 2 << 30
 GOOD_RHAT = 1.01
+NO_SHAPES = np.empty((0, 0, 0))
 
 
 class Extras(NamedTuple):
@@ -47,7 +50,10 @@ def draw(
     classes: Any = None,
 ) -> Posterior:
     """Run the chains; ``spec`` is what decides the draws beside the data, by name."""
-    need, room = plan.bytes(units.kept.size), check_number("max_memory", extras.max_memory)
+    need, room = (
+        plan.bytes(units.kept.size, len(estimated(model.prior))),
+        check_number("max_memory", extras.max_memory),
+    )
     if need > room:
         raise ValueError(
             f"the draws would take {need / 2**20:.0f} MiB, and max_memory allows {room / 2**20:.0f} MiB: "
@@ -132,8 +138,16 @@ def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
         accepted=np.zeros(n_chains),
         reference=np.tile(eta, (n_chains, 1)),
         eta_sum=np.zeros((n_chains, eta.size)),
+        shapes=_start_shapes(model, rng),
         source=Streams(rng),
     )
+
+
+def _start_shapes(model: Model, rng: list[np.random.Generator]) -> Matrix:
+    """Return what the prior leaves to be estimated, drawn about as far apart as its own prior is wide."""
+    if not isinstance(model.prior, Estimating) or not estimated(model.prior):
+        return np.empty((len(rng), 0))
+    return np.array([model.prior.shapes().start(r) for r in rng])
 
 
 def _entropy(random_state: Any) -> int | None:
@@ -180,6 +194,7 @@ def _posterior(
     counted = -(-after // SHRINKAGE_EVERY)
     shrinkage = np.ones(units.kept.size)
     shrinkage[units.kept] = state.shrinkage.mean(axis=0) / counted
+    shapes = dict(zip(estimated(model.prior), np.moveaxis(draws.get("shapes", NO_SHAPES), 2, 0), strict=True))
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(
         coef=draws["coef"],
@@ -196,6 +211,8 @@ def _posterior(
         rows=rows,
         classes=classes,
         has_names=names is not None,
+        a=shapes.get("a"),
+        b=shapes.get("b"),
     )
 
 

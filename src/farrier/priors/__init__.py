@@ -22,7 +22,17 @@ array([0.70710678])
 
 from __future__ import annotations
 
-from farrier.priors.base import GlobalPrior, GlobalSampler, LocalPrior, LocalSampler, is_dense, is_sparse
+from farrier.priors.base import (
+    Estimating,
+    GlobalPrior,
+    GlobalSampler,
+    LocalPrior,
+    LocalSampler,
+    estimated,
+    is_dense,
+    is_sparse,
+    settled,
+)
 from farrier.priors.global_ import FixedScale, HalfCauchy, InverseGammaGlobal
 from farrier.priors.local import (
     GammaScale,
@@ -36,10 +46,11 @@ from farrier.priors.local import (
     StrawdermanBerger,
     StudentT,
 )
-from farrier.priors.names import resolve_global, resolve_local
+from farrier.priors.names import resolve_global, resolve_known, resolve_local
 from farrier.priors.slab import Slab
 
 __all__ = [
+    "Estimating",
     "FixedScale",
     "GammaScale",
     "GlobalPrior",
@@ -58,8 +69,11 @@ __all__ = [
     "Slab",
     "StrawdermanBerger",
     "StudentT",
+    "estimated",
     "is_dense",
     "is_sparse",
     "resolve_global",
+    "resolve_known",
     "resolve_local",
+    "settled",
 ]

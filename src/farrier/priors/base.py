@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -68,6 +68,54 @@ class GlobalSampler(Protocol):
         """Move tau2 by a step that leaves its density times tau2^(-n/2) exp(-s / tau2) as it is."""
 
 
+@runtime_checkable
+class Estimating(Protocol):
+    """A local prior with shapes that may be left to be estimated, which only the sampler does."""
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """The names of those that are."""
+
+    def settled(self) -> LocalPrior:
+        """Return the prior with a number for each: that of the mode, around which chains start."""
+
+    def shapes(self) -> Any:
+        """Return what moves the shapes: a `farrier.priors.shapes.Shapes`."""
+
+
+def estimated(prior: object) -> tuple[str, ...]:
+    """Return the names of what a local prior leaves to be estimated.
+
+    Examples
+    --------
+    >>> from farrier.priors import Horseshoe, InvertedBeta
+    >>> estimated(InvertedBeta(a="estimate")), estimated(Horseshoe())
+    (('a',), ())
+    """
+    return prior.estimated if isinstance(prior, Estimating) else ()
+
+
+def settled(prior: LocalPrior) -> LocalPrior:
+    """Return the prior with a number for all that it leaves to be estimated.
+
+    Examples
+    --------
+    >>> from farrier.priors import InvertedBeta
+    >>> settled(InvertedBeta(a="estimate", b=0.8))
+    InvertedBeta(a=0.5, b=0.8)
+    """
+    return prior.settled() if isinstance(prior, Estimating) else prior
+
+
+def refusal(prior: object) -> str:
+    """Say why a prior with something to be estimated has no mode."""
+    names = " and ".join(estimated(prior))
+    return (
+        f"prior={prior!r}: the posterior mode has no estimate of {names}: draw from the posterior with "
+        f"farrier.sample_posterior, or give a number for {names}"
+    )
+
+
 def held(lambda2: Vector) -> Vector:
     """Hold scales between TINY and HUGE: their squares and reciprocals stay finite."""
     return np.minimum(np.maximum(lambda2, TINY), HUGE)
@@ -90,6 +138,14 @@ def positive_number(name: str, value: object) -> float:
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name}={value!r} must be a positive finite number")
     return float(value)
+
+
+def number_or_estimate(name: str, value: object) -> None:
+    """Refuse what is neither a positive number nor "estimate"."""
+    if isinstance(value, str) and value != "estimate":
+        raise ValueError(f"{name}={value!r} must be a positive number or 'estimate'")
+    if not isinstance(value, str):
+        positive_number(name, value)
 
 
 def check_tau(name: str, value: object) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from farrier._types import Vector
-from farrier.priors.base import held, require_positive
+from farrier.priors.base import held, number_or_estimate, refusal, require_positive
+from farrier.priors.shapes import CENTRE, Shapes
 from farrier.variates import Source, power_exponential_step, reciprocal_inverse_gaussian
 
 MIXTURE_STEPS, SLICE_STEPS = 2, 4
@@ -31,42 +32,76 @@ class InvertedBeta:
 
     Parameters
     ----------
-    a : float
-        How strong the pole at zero is.
-    b : float
+    a : float or "estimate", default=0.5
+        How strong the pole at zero is: smaller is stronger.
+    b : float or "estimate", default=0.5
         How heavy the tail is: smaller is heavier.
+
+    Notes
+    -----
+    "estimate" is for `farrier.sample_posterior`, which draws a and b with the rest, so that the posterior
+    mean adapts to how sparse the truth is. A priori log a and log b are independent, normal around log(1/2),
+    the horseshoe, with standard deviation 1, between 1/20 and 20: from very sparse to all but ridge
+    regression, and no farther than floats can bear. The posterior mode has no estimate of them, and the
+    estimators refuse to look for one.
 
     Examples
     --------
     >>> InvertedBeta(a=0.5, b=0.5) == InvertedBeta()
     True
+    >>> InvertedBeta(a="estimate", b="estimate").estimated
+    ('a', 'b')
     """
 
-    a: float = 0.5
-    b: float = 0.5
+    a: float | str = 0.5
+    b: float | str = 0.5
 
     def __post_init__(self) -> None:
-        require_positive(self, a=self.a, b=self.b)
+        number_or_estimate(f"{type(self).__name__}: a", self.a)
+        number_or_estimate(f"{type(self).__name__}: b", self.b)
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """The names of those shapes that are to be estimated."""
+        return self.shapes().names
+
+    def settled(self) -> InvertedBeta:
+        """Return the prior with 1/2, that of the horseshoe, for what is to be estimated."""
+        return replace(self, **dict.fromkeys(self.estimated, CENTRE)) if self.estimated else self
+
+    def shapes(self) -> Shapes:
+        """Return what moves the shapes."""
+        a, b = (None if isinstance(shape, str) else float(shape) for shape in (self.a, self.b))
+        return Shapes(a, b)
+
+    @property
+    def _numbers(self) -> tuple[float, float]:
+        """The shapes, if both are known."""
+        if isinstance(self.a, str) or isinstance(self.b, str):
+            raise ValueError(refusal(self))
+        return self.a, self.b
 
     def null_rate(self, coordinate: float) -> float:
         """Return A = (1 + c)/2 - a."""
-        return (1.0 + coordinate) / 2.0 - self.a
+        return (1.0 + coordinate) / 2.0 - self._numbers[0]
 
     def mode(self, w: Vector, coordinate: float) -> Vector:
         """Solve (A + m) v^2 + (A - W) v - W = 0, m = a + b; Eq. (16) is a = b = 1/2, c = 2."""
-        rate = self.null_rate(coordinate)
-        return _positive_root(rate + self.a + self.b, rate - w, w)
+        (a, b), rate = self._numbers, self.null_rate(coordinate)
+        return _positive_root(rate + a + b, rate - w, w)
 
     def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
         """Return (c/2 - a) log v + (a + b) log(1 + v)."""
-        return (coordinate / 2.0 - self.a) * np.log(lambda2) + (self.a + self.b) * np.log1p(lambda2)
+        a, b = self._numbers
+        return (coordinate / 2.0 - a) * np.log(lambda2) + (a + b) * np.log1p(lambda2)
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
         """Draw from lambda2 ~ inverse gamma(b, nu), nu ~ gamma(a, 1): the mixture that inverted betas are."""
+        a, b = self._numbers
         for _ in range(MIXTURE_STEPS):
-            nu = rng.standard_gamma(self.a + self.b, w.shape) / (1.0 + 1.0 / lambda2)
+            nu = rng.standard_gamma(a + b, w.shape) / (1.0 + 1.0 / lambda2)
             nu += w
-            lambda2 = nu / rng.standard_gamma(self.b + 0.5, w.shape)
+            lambda2 = nu / rng.standard_gamma(b + 0.5, w.shape)
         return held(lambda2)
 
 
@@ -89,7 +124,7 @@ class StrawdermanBerger(InvertedBeta):
     1.0
     """
 
-    def __init__(self, a: float = 0.5, b: float = 1.0) -> None:
+    def __init__(self, a: float | str = 0.5, b: float | str = 1.0) -> None:
         super().__init__(a, b)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farrier.priors.base import GlobalPrior, LocalPrior, check_tau
+from farrier.priors.base import GlobalPrior, LocalPrior, check_tau, estimated, refusal
 from farrier.priors.global_ import FixedScale, HalfCauchy
 from farrier.priors.local import (
     Horseshoe,
@@ -44,6 +44,23 @@ def resolve_local(prior: object) -> LocalPrior:
             "methods null_rate, mode and neg_log_density (see farrier.priors.LocalPrior)"
         )
     return candidate
+
+
+def resolve_known(prior: object) -> LocalPrior:
+    """Return the local prior that a user's argument names, if there is nothing in it to be estimated.
+
+    Examples
+    --------
+    >>> resolve_known("horseshoe")
+    Horseshoe(a=0.5, b=0.5)
+    >>> resolve_known(Horseshoe(a="estimate"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: prior=Horseshoe(a='estimate', b=0.5): the posterior mode has no estimate of a: draw from ...
+    """
+    found = resolve_local(prior)
+    if estimated(found):
+        raise ValueError(refusal(found))
+    return found
 
 
 def resolve_global(tau: object, tau_max: float) -> GlobalPrior:

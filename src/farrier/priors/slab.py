@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from farrier._types import Vector
-from farrier.priors.base import LocalPrior, require_positive
+from farrier.priors.base import LocalPrior, estimated, require_positive, settled
 from farrier.priors.local import Horseshoe
 from farrier.variates import Source
 
@@ -46,6 +46,19 @@ class Slab:
     def slab(self) -> float:
         """The width."""
         return self.width
+
+    @property
+    def estimated(self) -> tuple[str, ...]:
+        """The names of what the prior leaves to be estimated."""
+        return estimated(self.prior)
+
+    def settled(self) -> Slab:
+        """Return the slab with the settled prior."""
+        return replace(self, prior=settled(self.prior)) if self.estimated else self
+
+    def shapes(self) -> Any:
+        """Return what moves the shapes of the prior."""
+        return self.prior.shapes()  # type: ignore[attr-defined]
 
     @property
     def dense(self) -> bool:

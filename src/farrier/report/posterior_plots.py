@@ -102,8 +102,8 @@ def plot_trace(posterior: Posterior, names: Any = None, most: int = 5, axes: Any
     posterior : Posterior
         The draws.
     names : list of str, optional
-        Columns of X, or "intercept", "tau2", "sigma2", "nuisance". If left out, the coefficients with the
-        worst R-hat, and tau2 and sigma2 where they vary.
+        Columns of X, or "intercept", "tau2", "sigma2", "nuisance", "a", "b". If left out, the coefficients
+        with the worst R-hat, and tau2 and sigma2 where they vary.
     most : int, default=5
         How many coefficients to draw if ``names`` is left out.
     axes : array of matplotlib.axes.Axes, optional

@@ -14,14 +14,16 @@ from farrier.sampling import diagnostics
 if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
-SCALARS = ("intercept", "tau2", "sigma2", "nuisance")
+SCALARS = ("intercept", "tau2", "sigma2", "nuisance", "a", "b")
 """Quantities that have a picture beside the coefficients; a column of the same name comes first."""
 UNITS = {
     "intercept": "linear predictor where every column is 0",
     "tau2": "squared global scale",
     "sigma2": "squared scale of the noise, in squared units of y",
+    "a": "shape of the prior at zero",
+    "b": "shape of the prior in the tail",
 }
-LOGARITHMIC = ("tau2", "sigma2", "nuisance")
+LOGARITHMIC = ("tau2", "sigma2", "nuisance", "a", "b")
 BINS, RANK_BINS = 40, 20
 
 

@@ -48,9 +48,9 @@ class Plan(NamedTuple):
         """Return how many draws there are after so many sweeps."""
         return max(0, sweeps - self.n_warmup) // self.thin
 
-    def bytes(self, n_columns: int) -> int:
-        """Return the size of what is kept."""
-        numbers = n_columns * (2 if self.store_lambda2 else 1) + 4
+    def bytes(self, n_columns: int, n_shapes: int = 0) -> int:
+        """Return the size of what is kept; ``n_shapes`` are what the prior leaves to be estimated."""
+        numbers = n_columns * (2 if self.store_lambda2 else 1) + 4 + n_shapes
         return 8 * self.n_chains * self.n_draws * numbers
 
 
@@ -204,7 +204,7 @@ class Run:
             worst, least = float(np.nanmax(rhat(coef))), float(np.nanmin(ess_bulk(coef)))
         done, seconds = state.sweeps - first, now - self._start
         left = seconds / max(done, 1) * (self.plan.sweeps - state.sweeps)
-        size = self.plan.bytes(self.draws["coef"].shape[2])
+        size = self.plan.bytes(self.draws["coef"].shape[2], state.shapes.shape[1])
         self.report(Progress(state.sweeps, self.plan.sweeps, kept, worst, least, seconds, left, size))
         self._looked = time.perf_counter()
         self._look_cost = self._looked - now
@@ -247,4 +247,5 @@ def _same(one: Model | None, other: Model) -> bool:
 
 def _room(state: State, count: int, store_lambda2: bool) -> Draws:
     names = ["coef", "intercept", "tau2", "sigma2", "nuisance"] + ["lambda2"] * store_lambda2
+    names += ["shapes"] * (state.shapes.shape[1] > 0)
     return {name: np.empty((len(state.rng), count, *getattr(state, name).shape[1:])) for name in names}

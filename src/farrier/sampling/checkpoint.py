@@ -17,7 +17,7 @@ from farrier.files import write_file
 from farrier.sampling.gibbs import State
 from farrier.sampling.streams import Streams
 
-FORMAT = 2
+FORMAT = 3
 WRITE_SHARE = 0.05
 """Of the time, at most, goes into writing."""
 

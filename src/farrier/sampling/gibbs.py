@@ -10,6 +10,8 @@ and tau from their priors, a flat intercept and p(sigma2) = 1/sigma2. A sweep dr
 4. tau2 given the coefficients, where step 2 was left out;
 5. every lambda2_j.
 
+What the prior of lambda2 leaves to be estimated is drawn before step 2 and with step 5: see `shapes`.
+
 A family that nothing makes Gaussian moves by proposals instead: see `metropolis`. What a chain draws
 depends on its own generator alone, so it is the same in any company.
 """
@@ -30,6 +32,7 @@ from farrier.data.columns import Columns
 from farrier.data.problem import LeastSquares, Targets
 from farrier.families import Augmented, Family
 from farrier.priors import GlobalSampler, LocalSampler
+from farrier.sampling.shapes import shape_moves
 from farrier.sampling.streams import Streams
 from farrier.variates import TINY, slice_step
 
@@ -78,6 +81,7 @@ class State:
     accepted: Vector
     reference: Matrix
     eta_sum: Matrix
+    shapes: Matrix
     source: Streams
     sweeps: int = 0
 
@@ -107,7 +111,7 @@ def join(states: list[State]) -> State:
     Examples
     --------
     >>> one = np.zeros((1, 2))
-    >>> state = State(*[one] * 11, source=Streams([np.random.default_rng(0)]))
+    >>> state = State(*[one] * 12, source=Streams([np.random.default_rng(0)]))
     >>> join([state, state]).coef.shape
     (2, 2)
     """
@@ -153,7 +157,9 @@ class Gibbs:
         n, self.n_columns = model.columns.shape
         self.dof = float(model.counts.sum()) - float(model.center)
         self.collapse = not model.tau_is_known and self.n_columns > n
-        self.log_bounds = tuple(0.5 * math.log(max(end, TINY)) for end in model.tau.bounds)
+        low, high = model.tau.bounds
+        self.log_bounds = 0.5 * math.log(max(low, TINY)), 0.5 * math.log(max(high, TINY))
+        self.shapes = shape_moves(model, self.log_bounds)
 
     def sweep(self, state: State) -> None:
         """Move every chain by one sweep; the state is changed in place."""
@@ -174,6 +180,7 @@ class Gibbs:
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw sigma2, the coefficients and the intercept of one chain, and tau2 with them integrated out."""
         problem = self.problem(state, chain, rng)
+        self.move_shapes(problem, state, chain, rng)
         given = self.given(self.kernel(problem, state.lambda2[chain]), state, chain, rng)
         if self.model.sigma2 is None:
             quadratic = max(given.quadratic + self.left_over, TINY)
@@ -235,7 +242,6 @@ class Gibbs:
         if not self.collapse:
             return scaled.at(float(state.tau2[chain]))
         low, high = self.log_bounds
-        known = self.model.sigma2
         last: list[Drawable] = []
 
         def log_density(log_tau: float) -> float:
@@ -244,16 +250,31 @@ class Gibbs:
             tau2 = math.exp(2.0 * log_tau)
             there = scaled.at(tau2)
             last[:] = [there]
-            slab = scaled.log_share(tau2) if isinstance(scaled, SlabKernel) else 0.0
-            if known is None:
-                fit = self.dof * math.log(max(there.quadratic + self.left_over, TINY))
-            else:
-                fit = there.quadratic / known
-            return self.model.tau.log_density(log_tau) - 0.5 * (there.log_det + fit + slab)
+            return self.model.tau.log_density(log_tau) - 0.5 * self.misfit(scaled, there, tau2)
 
         log_tau = slice_step(log_density, 0.5 * math.log(state.tau2[chain]), TAU_WIDTH, rng)
         state.tau2[chain] = math.exp(2.0 * log_tau)
         return last[0]
+
+    def misfit(self, scaled: Kernel | SlabKernel, there: Drawable, tau2: float) -> float:
+        """Return -2 log of the likelihood of the scales, all below them integrated out."""
+        slab = scaled.log_share(tau2) if isinstance(scaled, SlabKernel) else 0.0
+        if self.model.sigma2 is None:
+            fit = self.dof * math.log(max(there.quadratic + self.left_over, TINY))
+        else:
+            fit = there.quadratic / self.model.sigma2
+        return there.log_det + fit + slab
+
+    def move_shapes(self, problem: LeastSquares, state: State, chain: int, rng: np.random.Generator) -> None:
+        """Draw what the prior leaves to be estimated, sigma2 and the coefficients integrated out."""
+        if self.shapes is None:
+            return
+
+        def log_likelihood(lambda2: Vector, tau2: float) -> float:
+            scaled = self.kernel(problem, lambda2)
+            return -0.5 * self.misfit(scaled, scaled.at(tau2), tau2)
+
+        self.shapes.move(state, chain, log_likelihood, rng)
 
     def _move_scales(self, state: State) -> None:
         """Draw tau2, unless that was done, and lambda2, for all chains at once."""
@@ -264,7 +285,10 @@ class Gibbs:
             pull = (half_square / state.lambda2).sum(axis=1)
             state.tau2 = self.model.tau.draw(self.n_columns, pull, state.tau2, source)
         half_square /= state.tau2[:, None]
-        state.lambda2 = self.model.prior.draw(half_square, state.lambda2, source)
+        if self.shapes is None:
+            state.lambda2 = self.model.prior.draw(half_square, state.lambda2, source)
+        else:
+            self.shapes.move_with_scales(state, half_square)
 
 
 class GaussianGibbs(Gibbs):
@@ -283,6 +307,8 @@ class GaussianGibbs(Gibbs):
         if self.n_columns > model.y.size:
             super().move_coefficients(state)
             return
+        for chain, rng in enumerate(state.rng if self.shapes is not None else ()):
+            self.move_shapes(problem, state, chain, rng)
         root = np.sqrt(within_slab(state.tau2[:, None] * state.lambda2, model.slab2))
         noise = source.standard_normal((len(root), problem.n_rows))
         given = Batch(problem, root, noise, source.standard_normal(root.shape))

@@ -68,6 +68,7 @@ class Metropolis(Gibbs):
                 here, accepted = there, accepted + 1
         state.coef[chain], state.intercept[chain] = here.point[:-1], here.point[-1]
         self._interweave(state, chain, here.eta, rng)
+        self.move_shapes(problem, state, chain, rng)
         self._tune(state, chain, accepted / PROPOSALS)
         self.record(state, chain, problem)
 
@@ -147,6 +148,23 @@ class Metropolis(Gibbs):
         log_tau = slice_step(log_density, here, TAU_WIDTH, rng)
         state.coef[chain] *= math.exp(log_tau - here)
         state.tau2[chain] = math.exp(2.0 * log_tau)
+
+    def move_shapes(self, problem: LeastSquares, state: State, chain: int, rng: np.random.Generator) -> None:
+        """Draw what the prior leaves to be estimated given b / (tau lambda): the coefficients move along."""
+        if self.shapes is None:
+            return
+        model, level = self.model, self.model.offset + state.intercept[chain]
+        standard = state.coef[chain] / np.sqrt(state.tau2[chain] * state.lambda2[chain])
+
+        def log_likelihood(lambda2: Vector, tau2: float) -> float:
+            coef = standard * np.sqrt(tau2 * lambda2)
+            eta = level + model.columns.matvec(coef)
+            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, eta, 1.0))
+            loss += 0.5 * float(coef @ coef) / model.slab2
+            return -loss if math.isfinite(loss) else -math.inf
+
+        self.shapes.move(state, chain, log_likelihood, rng)
+        state.coef[chain] = standard * np.sqrt(state.tau2[chain] * state.lambda2[chain])
 
     def _tune(self, state: State, chain: int, rate: float) -> None:
         """Lengthen the proposals if too many are accepted, and shorten them if too few are."""
