@@ -94,10 +94,10 @@ class _Mode(NamedTuple):
 class _Rows:
     """One training set: the least-squares problem near eta, and how far a step may go."""
 
-    def __init__(self, sets: Sets, t: int, family: Family) -> None:
+    def __init__(self, sets: Sets, t: int, family: Family, among: Mask) -> None:
         inside = sets.weights[:, t] > 0.0
-        self.family, self.center = family, sets.center
-        self.columns: Columns = sets.columns.rows(inside)
+        self.family, self.center, self.among = family, sets.center, among
+        self.columns: Columns = (sets.columns if among.all() else sets.columns.take(among)).rows(inside)
         self.y, self.offset, self.counts = sets.y[inside], sets.offset[inside], sets.weights[inside, t]
         self.total = float(self.counts.sum())
 
@@ -129,12 +129,11 @@ class _Rows:
 
 def _mode(sets: Sets, t: int, start: Start, hyper: Hyper) -> _Mode:
     """Find a mode of one training set."""
-    rows = _Rows(sets, t, start.families[t])
-    state = _State(rows, start.coef[:, t], start.second_moment[:, t], start.intercept[t], start.sigma2[t])
-    tau2 = hyper.tau.bounds[1]
-    n, allowed = rows.total, float(state.active.size)
+    n, allowed = float(sets.total[t]), float(start.coef.shape[0])
     fewest = min(FEWEST * n, MOSTLY * allowed)
     allowed = min(allowed, max(WORK / n**2, fewest))
+    state = _begin(sets, t, start, int(allowed))
+    rows, tau2 = state.rows, hyper.tau.bounds[1]
     for iteration in range(1, MOST + 1):
         d = tau2 * hyper.mode(state.second / (2.0 * state.sigma2 * tau2))
         if iteration > WIDE:
@@ -148,6 +147,19 @@ def _mode(sets: Sets, t: int, start: Start, hyper: Hyper) -> _Mode:
         if state.step(d) < TOL and iteration >= AT_LEAST:
             break
     return state.result()
+
+
+def _begin(sets: Sets, t: int, start: Start, most: int) -> _State:
+    """Return where the EM of one training set starts, with no more columns than it may ever have."""
+    second = start.second_moment[:, t]
+    among = np.ones(second.size, dtype=np.bool_)
+    if second.size > most:
+        among = second >= np.partition(second, -most)[-most]
+    rows = _Rows(sets, t, start.families[t], among)
+    eta = rows.offset + start.intercept[t]
+    if not rows.family.constant_weights:
+        eta = eta + sets.columns.matvec(start.coef[:, t])[sets.weights[:, t] > 0.0]
+    return _State(rows, start.coef[among, t], second[among], eta, start.intercept[t], start.sigma2[t])
 
 
 def _stronger(d: Vector, most: int, least: float) -> Mask | None:
@@ -164,16 +176,16 @@ def _stronger(d: Vector, most: int, least: float) -> Mask | None:
 class _State:
     """What an iteration changes."""
 
-    def __init__(self, rows: _Rows, mean: Vector, second: Vector, intercept: Any, sigma2: Any) -> None:
+    def __init__(
+        self, rows: _Rows, mean: Vector, second: Vector, eta: Vector, intercept: Any, sigma2: Any
+    ) -> None:
         self.rows, self.columns = rows, rows.columns
         self.active = np.ones(mean.size, dtype=np.bool_)
         self.mean, self.second = mean, second
         self.intercept, self.sigma2 = float(intercept), max(float(sigma2), SIGMA2_FLOOR)
         self.constant = rows.family.constant_weights
         self.problem: LeastSquares | None = rows.constant() if self.constant else None
-        self.eta = rows.offset + self.intercept
-        if not self.constant:
-            self.eta = self.eta + self.columns.matvec(mean)
+        self.eta = eta
 
     def take(self, keep: Mask) -> None:
         """Go on with some of the columns."""
@@ -221,7 +233,7 @@ class _State:
             level = float(rows.counts @ (rows.y - fit)) / rows.total if rows.center else 0.0
         else:
             level = self._level(fit)
-        return _Mode(coef, level, self.sigma2, rows.family)
+        return _Mode(scatter(rows.among, coef), level, self.sigma2, rows.family)
 
     def _level(self, fit: Vector) -> float:
         """Return the intercept that goes with a fit from which columns have gone."""

@@ -16,7 +16,7 @@ REFERENCES = ("mean", "stability")
 """Methods that are no rivals: they are there to be compared with in one respect."""
 DIFFERENCE = "Ours minus this"
 OVERALL = "all truths"
-"""The setting of what is counted over all simulated truths."""
+"""The setting of what is counted over all simulated truths but the dense ones."""
 BIN_METRICS = ("columns", "inclusion", "true")
 
 Index = dict[tuple[str, str, str], Cell]
@@ -58,11 +58,18 @@ def _shown(method: str, metric: str) -> bool:
 
 
 def _calibration(records: list[Record]) -> list[Cell]:
-    """Return of each bin of inclusion the share of true columns, and the mean inclusion."""
+    """Return of each bin of inclusion the share of true columns, and the mean inclusion.
+
+    Dense truths do not count: there every column is true, and nothing can be in or out.
+    """
     totals: dict[str, float] = defaultdict(float)
     for record in records:
         for metric, value in record.metrics.items():
-            if record.method == OURS and metric.split(" ")[0] in BIN_METRICS:
+            if (
+                record.method == OURS
+                and metric.split(" ")[0] in BIN_METRICS
+                and not _is_dense(record.setting)
+            ):
                 totals[metric] += value
     found = []
     for k in range(BINS):
@@ -75,6 +82,10 @@ def _calibration(records: list[Record]) -> list[Cell]:
                 Cell(OVERALL, f"Inclusion, bin {k}", OURS, inclusion, math.nan, math.nan, count, None)
             )
     return found
+
+
+def _is_dense(setting: str) -> bool:
+    return setting.split("-")[-1] == "dense"
 
 
 def index(cells: list[Cell]) -> Index:
