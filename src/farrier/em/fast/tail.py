@@ -28,7 +28,6 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.mstep import Hyper, m_step, noise_variance
 from farrier.em.schedule import approximate
 
-
 SMALLEST = float(np.finfo(np.float64).tiny)
 """The reciprocal of anything smaller may be too large for a float."""
 
