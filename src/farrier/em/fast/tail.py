@@ -28,6 +28,9 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.mstep import Hyper, m_step, noise_variance
 from farrier.em.schedule import approximate
 
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""The reciprocal of anything smaller may be too large for a float."""
+
 
 class EMMap(NamedTuple):
     """One EM step as a function of E[b^2] and E[RSS], the global scale fixed."""
@@ -101,6 +104,8 @@ def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
     last = np.inf
     for _ in range(LIMITS.newton_steps):
         scales, found = em.step(log_second, log_rss)
+        if not scales.prior_variance.min() >= SMALLEST:
+            return []  # a column is all but gone: there is no derivative left to take
         path.append((scales, found))
         gap = np.append(np.log(found.second_moment) - log_second, np.log(found.expected_rss) - log_rss)
         size = float(np.abs(gap).max())
