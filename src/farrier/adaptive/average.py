@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.sets import Fits, Sets
+from farrier.adaptive.sets import Fits, Sets, information
 
 TEMPER = 4.0
 """By how much log-likelihoods are divided before they become weights."""
@@ -213,7 +213,7 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
         return Judged(error, 0.5 * size * float(np.log(max(left, 1e-300))), error)
     family, sigma2 = fits.families[-1], _best_noise(sets, fits, counts, y, seen)
     loss = float(counts @ family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
-    weights = sets.counts * family.working(sets.y, eta.mean(axis=1), sigma2).weights / sigma2
+    weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
     gain = min(0.5 * float(weights.sum()) * gain, MOST_GAIN * abs(size * loss))
     return Judged(2.0 * loss, size * loss - gain, sigma2)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
-from farrier.adaptive.sets import Fold, Sets
+from farrier.adaptive.sets import Fold, Sets, information
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.columns import Columns
 from farrier.data.rows import Rows
@@ -29,6 +29,10 @@ from farrier.priors import FixedScale, Horseshoe
 RULES = ("1se", "paired")
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
+
+
+NO_COLUMNS: Any = None
+"""In the place of the columns in a copy of a fit."""
 
 
 class Progress(NamedTuple):
@@ -87,6 +91,13 @@ class Adapted:
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
         return np.asarray(columns.matvec(self.coef) + self.intercept)
+
+    def __getstate__(self) -> Any:
+        """Leave the columns of the training data out of copies: all that is ever asked of them is known."""
+        state = dict(self.__dict__)
+        if self.sets is not None and self.sets.columns is not NO_COLUMNS:
+            state |= {"corrected": self.corrected, "sets": replace(self.sets, columns=NO_COLUMNS)}
+        return state
 
     @property
     def support(self) -> Mask:
@@ -171,7 +182,7 @@ class Adapted:
         eta = np.bincount(rows, found.predicted, sets.y.size) / np.maximum(times, 1)
         weights = sets.counts * (times > 0)
         residual, sigma2 = sets.y - eta, 1.0
-        if not sets.family.constant_weights:
+        if not sets.family.is_location:
             working = self.family.working(sets.y, eta, self.sigma2 / self._error_unit)
             residual, weights = working.targets - eta, weights * working.weights
         residual = np.where(times > 0, residual, 0.0)
@@ -283,7 +294,7 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
         sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
         losses = 2.0 * family.neg_log_likelihood(y, found.predicted, sigma2)
         eta = sets.eta(found.coef[:, None], np.array([found.intercept]))[:, 0]
-        weights = sets.counts * family.working(sets.y, eta, sigma2).weights / sigma2
+        weights = sets.counts * information(family, sets.y, eta, sigma2)
     mean = float(counts @ losses) / total
     size = float(sets.counts[np.unique(rows)].sum())
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))

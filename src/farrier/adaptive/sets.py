@@ -21,6 +21,23 @@ Fold = tuple[Any, Any]
 """The rows to learn from and the rows to predict."""
 
 
+def information(family: Family, y: Vector, eta: Vector, sigma2: float) -> Vector:
+    """Return the expected information of each row about eta, or where the family does not say, its weight.
+
+    Examples
+    --------
+    >>> from farrier.families import Gaussian
+    >>> information(Gaussian(), np.zeros(2), np.zeros(2), 4.0)
+    array([0.25, 0.25])
+    """
+    constant = family.information()
+    if constant is not None:
+        return np.full(eta.shape, constant / sigma2)
+    fisher = family.fisher(eta, sigma2)
+    weights = family.working(y, eta, sigma2).weights if fisher is None else fisher
+    return np.asarray(weights / sigma2)
+
+
 class Fits(NamedTuple):
     """One fit to each training set, the last to all rows, on the scale of the prior.
 
@@ -58,7 +75,7 @@ class Sets:
     Attributes
     ----------
     columns : Columns
-        Standardised by all rows.
+        Standardised by all rows; a copy of a fit does without them.
     y, offset : arrays of shape (n,)
         The response on the scale of the prior, and the known part of the linear predictor.
     counts : array of shape (n,)
