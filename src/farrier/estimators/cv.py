@@ -96,7 +96,7 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
     several methods to the data without each fold, weighs them by how well they predict what they have not
     seen, and averages. Of the average it gives the fewest columns that say the same, how sure each column
-    is in, and intervals that cover without assumptions on the model.
+    is in, and intervals that cover without the model being true.
 
     Parameters
     ----------
@@ -266,8 +266,9 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         X, offset, exposure
             As in `predict`.
         level : float, default=0.95
-            The coverage: 1 - alpha in practice, and at least 1 - 2 alpha whatever the data are, if the rows
-            are exchangeable and each was left out once.
+            The coverage: about 1 - alpha in practice. What is proved of CV+ is 1 - 2 alpha - sqrt(2/n), if
+            rows are exchangeable, each was left out once, and fits have not seen the rows they leave out; the
+            weights of the members and the slope have (docs/adaptive.md).
         method : {"cv+"}, default="cv+"
             The intervals of Barber, Candes, Ramdas and Tibshirani (2021), from the fold fits.
 
