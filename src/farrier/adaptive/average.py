@@ -95,7 +95,9 @@ def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
     parts = list(zip(weights, members, strict=True))
     coef = np.asarray(sum(w * fits.coef for w, fits in parts))
     intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
-    inclusion = sum(w * _together(fits.inclusion) for w, fits in parts)
+    selecting = [(w, fits) for w, fits in parts if fits.selects]
+    share = sum(w for w, _ in selecting)
+    inclusion = sum(w * _together(fits.inclusion) for w, fits in selecting) / share if share > 0.0 else 0.0
     level = intercepts(sets)
     slope = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
     coef, intercept = slope * coef, level + slope * (intercept - level)
@@ -109,7 +111,7 @@ def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
         coef[:, :-1],
         intercept[:-1],
         sets.eta(coef, intercept)[rows, folds],
-        np.asarray(inclusion),
+        np.broadcast_to(inclusion, coef.shape[:1]).copy(),
     )
 
 

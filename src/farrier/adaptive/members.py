@@ -127,7 +127,7 @@ def _ridge(fitting: Fitting) -> Fits:
         losses = [cross_validated(sets, point.eta, point.sigma2, point.families) for point in points]
     best = points[int(np.argmin(losses))]
     coef = fitting.path.coef(sets, best.solution)
-    return Fits(coef, best.intercept, best.sigma2, np.zeros_like(coef), best.families)
+    return Fits(coef, best.intercept, best.sigma2, np.full_like(coef, np.nan), best.families)
 
 
 def _mode(fitting: Fitting) -> Fits:

@@ -42,7 +42,8 @@ class Fits(NamedTuple):
     """One fit to each training set, the last to all rows, on the scale of the prior.
 
     ``coef`` and ``inclusion`` have shape (p, T), ``intercept`` and ``sigma2`` (T,). ``inclusion`` is how sure
-    a column is in: 0 or 1 where the fit selects, in between where it has a probability.
+    a column is in: 0 or 1 where the fit selects, in between where it has a probability, and not a number where
+    it does not say, as ridge, which has all columns.
     """
 
     coef: Matrix
@@ -50,6 +51,11 @@ class Fits(NamedTuple):
     sigma2: Vector
     inclusion: Matrix
     families: tuple[Family, ...]
+
+    @property
+    def selects(self) -> bool:
+        """Whether the fits say which columns are in."""
+        return not np.isnan(self.inclusion).any()
 
     def only(self, which: Index) -> Fits:
         """Return some of the fits."""
