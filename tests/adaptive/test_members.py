@@ -53,10 +53,11 @@ def test_shapes_and_numbers(case):
         assert fit.intercept.shape == fit.sigma2.shape == (4,), name
         assert len(fit.families) == 4
         assert all(type(family) is type(sets.family) for family in fit.families)
-        for value in fit[:4]:
+        for value in fit[:3]:
             assert np.isfinite(value).all(), name
         assert (fit.sigma2 > 0.0).all()
-        assert ((fit.inclusion >= 0.0) & (fit.inclusion <= 1.0)).all()
+        assert fit.selects == (name != "ridge")
+        assert not fit.selects or ((fit.inclusion >= 0.0) & (fit.inclusion <= 1.0)).all()
         if not sets.family.has_dispersion:
             assert (fit.sigma2 == 1.0).all()
 
@@ -228,5 +229,5 @@ def test_degenerate_data(family):
         sets = Sets(x, y, np.zeros(40), np.ones(40), (FOLDS[0], NOT_THE_FOURTH), resolve_family(family))
         for name, fit in fitted(sets).items():
             assert fit.coef.shape == (X.shape[1], 3)
-            for value in fit[:4]:
+            for value in fit[:3]:
                 assert np.isfinite(value).all(), name

@@ -44,8 +44,8 @@ SCALES = np.geomspace(1e-3, 1e3, 121)
 class Judged(NamedTuple):
     """What cross-validation says of a member.
 
-    ``error`` is the mean squared error of a Gaussian response, else twice the mean loss; ``loss`` is minus
-    the log-likelihood of the rows left out, less what averaging gains.
+    ``error`` is the mean squared error, or twice the mean loss where there is no noise variance; ``loss`` is
+    minus the log-likelihood of the rows left out, less what averaging gains.
     """
 
     error: float
@@ -209,15 +209,15 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
     counts, y, seen = sets.counts[rows], sets.y[rows], eta[rows, folds]
     size = float(sets.counts[np.unique(rows)].sum())  # a row that is tested twice is still one
     gain = variance_gain(sets, fits.coef, eta)
+    error = float(counts @ (y - seen) ** 2) / float(counts.sum())
     if sets.family.constant_weights:
-        error = float(counts @ (y - seen) ** 2) / float(counts.sum())
         left = error - min(gain, MOST_GAIN * error)
         return Judged(error, 0.5 * size * float(np.log(max(left, 1e-300))), error)
     family, sigma2 = fits.families[-1], _best_noise(sets, fits, counts, y, seen)
     loss = float(counts @ family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
     weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
     gain = min(0.5 * float(weights.sum()) * gain, MOST_GAIN * abs(size * loss))
-    return Judged(2.0 * loss, size * loss - gain, sigma2)
+    return Judged(error if family.has_dispersion else 2.0 * loss, size * loss - gain, sigma2)
 
 
 def _best_noise(sets: Sets, fits: Fits, counts: Vector, y: Vector, eta: Vector) -> float:

@@ -259,9 +259,7 @@ def _restored(
     unit2 = units.unit**2 if family.has_dispersion else 1.0
     sparser = _sparser(sets, found, family, rule)
     members = tuple(
-        MemberRow(
-            name, MEMBERS[name].what, one.error * (unit2 if family.constant_weights else 1.0), float(weight)
-        )
+        MemberRow(name, MEMBERS[name].what, one.error * unit2, float(weight))
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
     included = units.places(inclusion(found, fitting.member("ridge")))

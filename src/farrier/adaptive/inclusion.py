@@ -1,10 +1,10 @@
 """How sure each column is in.
 
 A fit that selects says 0 or 1 of a column, a mixture its posterior probability, and the mean 0. The average
-over folds, all rows and members, by their weights, is a share of fits that have the column; ridge, which has
-all columns, does not say. Among correlated columns with one effect each fit picks another, and those that none
-has picked are told apart from the rest by ridge, which shares the effect among all of them: a small part of
-what is left to 1 goes by the size of their ridge coefficients.
+over folds, all rows and members, by their weights, is a share of fits that have the column; ridge, which
+has all columns, does not say. Among correlated columns with one effect each fit picks another, and those that
+none has picked are told apart from the rest by ridge, which shares the effect among all of them: a small part
+of what is left to 1 goes by the size of their ridge coefficients.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Fits(NamedTuple):
     """One fit to each training set, the last to all rows, on the scale of the prior.
 
     ``coef`` and ``inclusion`` have shape (p, T), ``intercept`` and ``sigma2`` (T,). ``inclusion`` is how sure
-    a column is in: 0 or 1 where the fit selects, in between where it has a probability, and not a number where
+    a column is in: 0 or 1 where the fit selects, in between where it has a probability, not a number where
     it does not say, as ridge, which has all columns.
     """
 

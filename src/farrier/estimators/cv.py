@@ -328,5 +328,6 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         self.support_, self.inclusion_ = fitted.support, fitted.inclusion
         self.members_, self.cv_error_ = fitted.members, fitted.cv_error
         self.member_weights_ = np.array([row.weight for row in fitted.members])
-        self.path_ = fitted.path
+        names = self.__dict__.get("feature_names_in_")
+        self.path_ = tuple((j if names is None else names[j], left) for j, left in fitted.path)
         self.shrinkage_ = 0.0 if fitted.average is None else fitted.average.slope

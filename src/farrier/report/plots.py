@@ -64,6 +64,8 @@ def plot_coefficients(
     >>> plot_coefficients(model).get_xlabel()
     'change of y for one standard deviation'
     """
+    if not hasattr(model, "scale_"):
+        raise TypeError(f"{type(model).__name__} has no mode to draw: its summary() has every coefficient")
     if model.coef_.ndim > 1:
         raise ValueError(
             f"the model has {len(model.coef_)} classes, one against the rest: "
