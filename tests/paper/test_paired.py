@@ -131,7 +131,8 @@ def test_what_it_comes_to_is_counted_in_the_cells(metrics, ours, met):
     found = []
     for setting in ("one", "none"):
         for k, shift in enumerate((0.0, 0.05)):
-            found.append(Record(setting, k, OURS, {"Error": ours + shift, **metrics}))
+            truth = {"Truth": 1.0} if setting == "none" else {}
+            found.append(Record(setting, k, OURS, {"Error": ours + shift, **metrics, **truth}))
             found.append(Record(setting, k, "mcp", {"Error": 1.02}))
             found.append(Record(setting, k, "mean", {"Error": 1.02}))
             found.append(Record(setting, k, "stability", {"AUC 0": 0.9, "Error": 5.0}))

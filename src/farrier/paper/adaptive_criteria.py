@@ -71,13 +71,15 @@ def _no_signal(experiment: Experiment, found: Index) -> list[str]:
     for setting in (name for name in experiment.settings if name.split("-")[-1] == "none"):
         empty = found.get((setting, "Empty", OURS))
         ours, mean = (found.get((setting, "Error", method)) for method in (OURS, "mean"))
-        if empty and ours and mean and mean.mean > 0.0:
-            above = 100.0 * (ours.mean / mean.mean - 1.0)
+        truth = found.get((setting, "Truth", OURS))
+        if empty and ours and mean and truth:
+            above = 100.0 * ((truth.mean + ours.mean) / (truth.mean + mean.mean) - 1.0)
             word = _word(empty.mean >= EMPTY and above <= ABOVE_MEAN)
             lines.append(
                 f"- {word}: {experiment.settings[setting]}: nothing is selected in {empty.mean:.0%} of "
-                f"data sets (at least {EMPTY:.0%}), error {above:+.1f} % above the mean's "
-                f"(at most {ABOVE_MEAN:g} %)."
+                f"data sets (at least {EMPTY:.0%}), the error of predictions is {above:+.2f} % above that of "
+                f"the mean (at most {ABOVE_MEAN:g} %); beyond that of the truth {number(ours.mean)} against "
+                f"{number(mean.mean)}."
             )
     return lines
 

@@ -16,7 +16,7 @@ from farrier._types import Matrix, Vector
 from farrier.paper import table3, table5, table6
 from farrier.paper.core import Fit, Kind, Problem, toeplitz_normal
 from farrier.paper.features import Base, Recipe, base
-from farrier.paper.scores import covered, excess, log_loss, means, selection
+from farrier.paper.scores import covered, excess, log_loss, loss, means, selection
 from farrier.paper.splits import DESIGNS, REPLICATES, heading, split_problem
 from farrier.paper.truths import CLASSES_AND_COUNTS, NEW_ROWS, TRUTHS, Population, Sample, observe
 
@@ -93,7 +93,10 @@ def _score(population: Population, sample: Sample, fit: Fit) -> dict[str, float]
         error = population.design.variance(fit.coef - sample.coef) + (fit.intercept - sample.intercept) ** 2
     else:
         error = excess(sample.kind, sample.new_mean, means(fit, sample.kind, sample.new))
-    return {"Error": error, **selection(fit, sample.coef), **_rows_covered(fit, sample.new_y)}
+    found = {"Error": error, **selection(fit, sample.coef), **_rows_covered(fit, sample.new_y)}
+    if not sample.coef.any():
+        found["Truth"] = loss(sample.kind, sample.new_y, sample.new_mean)
+    return found
 
 
 def _rows_covered(fit: Fit, y: Vector) -> dict[str, float]:

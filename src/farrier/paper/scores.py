@@ -46,6 +46,17 @@ def _held(probability: Vector) -> Vector:
     return np.asarray((probability + FLOOR) / (1.0 + 2.0 * FLOOR))
 
 
+def loss(kind: Kind, y: Vector, mean: Vector) -> float:
+    """Return what predictions of y cost on average: squared error, log loss, or Poisson deviance.
+
+    Examples
+    --------
+    >>> loss("gaussian", np.array([1.0, 3.0]), np.array([2.0, 3.0])), loss("poisson", np.ones(2), np.ones(2))
+    (0.5, 0.0)
+    """
+    return log_loss(y, mean) if kind == "binomial" else excess(kind, y, mean)
+
+
 def excess(kind: Kind, truth: Vector, found: Vector) -> float:
     """Return how much is lost by predicting means other than the true ones, on average over rows.
 
