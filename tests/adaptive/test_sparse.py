@@ -22,7 +22,7 @@ def problem(seed=0, n=N, p=P, rho=0.6):
 
 
 def projected(X, fit, weights, chosen, center):
-    """Return the least-squares fit to the averaged fit, and the weighted mean squared distance that is left."""
+    """Return the least-squares fit to the averaged fit, and the mean squared distance left."""
     root = np.sqrt(weights)
     design = X[:, list(chosen)]
     if center:
