@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 import oracles
-from farrier import HorseshoeClassifier, HorseshoeRegressor
+from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
 from farrier.conditional.dual import Dual, DualKernel
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import PrimalKernel
@@ -132,4 +132,8 @@ ESTIMATORS = [
     HorseshoeClassifier(),
     HorseshoeClassifier(weights="irls", class_weight="balanced"),
     HorseshoeClassifier(prior="ridge", expectation="approximate", warm_start=True),
+    HorseshoeRegressorCV(),
+    HorseshoeRegressorCV(family="poisson", cv=5),
+    HorseshoeRegressorCV(family="student_t", cv=5, selection="paired"),
+    HorseshoeClassifierCV(cv=3),
 ]

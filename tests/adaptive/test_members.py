@@ -78,10 +78,10 @@ def test_members_are_what_they_say(case):
             assert losses[1] < losses[0] - 0.02, name
 
 
-def near(theirs, ours, name):
+def near(theirs, ours, name, within=1e-8):
     known = np.abs(ours[np.isfinite(ours)])
     scale = max(float(known.max(initial=0.0)), 1e-3)
-    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-8 * scale, err_msg=name)
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=within * scale, err_msg=name)
 
 
 def changed(sets, t, wild):
@@ -141,36 +141,45 @@ def test_ridge_has_the_penalty_of_least_cross_validated_loss(case):
     np.testing.assert_allclose(fits["ridge"].coef, path.coef(sets, best.solution), atol=1e-12)
 
 
-def same(ours, theirs, names):
+def rounding(family):
+    """Return how close fits are whose sums run in another order.
+
+    The weights of Laplace noise are 1/|r|: where a fit comes close to a row, a residual of 1e-7 has lost half
+    its digits, and with them its weight.
+    """
+    return 1e-6 if family == "laplace" else 1e-8
+
+
+def same(ours, theirs, names, within=1e-8):
     for name in names:
         for kind, one, two in zip(ours[name]._fields[:4], ours[name], theirs[name], strict=False):
-            near(two, one, f"{name}: {kind}")
+            near(two, one, f"{name}: {kind}", within)
 
 
 def test_sparse_columns_say_the_same(case):
-    _, fitting, fits = case
+    family, fitting, fits = case
     sets = fitting.sets
     other = Sets(sparse(sets.columns.dense()), *(getattr(sets, name) for name in Sets.__match_args__[1:]))
-    same(fits, fitted(other), MEMBERS)
+    same(fits, fitted(other), MEMBERS, rounding(family))
 
 
-@pytest.mark.parametrize(("p", "center"), [(25, True), (100, True), (100, False)])
+@pytest.mark.parametrize(("p", "center"), [(12, True), (60, True), (100, True), (100, False), (200, True)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_row_of_weight_two_is_two_rows(family, p, center):
+    """Fewer columns than rows, between rows and observations, and more than both."""
     sets = make_sets(family, 40, p, FOLDS, counts=True, center=center)
     twice = np.repeat(np.arange(40), sets.counts.astype(int))
     folds = tuple(tuple(np.flatnonzero(np.isin(twice, part)) for part in fold) for fold in sets.folds)
     x = np.asfortranarray(sets.columns.dense()[twice])
     ones = np.ones(twice.size)
     other = Sets(Dense(x), sets.y[twice], sets.offset[twice], ones, folds, sets.family, center)
-    if p > 30:  # how many columns of a mode go on, or move jointly, is a matter of rows, not of their weights
-        one, two = Fitting(sets), Fitting(other)
-        for name in ("mean", "ridge"):
-            same({name: one.member(name)}, {name: two.member(name)}, [name])
-        for ours, theirs in zip(one.ridge_start[:4], two.ridge_start[:4], strict=True):
-            near(theirs, ours, "start")
-    else:
-        same(fitted(sets), fitted(other), MEMBERS)
+    names, one, two = list(MEMBERS), Fitting(sets), Fitting(other)
+    if family == "laplace" and p > 40:  # modes interpolate, and magnify rounding without end
+        names = ["mean", "ridge", "alone"]
+    for name in names:
+        same({name: one.member(name)}, {name: two.member(name)}, [name], rounding(family))
+    for ours, theirs in zip(one.ridge_start[:4], two.ridge_start[:4], strict=True):
+        near(theirs, ours, "start", rounding(family))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -187,7 +196,7 @@ def test_a_row_of_weight_zero_is_no_row(family):
     two = Sets(
         Dense(np.asfortranarray(x[kept])), y[kept], sets.offset[kept], counts[kept], folds, sets.family
     )
-    same(fitted(one), fitted(two), MEMBERS)
+    same(fitted(one), fitted(two), MEMBERS, rounding(family))
 
 
 @pytest.mark.parametrize("name", ["gaussian", "binomial"])

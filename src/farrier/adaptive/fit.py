@@ -117,24 +117,11 @@ class Adapted:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
             return 0.0
-        rows, _ = self.sets.tested
-        counts, losses = self.sets.counts[rows], self._losses
-        return float(counts @ losses / counts.sum()) * self._error_unit
+        return _cv_error(self.sets, self.family, self.average.predicted) * self._error_unit
 
     @property
     def _error_unit(self) -> float:
         return self.units.unit**2 if self.family.has_dispersion else 1.0
-
-    @lazy
-    def _losses(self) -> Vector:
-        """The squared errors of the rows left out, or twice their losses where there is no noise variance."""
-        assert self.sets is not None
-        assert self.average is not None
-        rows, _ = self.sets.tested
-        y, eta = self.sets.y[rows], self.average.predicted
-        if self.family.has_dispersion:
-            return np.asarray((y - eta) ** 2)
-        return np.asarray(2.0 * self.family.neg_log_likelihood(y, eta, 1.0))
 
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
         """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
@@ -147,11 +134,11 @@ class Adapted:
         eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))
         rows, folds = sets.tested
         unit = self.units.unit if self.family.is_location else 1.0
-        errors = np.abs(sets.y[rows] - self.family.mean(found.predicted)) * unit
+        errors, counts = np.abs(sets.y[rows] - self.family.mean(found.predicted)) * unit, sets.counts[rows]
         if self.family.is_location:
-            return cv_plus(self.family.mean(eta), np.ones_like(eta), folds, errors, level)
+            return cv_plus(self.family.mean(eta), np.ones_like(eta), folds, errors, level, counts)
         errors = errors / self._deviation(found.predicted)
-        found_rows = cv_plus(self.family.mean(eta), self._deviation(eta), folds, errors, level)
+        found_rows = cv_plus(self.family.mean(eta), self._deviation(eta), folds, errors, level, counts)
         return self._within_range(found_rows)
 
     def _deviation(self, eta: Any) -> Any:
@@ -279,6 +266,17 @@ def _restored(
         found,
         sparser,
     )
+
+
+def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
+    """Return the mean squared error of rows left out; twice their mean loss where noise has no variance."""
+    rows, _ = sets.tested
+    y, counts = sets.y[rows], sets.counts[rows]
+    if family.has_dispersion:
+        losses = (y - predicted) ** 2
+    else:
+        losses = 2.0 * family.neg_log_likelihood(y, predicted, 1.0)
+    return float(counts @ losses) / float(counts.sum())
 
 
 def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:

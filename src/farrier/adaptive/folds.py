@@ -75,12 +75,14 @@ def given_folds(cv: Any, rows: Rows, X: Any, labels: Any, groups: Any) -> tuple[
     >>> [test.tolist() for _, test in given_folds(KFold(2), rows, np.zeros((4, 1)), rows.y, None)]
     [[0, 1], [2, 3]]
     """
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        if groups is not None and np.unique(np.asarray(groups)).size == 1:
+            raise ValueError("groups has one label only, so that no group can be left out: give two or more")
         pairs = list(cv.split(X, labels, groups))
     else:
         try:
             pairs = [(train, test) for train, test in cv]
-        except TypeError:
+        except (TypeError, ValueError):
             raise TypeError(
                 f"cv={cv!r} is neither a number of folds, nor a splitter of scikit-learn, nor pairs of "
                 "rows to learn from and rows to predict"
@@ -102,7 +104,12 @@ def given_folds(cv: Any, rows: Rows, X: Any, labels: Any, groups: Any) -> tuple[
 
 def _places(place: Any, which: Any, number: int) -> Any:
     which = np.asarray(which)
-    which = np.flatnonzero(which) if which.dtype == bool else which
+    if which.ndim != 1 or (which.size and which.dtype.kind not in "iub"):
+        raise ValueError(f"fold {number} of cv must have row numbers or masks, not {which!r:.60}")
+    if which.dtype == bool:
+        if which.size != place.size:
+            raise ValueError(f"fold {number} of cv has a mask of {which.size} rows, but X has {place.size}")
+        which = np.flatnonzero(which)
     if which.size and (which.min() < -place.size or which.max() >= place.size):
         raise ValueError(f"fold {number} of cv has a row beyond the {place.size} rows of X")
     found = place[which.astype(int)]
@@ -119,7 +126,8 @@ def check_folds(folds: tuple[Fold, ...], y: Vector, varies: bool) -> tuple[Fold,
     ValueError: fold 0 of cv leaves 1 row to learn from: use fewer folds, or larger training sets
     """
     if len(folds) < 2:
-        raise ValueError(f"cv has {len(folds)} fold: at least two are needed, and ten are usual")
+        folds_are = "1 fold" if folds else "0 folds"
+        raise ValueError(f"cv has {folds_are}: at least two are needed, and ten are usual")
     for number, (train, test) in enumerate(folds):
         if len(train) < 2:
             rows = f"{len(train)} row{'' if len(train) == 1 else 's'}"

@@ -29,13 +29,13 @@ CHUNK = 1 << 22
 """New rows times training rows that are worked on at a time."""
 RIDGE = 0.1
 """What is added to the correlation matrix of the columns before it is inverted."""
-
-
 LEAST_KEPT = 1e-9
 """No column keeps less of itself than this, or its interval would not be finite."""
 
 
-def cv_plus(mean: Matrix, unit: Matrix, folds: Vector, errors: Vector, level: float) -> Matrix:
+def cv_plus(
+    mean: Matrix, unit: Matrix, folds: Vector, errors: Vector, level: float, counts: Vector | None = None
+) -> Matrix:
     """Return the CV+ intervals of new rows.
 
     Parameters
@@ -48,6 +48,8 @@ def cv_plus(mean: Matrix, unit: Matrix, folds: Vector, errors: Vector, level: fl
         The size of the error then, in its unit.
     level : float
         1 - alpha.
+    counts : array of shape (n,), optional
+        How often each row counts; once if not given.
 
     Returns
     -------
@@ -59,20 +61,29 @@ def cv_plus(mean: Matrix, unit: Matrix, folds: Vector, errors: Vector, level: fl
     >>> cv_plus(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(19, dtype=int), errors, 0.9)
     array([[-18.,  18.]])
     """
-    n = errors.size
-    low = math.floor((1.0 - level) * (n + 1) + 1e-9) - 1  # the place of the quantile among n sorted values
-    high = n - 1 - low
+    counts = np.ones(errors.size) if counts is None else counts
+    rank = math.floor((1.0 - level) * (float(counts.sum()) + 1.0) + 1e-9)  # of the end among the values
     found = np.empty((mean.shape[0], 2))
-    step = max(1, CHUNK // n)
+    if rank < 1:
+        found[:] = (-np.inf, np.inf)
+        return found
+    step = max(1, CHUNK // errors.size)
     for start in range(0, mean.shape[0], step):
         rows = slice(start, start + step)
         middle, reach = mean[rows][:, folds], unit[rows][:, folds] * errors
-        if low < 0:
-            found[rows] = (-np.inf, np.inf)
-            continue
-        found[rows, 0] = np.partition(middle - reach, low, axis=1)[:, low]
-        found[rows, 1] = np.partition(middle + reach, high, axis=1)[:, high]
+        found[rows, 0] = _smallest(middle - reach, counts, rank)
+        found[rows, 1] = -_smallest(-middle - reach, counts, rank)
     return found
+
+
+def _smallest(values: Matrix, counts: Vector, rank: int) -> Vector:
+    """Return the value of this rank, from 1, in each row; each counts so often."""
+    if np.all(counts == 1.0):
+        return np.asarray(np.partition(values, rank - 1, axis=1)[:, rank - 1])
+    order = np.argsort(values, axis=1)
+    reached = np.cumsum(counts[order], axis=1) >= rank - 1e-9
+    place = np.take_along_axis(order, np.argmax(reached, axis=1)[:, None], axis=1)
+    return np.asarray(np.take_along_axis(values, place, axis=1)[:, 0])
 
 
 class Corrected(NamedTuple):

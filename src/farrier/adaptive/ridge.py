@@ -7,7 +7,8 @@ intercept: its columns are centred by its own weights, by algebra.
 Of a Gaussian response and p > n the fits without a fold follow from one eigendecomposition. Let H take y to
 its fit to all rows. A fit without the rows o predicts them with the errors (I - H_oo)^-1 (y - Hy)_o, it is
 the fit to all rows whose y_o are replaced by these predictions, and log det of the covariance of the other
-rows is that of all rows plus log det (I - H_oo). What y_o was does not matter: it is taken to be 0.
+rows is that of all rows plus log det (I - H_oo). What y_o was does not matter: it is taken to be 0. The trace
+of I - H without the rows o is that of I - H less that of (I - H)_oo^-1 [(I - H)^2]_oo.
 
 The evidence of a penalty is the marginal likelihood of y with b ~ N(0, sigma2 / penalty); of other families
 that of Laplace's approximation.
@@ -44,8 +45,7 @@ class Point(NamedTuple):
     ``solution`` are the dual coefficients (n, T) or, with fewer columns than rows, the coefficients (p, T);
     ``evidence`` is minus the log marginal likelihood of each set, up to a constant; infinite where a family
     that iterates need not have gone on, for how far it did is up to the other sets. ``fit_trace`` are the
-    degrees of freedom that the fit uses up (of a Gaussian response and p > n, a training set is said to use
-    its share of those of all rows).
+    degrees of freedom that the fit uses up.
     """
 
     penalty: float
@@ -109,10 +109,11 @@ def _among_rows(sets: Sets, penalties: Vector) -> Path:
     left_out = [np.flatnonzero(column == 0.0) for column in sets.weights[:, :-1].T]
     least = NO_NOISE * np.einsum("it,it->t", known, known) + 1e-300
     degrees = _degrees(sets)
+    inside = sets.y.size - np.array([rows.size for rows in left_out] + [0])
     points = []
     for penalty in penalties:
         kept = penalty / (values + penalty)  # I - H = U kept U' - q q'
-        Y, more = known.copy(), np.zeros(sets.n_sets)
+        Y, more, left = known.copy(), np.zeros(sets.n_sets), np.full(sets.n_sets, kept.sum() - q @ q)
         for t, rows in enumerate(left_out):
             if not rows.size:
                 continue
@@ -121,11 +122,13 @@ def _among_rows(sets: Sets, penalties: Vector) -> Path:
             error = part @ (kept * among[:, t]) - q[rows] * level[t]
             Y[rows, t] = -lapack.dpotrs(factor, error, lower=1)[0]
             more[t] = log_det(factor)
+            half = lapack.dtrtrs(factor, part * kept - np.outer(q[rows], q @ U), lower=1)[0]
+            left[t] -= float(np.einsum("ij,ij->", half, half))
         A = (U @ (kept[:, None] * (U.T @ Y)) - np.outer(q, q @ Y)) / penalty
         alpha, intercept = root[:, None] * A, (q @ Y) / np.sqrt(sets.counts.sum())
         square = np.maximum(penalty * np.einsum("it,it->t", Y, A), least)
         evidence = 0.5 * (degrees * np.log(square) - np.log(kept).sum() + more)
-        trace = (1.0 - kept).sum() * sets.total / sets.total[-1]
+        trace = inside - float(sets.center) - left
         eta = K @ alpha + intercept
         families = (sets.family,) * sets.n_sets
         points.append(Point(penalty, alpha, intercept, eta, square / sets.total, evidence, trace, families))
