@@ -49,6 +49,11 @@ class Metropolis(Gibbs):
         """Whether `move_coefficients` leaves nothing to be drawn of tau2: proposals may be refused."""
         return False
 
+    def move_coefficients(self, state: State) -> None:
+        """Move every chain; a proposal so far away that its likelihood is no float is refused in silence."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            super().move_coefficients(state)
+
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Propose, accept or not, and tune while that is allowed."""
         self._move_reference(state, chain)
