@@ -6,7 +6,7 @@
 | ridge | the penalty of least cross-validated error | all columns have a small effect |
 | mode | a horseshoe mode, coordinate 1.5, from the ridge of most evidence | effects are many or correlated |
 | mixture | a normal mixture, started at the mode | some effects are large, some small |
-| alone | a normal mixture, started at nothing | very few effects, very many columns |
+| alone | a normal mixture, started at forward selection | very few effects, very many columns |
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
+from farrier.adaptive.forward import forward
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
 from farrier.adaptive.ridge import START, Path, cross_validated, ridge_path
@@ -137,11 +138,24 @@ def _mode(fitting: Fitting) -> Fits:
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
     def fit(fitting: Fitting) -> Fits:
         begin = fitting.member("mean" if start is None else start)
+        if start is None:
+            begin = _few(fitting.sets, begin)
         if fitting.sets.family.constant_weights:
             return _gaussian_mixture(fitting.sets, begin)
         return _moving_mixture(fitting.sets, begin)
 
     return fit
+
+
+def _few(sets: Sets, begin: Fits) -> Fits:
+    """Return what forward selection finds near the intercepts alone."""
+    eta = sets.eta(begin.coef, begin.intercept)
+    targets, weights = sets.linearised(eta, begin.sigma2, begin.families)
+    coef = forward(sets.stack(targets, weights))
+    left = targets - sets.columns.matvec(coef)
+    level = np.einsum("it,it->t", weights, left) / weights.sum(axis=0) if sets.center else begin.intercept
+    found = begin._replace(coef=coef, intercept=level)
+    return found if sets.family.never_overshoots else _held(sets, begin, found, eta, weights)
 
 
 def _gaussian_mixture(sets: Sets, begin: Fits) -> Fits:
@@ -205,6 +219,6 @@ MEMBERS: dict[str, Member] = {
     "ridge": Member("ridge at the penalty of least cross-validated error", _ridge),
     "mode": Member("horseshoe mode in coordinate 1.5, from the ridge of largest evidence", _mode),
     "mixture": Member("normal mixture started at the mode", _mixture("mode")),
-    "alone": Member("normal mixture started at the mean", _mixture(None)),
+    "alone": Member("normal mixture started at forward selection", _mixture(None)),
 }
 DEFAULT = tuple(MEMBERS)

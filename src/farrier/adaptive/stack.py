@@ -137,6 +137,27 @@ class Stack:
         rows = self._w[:, t] > 0.0
         self._r[rows, t] -= (change @ self._block(t, where).x) / np.sqrt(self._w[rows, t])
 
+    def targets(self) -> Matrix:
+        """Return z, weighted and centred."""
+        return np.asarray(np.sqrt(self._w) * self._z)
+
+    def pull_of(self, rows: Matrix) -> Matrix:
+        """Return X'r of weighted residuals."""
+        return np.asarray(self.columns.rmatvec(np.sqrt(self._w) * rows))
+
+    def one_each(self, which: Index) -> Matrix:
+        """Return one column of each problem, weighted and centred."""
+        keep = np.zeros(self.columns.shape[1], dtype=np.bool_)
+        keep[which] = True
+        x = self.columns.take(keep).dense()[:, np.searchsorted(np.flatnonzero(keep), which)]
+        return np.asarray(np.sqrt(self._w) * (x - self._mean[which, np.arange(which.size)]))
+
+    def normal(self, t: int, where: Index) -> tuple[Matrix, Vector, float]:
+        """Return X'X and X'z of a few columns of a problem, and z'z."""
+        x, rows = self._block(t, where).x, self._w[:, t] > 0.0
+        z = np.sqrt(self._w[rows, t]) * self._z[rows, t]
+        return x @ x.T, x @ z, float(z @ z)
+
     def _block(self, t: int, where: Index) -> Block:
         number = int(self._numbers[t])
         known = self._blocks.get(number)

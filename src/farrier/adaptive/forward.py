@@ -1,0 +1,72 @@
+"""Forward selection in all training sets at once: where a mixture starts that looks for very few columns.
+
+Each step adds to each set the column that explains most of what is left, and fits those chosen by least
+squares. Of all steps the one with the least n log(residual sum of squares) + k (log n + 2 log p) counts: the
+extended Bayesian information criterion of k columns (Chen and Chen 2008). Effects that hide each other need
+not pass it one by one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from farrier._types import Matrix
+from farrier.adaptive.stack import Stack
+
+SHARE, MOST = 0.25, 30
+"""The most columns, as a share of the observations, and in all."""
+PATIENCE = 12
+"""So many columns in a row that do not pay end it."""
+LEFT, TIED = 1e-10, 1e-6
+"""What is left of the targets when they are explained, and of a column that others make up."""
+
+
+def forward(data: Stack) -> Matrix:
+    """Return the coefficients (p, T) of forward selection in each problem of a stack.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 30))
+    >>> y = 2.0 * X[:, 4] + 0.5 * rng.standard_normal(50)
+    >>> coef = forward(Stack(Dense(X), y[:, None], np.ones((50, 1))))
+    >>> np.flatnonzero(coef[:, 0]), coef[4].round(1)
+    (array([4]), array([2.]))
+    """
+    p, problems = data.squares.shape
+    coef, left = np.zeros((p, problems)), data.targets()
+    total = np.maximum(data.total, 1e-300)
+    most = int(min(MOST, SHARE * data.n.max(), p))
+    asked = np.log(np.maximum(data.n, 2.0)) + 2.0 * np.log(max(p, 2))
+    least, best = np.zeros(problems), np.zeros(problems, dtype=int)  # of the criterion; 0 with no column
+    basis = np.zeros((most, *left.shape))
+    chosen = np.zeros((most, problems), dtype=int)
+    for step in range(most):
+        gain = np.divide(
+            data.pull_of(left) ** 2, data.squares, out=np.zeros_like(coef), where=data.squares > 0.0
+        )
+        gain[chosen[:step], np.arange(problems)] = 0.0
+        chosen[step] = np.argmax(gain, axis=0)
+        left = _without(data.one_each(chosen[step]), basis, step, left)
+        share = np.maximum((left * left).sum(axis=0) / total, LEFT)
+        criterion = data.n * np.log(share) + (step + 1) * asked
+        better = (criterion < least) & (step + 1 <= SHARE * data.n)
+        least, best = np.where(better, criterion, least), np.where(better, step + 1, best)
+        if np.all(step + 1 - best >= PATIENCE):
+            break
+    for t in range(problems):
+        columns = np.sort(chosen[: best[t], t])
+        if columns.size:
+            gram, pull, _ = data.normal(t, columns)
+            coef[columns, t] = np.linalg.lstsq(gram, pull, rcond=None)[0]
+    return coef
+
+
+def _without(column: Matrix, basis: Matrix, step: int, left: Matrix) -> Matrix:
+    """Put what is new of a column of each problem into the basis, and return what it leaves."""
+    new = column - np.einsum("kit,kt->it", basis[:step], np.einsum("kit,it->kt", basis[:step], column))
+    size = np.sqrt((new * new).sum(axis=0))
+    known = size <= TIED * np.sqrt((column * column).sum(axis=0))
+    basis[step] = np.where(known, 0.0, new / np.where(known, 1.0, size))
+    return np.asarray(left - basis[step] * (basis[step] * left).sum(axis=0))
