@@ -63,10 +63,11 @@ def chosen(text: str) -> list[str]:
 
 
 def _is_simulated(case: Case) -> bool:
-    """Whether a task can make data of the shape."""
+    """Whether a task in which our default competes can make data of the shape."""
     try:
         n, p = case.size
-        return n > 1 and p >= len(TASKS[case.task].simulation.effects)
+        task = TASKS[case.task]
+        return OURS in task.methods and n > 1 and p >= len(task.simulation.effects)
     except (KeyError, ValueError):
         return False
 
@@ -80,4 +81,4 @@ def action_of(name: str) -> Action:
     case = case_of(name)
     task = TASKS[case.task]
     X, y = task.simulation.make_data(*case.size, SEEDS[0])
-    return lambda: task.methods[OURS].fit(X, y)[0]
+    return lambda: task.methods[OURS].fit(X, y).coef

@@ -67,7 +67,8 @@ def execute(steps: list[Step], problems: list[Problem]) -> Run:
         _add(run, step, environments)
         for name in step.methods:
             result = run.results[step.case, name]
-            outcome = f"{number(result.cpu)} s" if result.cpu is not None else result.reason
+            seconds = result.first_cpu if result.cpu is None else result.cpu
+            outcome = result.reason if result.failed else f"{number(seconds)} s"
             say(f"[{k}/{len(steps)}] {step.case.name} {name}: {outcome}")
     for problem in problems:
         for name, sampled in measure_problem(problem, environments).items():

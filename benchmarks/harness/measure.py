@@ -18,7 +18,8 @@ class Result:
 
     ``rounds`` has one list for each round: the CPU seconds of a fit at each of the method's turns in that
     round. A round in which the method was not timed is an empty list, so that the rounds of the methods of
-    a case match one to one.
+    a case match one to one. ``whole`` is the peak resident size of the process in bytes, ``peak`` how far
+    it is above the data.
     """
 
     case: Case
@@ -31,6 +32,7 @@ class Result:
     rounds: list[list[float]] = field(default_factory=list)
     fits_per_turn: int | None = None
     peak: int | None = None
+    whole: int | None = None
     quality: list[dict[str, float]] = field(default_factory=list)
 
     @property
@@ -43,6 +45,11 @@ class Result:
         """Median CPU seconds of a fit over the rounds."""
         fits = self.fits
         return statistics.median(fits) if fits else None
+
+    @property
+    def failed(self) -> bool:
+        """Whether no fit was timed because something went wrong."""
+        return self.cpu is None and bool(self.reason)
 
     @property
     def slow(self) -> bool:

@@ -48,7 +48,7 @@ def check_list(run: Run) -> str:
 def imports_text(run: Run) -> str:
     """Say what importing the package adds."""
     if run.imports is None:
-        return "The import was not measured: the package could not be imported."
+        return "The import was not measured: our default did not run, or the package could not be imported."
     ms = {name: f"{seconds * 1e3:.1f} ms" for name, seconds in run.imports.items()}
     return (
         f"What `{ESTIMATORS}` adds to importing numpy, scipy.linalg and sklearn.base, median difference "
@@ -112,11 +112,13 @@ one of them, one at a time, times a fit; one whose fit takes under 0.1 s times a
 gives their mean. Our default is timed before, between and after the others of a round and counts with the
 mean. In parentheses, how many times its CPU a method takes: the median over the rounds of the ratio within
 the round, which need not be the ratio of the two medians. `*`: a fit takes more than 20 s, so one was
-timed, in the first round."""
+timed, in the first round. "First fit": there were no rounds."""
 
 QUALITY_TEXT = """Rows of X are AR(1) with correlation 0.7 and standard normal margins; the first columns have
 an effect, the others none. Selected means not exactly zero. Model error is (b - b_hat)' Sigma (b - b_hat).
-Averages over five data sets, or one for a method whose fit takes 15 s or more."""
+Our adaptive estimators have two answers: what is selected is that of the sparse one (`support_`), the model
+error that of the average (`coef_`). Averages over five data sets, or one for a method whose fit takes 15 s or
+more or has no rounds."""
 
 COLD_TEXT = """CPU seconds from the start of the process to the end of the first fit, making the data
 excluded; in parentheses, importing the library (numpy is already there) + the first fit, compilation

@@ -63,7 +63,8 @@ def cpu_cell(run: Run) -> Cell:
 
     def cell(result: Result) -> str:
         if result.cpu is None:
-            return f"{result.reason} (first fit {number(result.first_cpu)})"
+            first = f"first fit {number(result.first_cpu)}"
+            return f"{result.reason} ({first})" if result.reason else first
         star = "*" if result.slow else ""
         ratio = run.ratio(result.case, result.method)
         beside = "" if result.method == OURS or ratio is None else f" ({number(ratio)}x)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.peers.methods import OURS
 from benchmarks.tasks.task import Case
 
 
@@ -14,12 +15,13 @@ def verdict(passed: bool | None) -> str:
 
 @dataclass(frozen=True)
 class Check:
-    """One promise; ``passed`` is None when the run did not measure it."""
+    """One promise of a method of ours; ``passed`` is None when the run did not measure it."""
 
     text: str
     measured: str
     passed: bool | None
     case: Case | None = None
+    method: str = OURS
 
     @property
     def verdict(self) -> str:

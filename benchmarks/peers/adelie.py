@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 
 from benchmarks.arrays import Array
-from benchmarks.peers.methods import Fitted, Method
+from benchmarks.peers.methods import Fitted, Method, nonzero
 
 
 def fit(X: Array, y: Array, **options: float) -> Fitted:
@@ -17,7 +17,7 @@ def fit(X: Array, y: Array, **options: float) -> Fitted:
     family = adelie.glm.gaussian(y)
     search = adelie.cv_grpnet(design, family, n_folds=10, seed=0, progress_bar=False, **options)
     state = search.fit(design, family, progress_bar=False)
-    return np.asarray(state.betas[-1].todense()).ravel(), float(state.intercepts[-1])
+    return nonzero(np.asarray(state.betas[-1].todense()).ravel(), float(state.intercepts[-1]))
 
 
 LASSO = Method("adelie", "adelie cv_grpnet(n_folds=10)", "adelie", ("adelie",), True, fit)

@@ -1,23 +1,33 @@
 """What a method is.
 
-Every method is a function from ``(X, y)`` to ``(coefficients on the raw scale, intercept)``. Libraries are
-imported by name inside the functions, because each peer is installed only in its own environment.
+Every method is a function from ``(X, y)`` to its answer on the raw scale. Libraries are imported by name
+inside the functions, because each peer is installed only in its own environment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.arrays import Array
 
-Fitted = tuple[Array, float]
-
 OURS = "farrier"
 """Name of our own default in every task; it runs in the interpreter that runs the benchmark."""
+ADAPTIVE = "farrier-cv"
+"""Name of our estimator that adapts to the unknown sparsity, in every task that has one."""
+
+
+class Fitted(NamedTuple):
+    """An answer: the coefficients and the intercept that predict, and which columns are selected."""
+
+    coef: Array
+    intercept: float
+    selected: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,21 @@ def named(*methods: Method) -> dict[str, Method]:
     return {m.name: m for m in methods}
 
 
+def nonzero(coef: Array, intercept: float) -> Fitted:
+    """Return an answer that selects the columns whose coefficients are not exactly zero."""
+    return Fitted(coef, intercept, coef != 0.0)
+
+
 def attributes(model: Any) -> Fitted:
     """Read the coefficients of an estimator that follows scikit-learn."""
-    return np.asarray(model.coef_, dtype=float).ravel(), float(np.asarray(model.intercept_).item())
+    return nonzero(np.asarray(model.coef_, dtype=float).ravel(), float(np.asarray(model.intercept_).item()))
+
+
+def adaptive(estimator: str) -> Method:
+    """Return an adaptive estimator of ours: the average predicts, its sparse answer selects."""
+
+    def fit(X: Array, y: Array) -> Fitted:
+        model = getattr(import_module("farrier"), estimator)().fit(X, y)
+        return attributes(model)._replace(selected=np.asarray(model.support_, dtype=bool))
+
+    return Method(ADAPTIVE, f"farrier {estimator}()", None, (f"farrier:{estimator}",), True, fit)

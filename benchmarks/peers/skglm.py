@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy as np
 
 from benchmarks.arrays import Array
-from benchmarks.peers.methods import Fitted, Method
+from benchmarks.peers.methods import Fitted, Method, nonzero
 
 
 def fit(X: Array, y: Array) -> Fitted:
@@ -27,7 +27,7 @@ def fit(X: Array, y: Array) -> Fitted:
         loss += (residual**2).sum(axis=0)
     best = int(loss.argmin())
     coef = model.path(Z, response, penalties[: best + 1])[1][:, -1] / scale
-    return coef, float(y.mean() - centre @ coef)
+    return nonzero(coef, float(y.mean() - centre @ coef))
 
 
 MCP = Method("skglm-mcp", "skglm MCPRegression, 10-fold path", "skglm", ("skglm",), True, fit)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.arrays import Array
+from benchmarks.peers.methods import Fitted
 
 RHO = 0.7
 
@@ -70,17 +71,19 @@ class Simulation:
             carried = RHO * (carried + d)
         return total
 
-    def quality(self, coef: Array, seed: int) -> Quality:
-        """Compare fitted coefficients with the truth; one is selected when it is not exactly zero."""
-        selected = coef != 0.0
-        hits = int(selected[: len(self.effects)].sum())
-        total = int(selected.sum())
-        return Quality(seed, total, hits, total - hits, self.model_error(coef))
+    def quality(self, fitted: Fitted, seed: int) -> Quality:
+        """Compare an answer with the truth."""
+        hits = int(fitted.selected[: len(self.effects)].sum())
+        total = int(fitted.selected.sum())
+        return Quality(seed, total, hits, total - hits, self.model_error(fitted.coef))
 
-    def check(self, X: Array, y: Array, coef: Array, intercept: float) -> None:
+    def check(self, X: Array, y: Array, fitted: Fitted) -> None:
         """Refuse an answer that cannot be one: of another size, not finite, or worse than a constant."""
+        coef, intercept, selected = fitted
         if coef.shape != (X.shape[1],):
             raise ValueError(f"{coef.size} coefficients for {X.shape[1]} columns")
+        if selected.shape != coef.shape:
+            raise ValueError(f"a selection of shape {selected.shape} for {X.shape[1]} columns")
         eta = intercept + X @ coef
         if not np.isfinite(eta).all():
             raise ValueError("the answer is not finite")

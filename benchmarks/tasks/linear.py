@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.arrays import Array
 from benchmarks.peers import abess, adelie, celer, glmnet, scikit_learn, skglm
-from benchmarks.peers.methods import OURS, Fitted, Method, attributes, named
+from benchmarks.peers.methods import ADAPTIVE, OURS, Fitted, Method, adaptive, attributes, named
 from benchmarks.tasks.data import Family, Simulation
 from benchmarks.tasks.task import Contest, Task
 
@@ -34,6 +34,7 @@ def fit_farrier(X: Array, y: Array) -> Fitted:
 
 METHODS = named(
     Method(OURS, "farrier HorseshoeRegressor()", None, ("farrier:HorseshoeRegressor",), False, fit_farrier),
+    adaptive("HorseshoeRegressorCV"),
     scikit_learn.LASSO,
     celer.LASSO,
     glmnet.LINEAR,
@@ -54,5 +55,5 @@ TASK = Task(
         Contest((LARGE,), (OURS,), rounds=3),
         Contest((WIDE,), (OURS,)),
     ),
-    Contest(("70x350", "200x1000"), (OURS, scikit_learn.LASSO.name)),
+    Contest(("70x350", "200x1000"), (OURS, ADAPTIVE, scikit_learn.LASSO.name)),
 )

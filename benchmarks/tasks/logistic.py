@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.arrays import Array
 from benchmarks.peers import glmnet, scikit_learn
-from benchmarks.peers.methods import OURS, Fitted, Method, attributes, named
+from benchmarks.peers.methods import ADAPTIVE, OURS, Fitted, Method, adaptive, attributes, named
 from benchmarks.tasks.data import Family, Simulation
 from benchmarks.tasks.task import Contest, Task
 
@@ -47,6 +47,7 @@ def _ours(name: str, **options: str) -> Method:
 METHODS = named(
     _ours(OURS),
     _ours(IRLS, weights="irls"),
+    adaptive("HorseshoeClassifierCV"),
     scikit_learn.LIBLINEAR,
     scikit_learn.LIBLINEAR_LOG_LOSS,
     scikit_learn.SAGA,
@@ -63,5 +64,5 @@ TASK = Task(
         Contest(("100x400", "200x214"), tuple(m for m in METHODS if m != UNPENALISED)),
         Contest((TALL,), (OURS, IRLS, UNPENALISED)),
     ),
-    Contest(("100x400",), (OURS, scikit_learn.LIBLINEAR.name)),
+    Contest(("100x400",), (OURS, ADAPTIVE, scikit_learn.LIBLINEAR.name)),
 )

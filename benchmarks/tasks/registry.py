@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.tasks import linear, logistic, poisson
+from benchmarks.tasks import adaptive, linear, logistic, poisson
 
-TASKS = {task.name: task for task in (linear.TASK, logistic.TASK, poisson.TASK)}
+TASKS = {task.name: task for task in (linear.TASK, logistic.TASK, poisson.TASK, adaptive.TASK)}

@@ -29,7 +29,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Contest:
-    """Shapes on which the same methods compete."""
+    """Shapes on which the same methods compete; without rounds, each does its first fit and no more."""
 
     shapes: tuple[str, ...]
     methods: tuple[str, ...]
@@ -57,9 +57,6 @@ class Task:
         return next((c for c in self.contests if shape in c.shapes), self.contests[0])
 
     def cross_validated(self, environment: str | None = None) -> list[str]:
-        """Names of the methods that choose a penalty by cross-validation, of one library or of all."""
-        return [
-            m.name
-            for m in self.methods.values()
-            if m.cross_validated and environment in (None, m.environment)
-        ]
+        """Names of the peers that choose a penalty by cross-validation, of one library or of all."""
+        peers = [m for m in self.methods.values() if m.environment is not None and m.cross_validated]
+        return [m.name for m in peers if environment in (None, m.environment)]

@@ -123,6 +123,7 @@ def test_shapes_are_named_one_by_one_by_kind_or_by_size():
     assert chosen("poisson") == ["poisson 100x400", "poisson 1000x200", "poisson 300x20000"]
     assert chosen(TINY) == [TINY]
     assert chosen("linear 20x5") == chosen("nothing") == chosen("poisson 5") == []
+    assert chosen("adaptive 20x30") == []
     assert len(set(SHAPES)) == len(SHAPES)
 
 
