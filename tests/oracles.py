@@ -492,18 +492,3 @@ def mixture_ascent(
         variance, sigma2 = variance * new / sigma2, new
         elbo.append(mixture_elbo(X, y, s, MixtureFit(phi, mean, variance, pi, sigma2, [])))
     return MixtureFit(phi, mean, variance, pi, sigma2, elbo)
-
-
-def cv_plus(mean, folds, errors, level):
-    """The CV+ interval of one new row, as Barber, Candes, Ramdas and Tibshirani (2021) define it.
-
-    ``mean[k]`` is what the fit without fold k says, row i was left out in ``folds[i]`` with ``errors[i]``.
-    The upper end is the ceil((1 - alpha)(n + 1))-th smallest of mu + R, the lower one minus that of R - mu.
-    """
-
-    def quantile(values):
-        place = int(np.ceil(round(level * (len(values) + 1), 9)))
-        return sorted(values)[place - 1] if place <= len(values) else np.inf
-
-    upper = quantile([mean[k] + error for k, error in zip(folds, errors, strict=True)])
-    return -quantile([error - mean[k] for k, error in zip(folds, errors, strict=True)]), upper

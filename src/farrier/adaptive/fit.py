@@ -16,7 +16,7 @@ from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
-from farrier.adaptive.sets import Fold, Sets, information
+from farrier.adaptive.sets import Fits, Fold, Sets, information
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.columns import Columns
 from farrier.data.rows import Rows
@@ -70,6 +70,8 @@ class Adapted:
     inclusion : array of shape (p,)
         How sure each column is in.
     members : tuple of MemberRow
+    edge : float, optional
+        What every response is, where no intercept is finite.
     sets, average, sparser
         The training sets, and what was found, on the scale of the prior; None where there was nothing to fit.
     """
@@ -87,6 +89,7 @@ class Adapted:
     sets: Sets | None = None
     average: Average | None = None
     sparser: Sparser | None = None
+    edge: float | None = None
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
@@ -126,8 +129,9 @@ class Adapted:
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
         """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
         if self.sets is None or self.average is None:
-            eta = self.linear_predictor(columns) + known
-            return np.repeat(self.family.mean(eta)[:, None], 2, axis=1)
+            mean = self.family.mean(self.linear_predictor(columns) + known)
+            seen = mean if self.edge is None else np.full_like(mean, self.edge)
+            return np.column_stack([np.minimum(mean, seen), np.maximum(mean, seen)])
         sets, found = self.sets, self.average
         coef = self.units.coef(found.fold_coef.T)
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
@@ -233,6 +237,8 @@ def adapt(
             fits.append(found)
             if callback is not None:
                 callback(Progress(name, done, len(names)))
+        if not kept:
+            raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
         return _restored(prepared, fitting, tuple(kept), fits, rule)
 
 
@@ -245,16 +251,18 @@ def _restored(
     family = fits[int(np.argmax(found.weights))].families[-1]
     unit2 = units.unit**2 if family.has_dispersion else 1.0
     sparser = _sparser(sets, found, family, rule)
+    status = Status.CONVERGED if sparser.order.size else Status.NOTHING_SELECTED
+    status = status if units.kept.any() else Status.NO_COLUMNS
     members = tuple(
         MemberRow(name, MEMBERS[name].what, one.error * unit2, float(weight))
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
-    included = units.places(inclusion(found, fitting.member("ridge")))
+    included = units.places(inclusion(found, _ridge(fitting)))
     sigma2 = float(found.weights @ [one.sigma2 for one in found.judged]) * unit2
     return Adapted(
         units,
         family,
-        Status.CONVERGED if sparser.order.size else Status.NOTHING_SELECTED,
+        status,
         units.coef(found.coef),
         float(units.intercept(np.asarray(found.intercept), found.coef)),
         units.coef(sparser.coef),
@@ -266,6 +274,14 @@ def _restored(
         found,
         sparser,
     )
+
+
+def _ridge(fitting: Fitting) -> Fits:
+    """Return the ridge fits; where these fail, as a member that is left out may, fits of nothing."""
+    try:
+        return fitting.member("ridge")
+    except (np.linalg.LinAlgError, FloatingPointError):
+        return fitting.member("mean")
 
 
 def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
@@ -301,19 +317,15 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
 
 
 def _nothing(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:
-    """Return the answer where y is constant, has no finite intercept, or no column varies."""
-    units, family = prepared.units, spec.family
+    """Return the answer where y is constant, or has no finite intercept."""
+    units, family, edge = prepared.units, spec.family, None
     level = family.boundary(rows.y, rows.counts, rows.offset) if spec.fit_intercept else None
     if units.unit == 0.0:
         status, intercept = Status.CONSTANT_RESPONSE, units.level
     elif level is not None:
-        status, intercept = Status.BOUNDARY, level
-    elif not units.kept.any():
-        status = Status.NO_COLUMNS
-        intercept = family.level(rows.y, rows.counts, rows.offset) if spec.fit_intercept else 0.0
-        if family.constant_weights and spec.fit_intercept:
-            intercept = float(np.average(rows.y - rows.offset, weights=rows.counts))
+        status, intercept, edge = Status.BOUNDARY, level, float(rows.y[0])
     else:
         return None
     none = np.zeros(units.kept.size)
-    return Adapted(units, family, status, none, float(intercept), none, float(intercept), none, 0.0, ())
+    level = float(intercept)
+    return Adapted(units, family, status, none, level, none, level, none, 0.0, (), edge=edge)

@@ -21,9 +21,10 @@ of a row may be in several folds: otherwise a fold would lack whole patterns."""
 def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ...]:
     """Return k folds in which the response is spread evenly, and copies of a row stay together.
 
-    Rows are sorted by y, and among equal y by X X'y of the standardised ``columns``; of each k in a row every
-    fold gets one, which one is drawn. So the folds depend neither on the order of the rows and columns nor on
-    their units, and a row of weight 2 is the same as two rows.
+    ``rows.y`` is what the columns are to explain. Rows are sorted by it, and among equal y by X X'y of the
+    standardised ``columns``; of each k in a row every fold gets one, which one is drawn. So the folds depend
+    neither on the order of the rows and columns nor on their units, and a row of weight 2 is the same as two
+    rows.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
         raise ValueError(f"cv={k} is more than the {n} rows: ask for at most {n} folds")
     centred = rows.y - np.average(rows.y, weights=rows.counts)
     among_equals = np.asarray(columns.matvec(columns.rmatvec(rows.counts * centred)))
-    order, kind = _kinds(rows.y, _rounded(among_equals))
+    order, kind = _kinds(_rounded(centred), _rounded(among_equals))
     if kind[-1] + 1 < max(k, min(FEW_KINDS * k, float(rows.counts.sum()) / COPIES)):
         kind = np.arange(n)
     draw = np.random.default_rng(seed)

@@ -15,7 +15,8 @@ log marginal likelihood (ELBO) of means b, of the pulls u that they were made fr
 
 (The variances sigma2 c_k follow sigma2.) No step here lowers it:
 
-- *A visit* puts q_j to its best, the others being fixed.
+- *A visit* puts q_j to its best, the others being fixed. Columns are visited in the order of the size of
+  their first pull: where there are many maxima, the order of the user's columns must not choose among them.
 - pi_k = mean_j phi_jk, and sigma2 = (|y - X b|^2 + sum_j b_j (u_j - d_j b_j)) / n.
 - *Together*: small columns hardly feel each other, so all go to their best at once. What this gains is known
   before it is done; where it would lose, all columns are visited instead.
@@ -53,6 +54,8 @@ NO_NOISE = 1e-12
 """The least noise variance, as a share of the variance of y."""
 ROUNDING = 1e-9
 """A loss of ELBO that is none."""
+DIGITS = 9
+"""Of the sizes of first pulls: where a start explains all there is, the others are rounding."""
 START_STEPS, START_LEAST = 20, 1e-4
 """Steps of EM for the weights that the start suggests, and the least of them: none is out for good."""
 
@@ -245,6 +248,8 @@ class _State:
     """All that a sweep changes. ``b`` are the means, ``u`` the pulls that they were made from."""
 
     known_noise = False
+    size: Any = None
+    """Of the first pull of each column, in units of the largest: that is visited first."""
 
     def __init__(self, data: Stack, start: Matrix, sigma2: Vector, grid: Vector, pi: Matrix | None) -> None:
         self.data, self.sigma2 = data, sigma2
@@ -282,7 +287,10 @@ class _State:
         old = self.b.copy()
         large = np.ones(old.shape, dtype=np.bool_) if every else self._together()
         for t in range(old.shape[1]):
-            self._visit(t, np.flatnonzero(large[:, t]), visitor, jointly=not every)
+            where = np.flatnonzero(large[:, t])
+            if not every:
+                where = where[np.argsort(-self.size[where, t], kind="stable")]
+            self._visit(t, where, visitor, jointly=not every)
         slabs = self.phi.sum(axis=1) / old.shape[0]
         self._weigh(np.vstack([1.0 - slabs.sum(axis=0), slabs]))
         if not self.known_noise:
@@ -292,6 +300,8 @@ class _State:
     def _together(self) -> Mask:
         """Move the small columns at once and return the others; where that would lower the ELBO, all."""
         u = self.data.pull() + self.data.squares * self.b
+        if self.size is None:
+            self.size = np.round(np.abs(u) / np.maximum(np.abs(u).max(axis=0), LEAST), DIGITS)
         best = _best(u, self.keep, self.base, self.sigma2)
         large = np.maximum(np.abs(self.b), np.abs(best.mean)) > SMALL * self.unit
         change = np.where(large, 0.0, best.mean - self.b)

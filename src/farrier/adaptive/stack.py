@@ -166,7 +166,8 @@ class Stack:
         keep = np.zeros(self.columns.shape[1], dtype=np.bool_)
         keep[where] = True
         rows = self._w[:, t] > 0.0
-        x = self.columns.take(keep).dense()[rows] - self._mean[where, t]
+        in_order = np.searchsorted(np.flatnonzero(keep), where)
+        x = self.columns.take(keep).dense()[rows][:, in_order] - self._mean[where, t]
         x = np.ascontiguousarray(x.T) * np.sqrt(self._w[rows, t])
         gram: Any = x @ x.T if where.size <= self.n[t] else None
         self._blocks[number] = Block(where, x, gram)

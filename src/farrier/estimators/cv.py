@@ -50,7 +50,12 @@ class AverageMixin(Selector):
         """Return the names of the members."""
         if isinstance(self.members, str) and self.members == "default":
             return tuple(MEMBERS)
-        given = [self.members] if isinstance(self.members, str) else list(self.members)
+        if isinstance(self.members, str):
+            given = [self.members]
+        elif hasattr(self.members, "__iter__"):
+            given = list(self.members)
+        else:
+            raise TypeError(f"members={self.members!r} must be 'default' or a list of names")
         for name in given:
             if not isinstance(name, str) or name not in MEMBERS:
                 raise ValueError(f"members has {name!r}: the members are {', '.join(map(repr, MEMBERS))}")
@@ -83,8 +88,8 @@ class AverageMixin(Selector):
             folds,
             names=self._names(),
             rule=check_choice("selection", self.selection, RULES),
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
+            fit_intercept=bool(self.fit_intercept),
+            standardize=bool(self.standardize),
             callback=self.callback,
             n_jobs=self.n_jobs,
         )
@@ -235,7 +240,8 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
-        folds = self._folds(rows, X, response, groups)
+        explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
+        folds = self._folds(explained, X, response, groups)
         self._store(self._adapt(rows, family, folds), X, p)
         return self
 
