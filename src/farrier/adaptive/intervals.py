@@ -104,7 +104,7 @@ def corrected(sets: Sets, coef: Vector, residual: Vector, weights: Vector, sigma
     n, p = sets.columns.shape
     root = np.sqrt(weights / total)
     if p > n:
-        values, U = eigh(outer(sets) * root[:, None] * root)
+        values, U = eigh(outer(sets) * root[:, None] * root, driver="evd")
         values = np.maximum(values, 0.0)
         inverse = 1.0 / (values + RIDGE)
         Q = np.asarray(sets.columns.rmatvec(root[:, None] * U))  # V s
@@ -112,7 +112,7 @@ def corrected(sets: Sets, coef: Vector, residual: Vector, weights: Vector, sigma
         kept = np.einsum("jk,jk,k->j", Q, Q, inverse)
         variance = np.einsum("jk,jk,k->j", Q, Q, inverse**2)
     else:
-        values, V = eigh(sets.columns.gram(weights / total))
+        values, V = eigh(sets.columns.gram(weights / total), driver="evd")
         values = np.maximum(values, 0.0)
         inverse = 1.0 / (values + RIDGE)
         moved = V @ (inverse * (V.T @ pull))

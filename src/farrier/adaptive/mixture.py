@@ -46,6 +46,8 @@ GRID: Vector = (2.0 ** (np.arange(1, 4) / 4.0) - 1.0) ** 2
 """The variances of the slabs in units of sigma2, for columns of unit variance."""
 SMALL = 1e-3
 """Coefficients below this, in standard deviations of the targets, move together; at 3e-3 signals are lost."""
+VISITED = 0.5
+"""No more columns are visited one at a time than this share of the observations: the others move together."""
 LEAST = 1e-300
 """What no weight of the mixture falls below, so that its logarithm is a number."""
 LEAST_KEPT = 1e-30
@@ -303,7 +305,7 @@ class _State:
         if self.size is None:
             self.size = np.round(np.abs(u) / np.maximum(np.abs(u).max(axis=0), LEAST), DIGITS)
         best = _best(u, self.keep, self.base, self.sigma2)
-        large = np.maximum(np.abs(self.b), np.abs(best.mean)) > SMALL * self.unit
+        large = self._largest(np.maximum(np.abs(self.b), np.abs(best.mean)))
         change = np.where(large, 0.0, best.mean - self.b)
         shift, square = self.data.shift(change)
         lost = self._gain(u, best, large, change, square) < -ROUNDING
@@ -314,6 +316,14 @@ class _State:
         self.u = np.where(large, self.u, u)
         self.phi = np.where(large, self.phi, best.phi)
         self.negentropy = np.where(large, self.negentropy, best.negentropy)
+        return np.asarray(large)
+
+    def _largest(self, size: Matrix) -> Mask:
+        """Return the columns that are visited: above `SMALL`, but no more than rows can bear."""
+        large = size > SMALL * self.unit
+        for t in np.flatnonzero(large.sum(axis=0) > VISITED * self.data.n):
+            most = max(int(VISITED * self.data.n[t]), 1)
+            large[:, t] &= size[:, t] >= np.partition(size[:, t], -most)[-most]
         return np.asarray(large)
 
     def _gain(self, u: Matrix, best: _Best, large: Mask, change: Matrix, square: Vector) -> Vector:
