@@ -109,7 +109,7 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         As in `HorseshoeRegressor`.
     members : "default" or list of str, default="default"
         What is averaged: "mean", "ridge", "mode" (a horseshoe mode), "mixture" (a normal mixture started
-        there) and "alone" (one that is started at nothing).
+        there) and "alone" (one that is started at forward selection).
     cv : int, splitter or pairs of rows, default=10
         The number of folds, in which the response is spread evenly; a splitter of scikit-learn, also for
         groups and for time series; or pairs of rows to learn from and rows to predict.
