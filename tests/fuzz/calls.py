@@ -8,14 +8,36 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means, sample_posterior
+from farrier import (
+    HorseshoeClassifier,
+    HorseshoeClassifierCV,
+    HorseshoeRegressor,
+    HorseshoeRegressorCV,
+    normal_means,
+    sample_posterior,
+)
 from fuzz.cases import Case, resolve
 from fuzz.data import Data, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
 
 Values = dict[str, Any]
 
-ESTIMATORS = {"regressor": HorseshoeRegressor, "classifier": HorseshoeClassifier}
+ESTIMATORS = {
+    "regressor": HorseshoeRegressor,
+    "classifier": HorseshoeClassifier,
+    "regressor cv": HorseshoeRegressorCV,
+    "classifier cv": HorseshoeClassifierCV,
+}
+FITTED = ("coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_")
+AVERAGED = (
+    "coef_",
+    "intercept_",
+    "sparse_coef_",
+    "sparse_intercept_",
+    "inclusion_",
+    "shrinkage_",
+    "cv_error_",
+)
 RUN = {"n_draws": 6, "n_warmup": 4, "n_chains": 2, "random_state": 1, "n_jobs": 1}
 ARRAYS = ("X", "y", "sample_weight", "offset", "exposure", "new", "level")
 """The flaws that are not options."""
@@ -108,19 +130,19 @@ def _fit(case: Case, data: Data, X: Any, y: Any) -> Values:
 
 def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values:
     """Return the fit, and what was asked of it."""
-    several = case.call == "classifier" and len(model.classes_) > 2
+    several = case.is_classifier and len(model.classes_) > 2
     offset = {} if several or case.flaw == ("new", "no rows") else _known(rows)
     new = _new(case, X)
-    names = ["coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_"]
-    values = {name: getattr(model, name) for name in names}
-    if case.call == "regressor":
+    values = {name: getattr(model, name) for name in (AVERAGED if case.averages else FITTED)}
+    if not case.is_classifier:
         values["sigma2_"] = model.sigma2_
-    if not np.array_equal(model.support_, np.not_equal(model.coef_, 0.0)):
-        raise ContradictionError("support_ is not where coef_ is not zero")
+    kept = model.sparse_coef_ if case.averages else model.coef_
+    if not np.array_equal(model.support_, np.not_equal(kept, 0.0)):
+        raise ContradictionError("support_ is not where coefficients are not zero")
     values["status"] = str(model.status_)
-    values["eta"] = (model.decision_function if case.call == "classifier" else model.linear_predictor)(
-        new, **offset
-    )
+    values["eta"] = (model.decision_function if case.is_classifier else model.linear_predictor)(new, **offset)
+    if case.averages:
+        return values | ASKED_OF_AVERAGES[case.ask](case, model, new, y, offset, rows)
     return values | ASKED[case.ask](case, model, new, y, offset, rows)
 
 
@@ -144,13 +166,15 @@ def _new(case: Case, X: Any) -> Any:
 
 
 def _predict(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
-    if case.call == "classifier":
+    if case.is_classifier:
         proba = model.predict_proba(X, **offset)
         if not np.allclose(proba.sum(axis=1), 1.0):
             raise ContradictionError("predict_proba does not add up to 1")
         if not np.isin(model.predict(X, **offset), model.classes_).all():
             raise ContradictionError("predict returns other labels than classes_")
         return {"predict_proba": proba, "predict_log_proba": model.predict_log_proba(X, **offset)}
+    if case.averages:
+        return {"predict": model.predict(X, **offset)}
     mean, std = model.predict(X, return_std=True, **offset)
     heavy = case.family == "StudentT(1.5)"  # has no variance
     return {"predict": mean} if heavy else {"predict": mean, "predictive std": std}
@@ -171,6 +195,22 @@ def _coef_interval(case: Case, model: Any, *_: Any) -> Values:
 def _summary(case: Case, model: Any, *_: Any) -> Values:
     table = model.summary(level=_level(case), method="mode")
     return {"summary": table[["coef", "std", "lower", "upper", "shrinkage"]].to_numpy(float)}
+
+
+def _cv_plus(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
+    if case.is_classifier:
+        return _averaged_coef_interval(case, model)
+    found = model.predict_interval(X, _level(case), **offset)
+    return {"predict_interval": _ordered("predict_interval", found)}
+
+
+def _averaged_coef_interval(case: Case, model: Any, *_: Any) -> Values:
+    return {"coef_interval": _ordered("coef_interval", model.coef_interval(_level(case)))}
+
+
+def _averaged_summary(case: Case, model: Any, *_: Any) -> Values:
+    table = model.summary(level=_level(case))
+    return {"summary": table[["coef", "lower", "upper", "inclusion", "sparse_coef"]].to_numpy(float)}
 
 
 def _score(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
@@ -241,7 +281,7 @@ def _ordered(name: str, interval: Any) -> Any:
     return interval
 
 
-CALLS = {"regressor": _fit, "classifier": _fit, "sampler": _sample, "means": _means}
+CALLS = {**dict.fromkeys(ESTIMATORS, _fit), "sampler": _sample, "means": _means}
 ASKED = {
     "predict": _predict,
     "interval": _interval,
@@ -250,4 +290,10 @@ ASKED = {
     "score": _score,
     "copy": _copy,
     "posterior": _posterior,
+}
+ASKED_OF_AVERAGES = ASKED | {
+    "interval": _cv_plus,
+    "coef_interval": _averaged_coef_interval,
+    "summary": _averaged_summary,
+    "posterior": _averaged_coef_interval,
 }

@@ -70,9 +70,19 @@ class Case:
     flaw: tuple[str, Any] | None = None
 
     @property
+    def is_classifier(self) -> bool:
+        """Whether y is labels."""
+        return self.call.startswith("classifier")
+
+    @property
+    def averages(self) -> bool:
+        """Whether the estimator is one that cross-validates and averages."""
+        return self.call.endswith(" cv")
+
+    @property
     def family(self) -> str:
         """The name of the family, whatever the call."""
-        if self.call == "classifier":
+        if self.is_classifier:
             return "binomial"
         return str(self.options.get("family", "gaussian"))
 

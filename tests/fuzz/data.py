@@ -145,7 +145,7 @@ def _labels(case: Case, eta: np.ndarray, noise: np.ndarray, rng: np.random.Gener
     """Return codes: a whole number a class."""
     if case.y == "constant":
         return np.zeros(case.n)
-    if case.y == "tied" and case.call != "classifier":
+    if case.y == "tied" and not case.is_classifier:
         return np.round(rng.random(case.n), 1)  # proportions
     latent = 2.0 * eta + (0.0 if case.y == "exact" else 1.0) * noise
     ranks = latent.argsort().argsort()
@@ -236,7 +236,7 @@ def _frame(array: np.ndarray) -> pd.DataFrame:
 
 def wrap_y(case: Case, y: np.ndarray) -> Any:
     """Return y as the user holds it; labels are numbers, words or truth values."""
-    if case.call == "classifier":
+    if case.is_classifier:
         y = y.astype(int)
         if case.seed % 3 == 1:
             y = np.array(["none", "some", "many", "most", "all"])[y]

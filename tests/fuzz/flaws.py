@@ -55,6 +55,14 @@ RUN: list[tuple[str, Any]] = [
     ("max_memory", 10.0),
     ("max_memory", -1.0),
 ]
+AVERAGE: list[tuple[str, Any]] = [
+    *(("cv", value) for value in (0, 1, -3, 2.5, "ten", None, True, 1000, [], [1, 2])),
+    *(("members", value) for value in ("lasso", [], None, 3, ["mode", "mode"], ["mode", 3])),
+    *(("selection", value) for value in ("2se", None, 1)),
+    *(("random_state", value) for value in (-1, 1.5, "seed", 2**70)),
+    *(("n_jobs", value) for value in (0, "two")),
+    ("callback", 3),
+]
 LEVEL: list[tuple[str, Any]] = [
     ("level", value) for value in (0.0, 1.0, -1.0, NAN, 1.0 - 1e-16, 1e-300, "high")
 ]
@@ -111,6 +119,8 @@ FLAWS: dict[str, list[tuple[str, Any]]] = {
     "regressor": [*OPTIONS, *LOOP, *VARIANCE, *SEARCH, *FAMILY, *LEVEL, *DATA, *DATA, *EXPOSURE],
     "classifier": [*OPTIONS, *LOOP, *SEARCH, *CLASSES, *LEVEL, *DATA, *DATA],
     "sampler": [*OPTIONS, *VARIANCE, *FAMILY, *RUN, *LEVEL, *DATA, *DATA, *EXPOSURE],
+    "regressor cv": [*AVERAGE, *AVERAGE, *FAMILY, *LEVEL, *DATA, *EXPOSURE],
+    "classifier cv": [*AVERAGE, *AVERAGE, *CLASSES[2:], *LEVEL, *DATA],
     "means": [
         *(flaw for flaw in OPTIONS if flaw[0] != "slab"),
         *LOOP,

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status, normal_means, sample_posterior
+from farrier import (
+    HorseshoeClassifier,
+    HorseshoeClassifierCV,
+    HorseshoeRegressor,
+    HorseshoeRegressorCV,
+    Status,
+    normal_means,
+    sample_posterior,
+)
 from fuzz.calls import ContradictionError, Values, call
 from fuzz.cases import Case
 from fuzz.changes import Changed, applies, changed, is_exact, jittered, unchanged
@@ -27,6 +35,9 @@ ARGUMENTS = {
         HorseshoeRegressor,
         HorseshoeRegressor.fit,
         HorseshoeClassifier,
+        HorseshoeRegressorCV,
+        HorseshoeRegressorCV.fit,
+        HorseshoeClassifierCV,
         sample_posterior,
         normal_means,
     )
@@ -178,7 +189,10 @@ def _may_be_infinite(case: Case, name: str, value: Any) -> Any:
     """Tell where infinity is an answer: the standard deviation of counts grows like exp(var(eta)).
 
     So it is beyond the largest float where weights of a millionth leave eta a standard deviation of hundreds.
+    And CV+ intervals have no end where a level asks for more rows than there are.
     """
+    if name == "predict_interval" and case.averages:
+        return np.isinf(value)
     return np.isposinf(value) if name == "predictive std" and case.is_count else False
 
 

@@ -63,7 +63,7 @@ def _neutral(one: Changed, other: Changed, values: Values) -> dict[str, Any]:
         return _neutral_draws(one, other, values, unit)
     means = one.case.call == "means"
     out = {}
-    for name in ("coef_", "coef_std_"):
+    for name in ("coef_", "coef_std_") if "coef_std_" in values else ("coef_",):
         found = values[name] / other.y
         out[name] = _turned(found, other.rows) / unit if means else _by_column(found, one, other, unit)
     eta = np.asarray(values["eta"], dtype=float) / other.y / unit

@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from farrier import sample_posterior
+from fuzz.calls import ESTIMATORS
 from fuzz.cases import Case
 from fuzz.flaws import FLAWS
 
@@ -18,6 +19,7 @@ LARGEST = 150
 SLOW_TOL = 1e-9
 
 CALLS = ["regressor"] * 10 + ["classifier"] * 4 + ["sampler"] * 4 + ["means"] * 2
+CALLS += ["regressor cv"] * 4 + ["classifier cv"] * 2
 FAMILIES = ["gaussian"] * 6 + [
     "poisson",
     "negative_binomial",
@@ -101,6 +103,14 @@ CLASSIFIER = {
     "start": ["paper", "linear", "marginal", "earlier", "earlier lasso"],
     "multi_class": ["multinomial"],
 }
+AVERAGE: dict[str, list[Any]] = {
+    "members": ["mode", "ridge", "mean", "alone", "mixture"],
+    "selection": ["paired"],
+    "n_jobs": [2],
+    "random_state": [1],
+    "class_weight": ["balanced"],
+}
+FOLDS = [2, 3, 3, 3, 5, 10]
 MEANS = ("coordinate", "tau", "tau_max", "tol", "max_iter", "zero_threshold")
 DRAWN = ("tau", "tau_max", "fit_intercept", "standardize", "slab", "weight_type")
 
@@ -139,7 +149,7 @@ def cases(draw: st.DrawFn) -> Case:
         y_container=draw(st.sampled_from(Y_CONTAINERS)),
         weights="none" if call == "means" else draw(st.sampled_from(WEIGHTS)),
         offset="none" if call == "means" else draw(st.sampled_from(OFFSETS)),
-        classes=draw(st.sampled_from([2, 2, 3, 5])) if call == "classifier" else 2,
+        classes=draw(st.sampled_from([2, 2, 3, 5])) if call.startswith("classifier") else 2,
         options=options,
         ask=draw(st.sampled_from(ASKS)),
         change=draw(st.sampled_from(CHANGES)),
@@ -148,7 +158,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
     if case.classes > 2 and case.seed % 10:  # an offset is refused there: once in a while is enough
         case = case.but(offset="none")
-    if case.offset == "exposure" and not case.is_count and (case.call == "classifier" or case.seed % 10):
+    if case.offset == "exposure" and not case.is_count and (case.is_classifier or case.seed % 10):
         case = case.but(offset="none")
     scaled_y = (case.is_location or case.is_count) and draw(one_in(4))
     return case.but(y_exponent=draw(exponents)) if scaled_y else case
@@ -180,7 +190,10 @@ def case_of(number: int) -> Case:
 @st.composite
 def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
     """Draw the options of a call: a family, a prior, and at most three more."""
-    if call == "regressor":
+    if call.endswith(" cv"):
+        options = {} if call == "classifier cv" else {"family": draw(st.sampled_from(FAMILIES))}
+        options, more = options | {"cv": draw(st.sampled_from(FOLDS))}, {**COMMON, **AVERAGE}
+    elif call == "regressor":
         options, more = {"family": draw(st.sampled_from(FAMILIES))}, {**COMMON, **REGRESSOR}
     elif call == "classifier":
         options, more = {}, {**COMMON, **CLASSIFIER}
@@ -188,7 +201,8 @@ def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
         options, more = {}, {name: COMMON[name] for name in MEANS} | {"sigma2": [0.5, 10.0]}
     else:
         options, more = {"family": draw(st.sampled_from(SAMPLED))}, {name: COMMON[name] for name in DRAWN}
-    options["prior"] = draw(st.sampled_from(PRIORS))
+    if not call.endswith(" cv"):
+        options["prior"] = draw(st.sampled_from(PRIORS))
     known = sorted(set(more) & accepted(call))
     for name in draw(st.lists(st.sampled_from(known), max_size=3, unique=True)):
         options[name] = draw(st.sampled_from(more[name]))
@@ -202,7 +216,6 @@ def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
 @cache
 def accepted(call: str) -> set[str]:
     """Return the arguments that there are: those that come later are tried when they are there."""
-    calls = {"regressor": HorseshoeRegressor, "classifier": HorseshoeClassifier, "sampler": sample_posterior}
     if call == "means":
         return {*MEANS, "sigma2"}
-    return set(inspect.signature(calls[call]).parameters)
+    return set(inspect.signature(ESTIMATORS.get(call, sample_posterior)).parameters)

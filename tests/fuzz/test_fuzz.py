@@ -37,6 +37,8 @@ def quick(case: Case) -> Case:
     if case.call == "sampler":
         return case
     case = case.but(p=min(case.p, COLUMNS), classes=min(case.classes, CLASSES))
+    if case.averages:
+        return case
     iterations = min(case.options.get("max_iter", ITERATIONS), ITERATIONS)
     return case.but(options={**case.options, "max_iter": iterations})
 

@@ -143,3 +143,23 @@ def check_folds(folds: tuple[Fold, ...], y: Vector, varies: bool) -> tuple[Fold,
                 "use fewer folds, or a splitter that spreads the response (StratifiedKFold for classes)"
             )
     return folds
+
+
+def check_classes(folds: tuple[Fold, ...], codes: Any, classes: Any) -> tuple[Fold, ...]:
+    """Return the folds, or say which of them learns nothing of a class.
+
+    Examples
+    --------
+    >>> check_classes((([0, 1], [2]), ([1, 2], [0])), np.array([0, 1, 0]), np.array(["a", "b"]))
+    (([0, 1], [2]), ([1, 2], [0]))
+    """
+    for number, (train, _) in enumerate(folds):
+        missing = np.setdiff1d(np.arange(classes.size), codes[train])
+        if missing.size:
+            label = classes[missing].tolist()[0]
+            raise ValueError(
+                f"without fold {number} of cv no row is of the class {label!r}: "
+                "use fewer folds, or a splitter that spreads the classes (StratifiedKFold), and leave out a "
+                "class of one row"
+            )
+    return folds

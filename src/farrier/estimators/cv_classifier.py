@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_level
 from farrier._types import Mask, Status, Vector
+from farrier.adaptive.folds import check_classes
+from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
 from farrier.data.validation import check_weights, check_x
@@ -18,6 +20,7 @@ from farrier.estimators.cv import AverageMixin, HorseshoeRegressorCV
 from farrier.estimators.ending import weigh
 from farrier.estimators.selector import hand_down_names, remember_columns
 from farrier.families import Binomial, Family
+from farrier.model.spec import Prepared
 
 
 class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, BaseEstimator):
@@ -127,11 +130,15 @@ class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, BaseEstimato
         folds = self._folds(rows, X, labels, groups)
         targets = [1] if classes.size == 2 else range(classes.size)
         inside = slice(None) if rows.number is None else rows.number
+
+        def make(prepared: Prepared) -> tuple[Fold, ...]:
+            return check_classes(folds(prepared) if callable(folds) else folds, codes[inside], classes)
+
         self.classes_, self.estimators_ = classes, []
         for target in targets:
             binary = rows._replace(y=(codes[inside] == target).astype(float))
             part = HorseshoeRegressorCV(family=family)
-            part._store(self._adapt(binary, family, folds), X, p)
+            part._store(self._adapt(binary, family, make), X, p)
             self.estimators_.append(part)
         remember_columns(self, X, p)
         hand_down_names(self, self.estimators_)
