@@ -122,8 +122,8 @@ def _among_rows(sets: Sets, penalties: Vector) -> Path:
             error = part @ (kept * among[:, t]) - q[rows] * level[t]
             Y[rows, t] = -lapack.dpotrs(factor, error, lower=1)[0]
             more[t] = log_det(factor)
-            half = lapack.dtrtrs(factor, part * kept - np.outer(q[rows], q @ U), lower=1)[0]
-            left[t] -= float(np.einsum("ij,ij->", half, half))
+            squared = (part * kept**2) @ part.T - np.outer(q[rows], q[rows])
+            left[t] -= float(np.trace(lapack.dpotrs(factor, squared, lower=1)[0]))
         A = (U @ (kept[:, None] * (U.T @ Y)) - np.outer(q, q @ Y)) / penalty
         alpha, intercept = root[:, None] * A, (q @ Y) / np.sqrt(sets.counts.sum())
         square = np.maximum(penalty * np.einsum("it,it->t", Y, A), least)

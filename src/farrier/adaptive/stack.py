@@ -167,8 +167,8 @@ class Stack:
         keep[where] = True
         rows = self._w[:, t] > 0.0
         in_order = np.searchsorted(np.flatnonzero(keep), where)
-        x = self.columns.take(keep).dense()[rows][:, in_order] - self._mean[where, t]
-        x = np.ascontiguousarray(x.T) * np.sqrt(self._w[rows, t])
+        x = np.ascontiguousarray(self.columns.take(keep).dense()[rows].T[in_order])
+        x = (x - self._mean[where, t][:, None]) * np.sqrt(self._w[rows, t])
         gram: Any = x @ x.T if where.size <= self.n[t] else None
         self._blocks[number] = Block(where, x, gram)
         return self._blocks[number]
