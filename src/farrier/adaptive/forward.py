@@ -17,6 +17,8 @@ SHARE, MOST = 0.25, 30
 """The most columns, as a share of the observations, and in all."""
 PATIENCE = 12
 """So many columns in a row that do not pay end it."""
+DIGITS = 9
+"""Of the gains that are compared."""
 LEFT, TIED = 1e-10, 1e-6
 """What is left of the targets when they are explained, and of a column that others make up."""
 
@@ -47,7 +49,7 @@ def forward(data: Stack) -> Matrix:
             data.pull_of(left) ** 2, data.squares, out=np.zeros_like(coef), where=data.squares > 0.0
         )
         gain[chosen[:step], np.arange(problems)] = 0.0
-        chosen[step] = np.argmax(gain, axis=0)
+        chosen[step] = np.argmax(_rounded(gain), axis=0)
         left = _without(data.one_each(chosen[step]), basis, step, left)
         share = np.maximum((left * left).sum(axis=0) / total, LEFT)
         criterion = data.n * np.log(share) + (step + 1) * asked
@@ -61,6 +63,11 @@ def forward(data: Stack) -> Matrix:
             gram, pull, _ = data.normal(t, columns)
             coef[columns, t] = np.linalg.lstsq(gram, pull, rcond=None)[0]
     return coef
+
+
+def _rounded(gain: Matrix) -> Matrix:
+    """Return gains without the digits in which rounding differs: of tied columns the first is chosen."""
+    return np.asarray(np.round(gain / np.maximum(gain.max(axis=0), 1e-300), DIGITS))
 
 
 def _without(column: Matrix, basis: Matrix, step: int, left: Matrix) -> Matrix:

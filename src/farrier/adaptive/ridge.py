@@ -221,9 +221,7 @@ def _dual_step(sets: Sets, K: Matrix, targets: Vector, weights: Vector, penalty:
         pull = inner @ w / total
         inner = inner - pull[:, None] - pull + float(pull @ w) / total
     system = np.asfortranarray(inner * root[:, None] * root)
-    system /= penalty
-    alone = system.diagonal().copy()
-    factor = cholesky(add_identity(system))
+    factor = cholesky(add_identity(system / penalty))
     z = root * (targets[rows] - mean)
     a = lapack.dpotrs(factor, z, lower=1)[0] / penalty
     solution = np.zeros(weights.size)
@@ -232,7 +230,8 @@ def _dual_step(sets: Sets, K: Matrix, targets: Vector, weights: Vector, penalty:
         solution -= weights * (solution.sum() / total)
     fit = K @ solution
     intercept = mean - (float(weights @ fit) / total if sets.center else 0.0)
-    trace = float((alone / (1.0 + alone)).sum())  # as if rows were uncorrelated: it is next to nothing of p
+    half = lapack.dtrtri(factor, lower=1)[0]
+    trace = z.size - float(np.einsum("ij,ij->", half, half))
     return _Step(
         solution, intercept, fit, float(solution @ fit), penalty * float(z @ a), log_det(factor), trace
     )
