@@ -342,6 +342,18 @@ def test_every_expectation_of_heavy_tails(family: Any, expectation: str) -> None
     np.testing.assert_allclose(model.coef_[:2], exact.coef_[:2], atol=0.05)
 
 
+# --- the likelihood of a class that is certain ------------------------------------------------------
+
+
+@pytest.mark.parametrize("eta", [0.0, 1e-9, 3.0, 20.0, 36.0, 50.0, 700.0, 1e6])
+def test_what_is_left_of_the_likelihood_of_a_sure_class_keeps_its_digits(eta: float) -> None:
+    """A row may count a million times: what rounding leaves of log(1 + e^eta) - eta would decide the steps."""
+    y = np.array([1.0, 0.0, 1.0, 0.0, 0.25])
+    sure, lost = math.log1p(math.exp(-eta)), eta + math.log1p(math.exp(-eta))
+    got = Binomial().neg_log_likelihood(y, eta * np.array([1.0, -1.0, -1.0, 1.0, 1.0]), 1.0)
+    np.testing.assert_allclose(got, [sure, sure, lost, lost, sure + 0.75 * eta], rtol=1e-14)
+
+
 # --- a size so large that the counts are as good as Poisson -----------------------------------------
 
 
