@@ -94,6 +94,10 @@ class Binomial(Family):
             return None
         return np.maximum(self.variance(eta, sigma2), WEIGHT_FLOOR)
 
+    def newton(self) -> Family | None:
+        """Return the likelihood with the weights mu (1 - mu)."""
+        return Binomial("irls") if self.never_overshoots else None
+
     def mean(self, eta: Vector) -> Vector:
         """Return the probability of success."""
         return np.asarray(special.expit(eta))
