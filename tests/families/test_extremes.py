@@ -59,7 +59,7 @@ def best_intercept(model: Any, x: Any, y: Any, offset: Any = 0.0) -> float:
     return float(optimize.brentq(lambda level: float(pull(model, y, rest + level).sum()), -5e3, 5e3))
 
 
-def assert_best_intercept(model: Any, x: Any, y: Any, offset: Any = 0.0) -> None:
+def eta(model: Any, x: Any, y: Any, offset: Any = 0.0) -> None:
     if not model.status_.converged:
         return  # it says so
     best = best_intercept(model, x, y, offset)
@@ -112,7 +112,7 @@ def test_a_class_of_one_row(weights: str, x: Any) -> None:
     assert_finite(model)
     assert model.status_.converged
     assert np.all(np.isfinite(model.predict_log_proba(x)))
-    assert_best_intercept(model.estimators_[0], x, y.astype(float))
+    eta(model.estimators_[0], x, y.astype(float))
 
 
 @both_weights
@@ -142,7 +142,7 @@ def test_offsets_of_two_classes(weights: str, size: float, pattern: str, sign: f
     )
     assert_finite(model)
     if pattern != "matching":  # there a range of intercepts is as good
-        assert_best_intercept(model, X, y, offset)
+        eta(model, X, y, offset)
     assert np.all(np.isfinite(model.predict_interval(X, offset=offset, method="mode")))
     assert np.isfinite(model.log_likelihood(X, y, offset=offset))
 
@@ -175,7 +175,7 @@ def test_one_row_with_one_count(family: Any) -> None:
     y = (np.arange(N) == 3).astype(float)
     model = HorseshoeRegressor(family=family, **KEEP).fit(X, y)
     assert_finite(model)
-    assert_best_intercept(model, X, y)
+    eta(model, X, y)
 
 
 @log_link
@@ -185,7 +185,7 @@ def test_one_row_with_a_billion(family: Any, x: Any) -> None:
     y[3] = 1e9
     model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(x, y)
     assert_finite(model)
-    assert_best_intercept(model, x, y)
+    eta(model, x, y)
 
 
 @log_link
@@ -195,7 +195,7 @@ def test_counts_of_a_billion(family: Any) -> None:
     assert_finite(model)
     assert model.status_ is Status.CONVERGED
     np.testing.assert_allclose(model.coef_[0], 0.5, atol=0.1)
-    assert_best_intercept(model, X, y)
+    eta(model, X, y)
     assert np.isfinite(model.log_likelihood(X, y))
     assert 0.99 < model.score(X, y) <= 1.0
     low, high = model.predict_interval(X, method="mode").T
@@ -222,7 +222,7 @@ def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
     model = HorseshoeRegressor(family=family, max_iter=2000, **KEEP).fit(X, y, offset=offset)
     assert_finite(model)
     assert model.status_.converged
-    assert_best_intercept(model, X, y, offset)
+    eta(model, X, y, offset)
     if pattern == "all":  # the same as without, but for the intercept
         plain = HorseshoeRegressor(family=family, **KEEP).fit(X, y)
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-4, atol=1e-6)
@@ -239,7 +239,7 @@ def test_offsets_where_exp_is_about_to_overflow(family: Any, pattern: str, sign:
     model = HorseshoeRegressor(family=family, max_iter=40, **KEEP).fit(X, COUNTS, offset=offset)
     assert_finite(model)
     if pattern == "all":
-        assert_best_intercept(model, X, COUNTS, offset)
+        eta(model, X, COUNTS, offset)
 
 
 @log_link
@@ -284,7 +284,7 @@ def test_huge_columns_as_they_are(family: Any, y: Any) -> None:
     model = HorseshoeRegressor(family=family, standardize=False, max_iter=1000, **KEEP).fit(X * 1e4, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
-        assert_best_intercept(model, X * 1e4, y)
+        eta(model, X * 1e4, y)
 
 
 @pytest.mark.parametrize(("family", "y"), ALL, ids=lambda v: type(v).__name__)
@@ -294,7 +294,7 @@ def test_one_row_far_from_the_others(family: Any, y: Any) -> None:
     model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(x, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
-        assert_best_intercept(model, x, y)
+        eta(model, x, y)
 
 
 # --- heavy tails -----------------------------------------------------------------------------------------
@@ -342,6 +342,18 @@ def test_every_expectation_of_heavy_tails(family: Any, expectation: str) -> None
     np.testing.assert_allclose(model.coef_[:2], exact.coef_[:2], atol=0.05)
 
 
+# --- the likelihood of a class that is certain ------------------------------------------------------
+
+
+@pytest.mark.parametrize("eta", [0.0, 1e-9, 3.0, 20.0, 36.0, 50.0, 700.0, 1e6])
+def test_what_is_left_of_the_likelihood_of_a_sure_class_keeps_its_digits(eta: float) -> None:
+    """A row may count a million times: what rounding leaves of log(1 + e^eta) - eta would decide."""
+    y = np.array([1.0, 0.0, 1.0, 0.0, 0.25])
+    sure, lost = math.log1p(math.exp(-eta)), eta + math.log1p(math.exp(-eta))
+    got = Binomial().neg_log_likelihood(y, eta * np.array([1.0, -1.0, -1.0, 1.0, 1.0]), 1.0)
+    np.testing.assert_allclose(got, [sure, sure, lost, lost, sure + 0.75 * eta], rtol=1e-14)
+
+
 # --- a size so large that the counts are as good as Poisson -----------------------------------------
 
 
@@ -382,3 +394,24 @@ def test_a_ridge_of_classes_with_a_tiny_global_scale() -> None:
         model = HorseshoeClassifier(prior="ridge", tau_max=tau_max).fit(X, LABELS)
         assert_finite(model)
         assert model.tau2_ <= tau_max**2
+
+
+# --- rows that count a million times ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", ["horseshoe", "lasso", "ridge", "student_t"])
+@pytest.mark.parametrize("separated", [False, True], ids=["one_row", "all_rows_separated"])
+def test_heavy_rows_are_fitted_to_the_end(prior: str, separated: bool) -> None:
+    """Polya-gamma steps alone creep there: what they call the end is wherever they are below tol."""
+    if separated:
+        y, weights = X[:, 0] + 0.3 * X[:, 1] > 0.0, np.full(N, 1e6)
+    else:
+        y, weights = LABELS > 0.5, np.where(np.arange(N) == 7, 1e6, 1.0)
+    rough, fine = (
+        HorseshoeClassifier(prior=prior, tol=tol).fit(X, y, sample_weight=weights) for tol in (1e-5, 1e-9)
+    )
+    assert fine.status_ is (Status.SEPARATED if separated else Status.CONVERGED)
+    np.testing.assert_allclose(rough.coef_, fine.coef_, atol=1e-3 * np.abs(fine.coef_).sum())
+    eta = fine.decision_function(X)
+    slope = weights @ (y - special.expit(eta))
+    assert abs(slope) < 1e-4 * (weights @ special.expit(-np.abs(eta)) + 1.0)

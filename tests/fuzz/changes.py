@@ -98,26 +98,33 @@ def _take(data: Data, order: np.ndarray) -> Data:
 
 def _scaled_x(case: Case, data: Data, same: Changed, rng: np.random.Generator) -> Changed:
     """Multiply each column by a factor of its own, as far as it stays within 1e-150 and 1e150."""
-    top = abs(case.power)
+    top, base = abs(case.power), _base(case)
     powers = rng.integers(-top, top + 1, data.X.shape[1])
-    powers = np.array([_within(int(k), column) for k, column in zip(powers, data.X.T, strict=True)])
-    factors = 2.0**powers if case.change == "x2" else 3.0 ** np.clip(powers, -20, 20)
+    powers = np.array([_within(int(k), column, base) for k, column in zip(powers, data.X.T, strict=True)])
+    factors = base ** (powers if base == 2.0 else np.clip(powers, -20, 20))
     case = case.but(dtype="float64")  # whole numbers and short floats have no room
     return same._replace(case=case, data=data._replace(X=data.X * factors), x=factors)
 
 
 def _scaled_y(case: Case, data: Data, same: Changed) -> Changed:
-    power = _within(case.power, data.y)
-    factor = 2.0**power if case.change == "y2" else 3.0 ** float(np.clip(power, -20, 20))
+    base = _base(case)
+    power = _within(case.power, data.y, base)
+    factor = base ** (power if base == 2.0 else float(np.clip(power, -20, 20)))
     offset = None if data.offset is None else data.offset * factor
     scaled = data._replace(y=data.y * factor, offset=offset, unit=data.unit * factor)
     return same._replace(data=scaled, y=factor)
 
 
-def _within(power: int, values: np.ndarray) -> int:
-    """Return the power brought nearer to zero, until two to it leaves the values between 1e-150 and 1e150."""
+def _base(case: Case) -> float:
+    """Return whose powers the units are multiplied by."""
+    return 2.0 if is_exact(case) else 3.0
+
+
+def _within(power: int, values: np.ndarray, base: float) -> int:
+    """Return the power nearer to zero, until ``base`` to it leaves the values between 1e-150 and 1e150."""
     sizes = np.abs(values[values != 0.0])
     if sizes.size == 0 or not np.isfinite(sizes).all():
         return 0
     low, high = (-498.0 - np.log2(sizes.min())), (498.0 - np.log2(sizes.max()))
+    low, high = low / np.log2(base), high / np.log2(base)
     return int(np.clip(power, min(low, 0.0), max(high, 0.0)))

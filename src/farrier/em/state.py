@@ -18,7 +18,8 @@ class Place(NamedTuple):
     ``fresh`` says whether the weights in use were taken here, ``waiting`` whether the next iteration can do
     with them too. ``left_out`` is what the change of the coefficients does not tell: how much of the last
     step was not taken, or how far the intercept went if that is more. ``n_stalls`` counts the last steps of
-    which next to nothing was taken. ``unit`` is the spread of each column, by which its coefficient is
+    which next to nothing was taken. ``creeps`` says that the steps are far shorter than what is left of the
+    way, and that Newton's goes with them. ``unit`` is the spread of each column, by which its coefficient is
     measured; None where all are 1.
     """
 
@@ -30,6 +31,7 @@ class Place(NamedTuple):
     waiting: bool = False
     left_out: float = 0.0
     n_stalls: int = 0
+    creeps: bool = False
     unit: Vector | None = None
 
     def measured(self, keep: Mask) -> Place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from farrier._types import Scales, Vector
+from farrier.conditional.base import condition
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.anderson import Anderson
@@ -118,6 +119,38 @@ class Steps:
         place = self._try(place, *mixer.mixed(before, place.point, place.eta), scales, bound)
         way = relative_change(image[:-1], before[:-1], place.unit)
         return place, max(way, _moved(image[-1], before[-1]))
+
+    def _creeps(self, problem: LeastSquares, place: Place, sigma2: float) -> bool:
+        """Tell whether a step goes but a small share of the way, since the weights overstate the information.
+
+        Those of a scale mixture do where a class is sure; a row that counts a million times is sure at once.
+        """
+        n, k = problem.shape
+        fisher = place.family.fisher(place.eta, sigma2) if self.patient and k <= n else None
+        if fisher is None:
+            return False
+        working = place.family.working(self._y, place.eta, sigma2).weights
+        return float(self._sample @ fisher) < LIMITS.creeping * float(self._sample @ working)
+
+    def _hastened(self, place: Place, problem: LeastSquares, scales: Scales, settled: bool) -> Place:
+        """Go on, where steps creep, with a checked step of Newton's method at the same scales.
+
+        It waits for them to settle: before that it ends in other modes. Till then the fit is not done,
+        however small its steps are.
+        """
+        creeps, sharp = self._creeps(problem, place, scales.sigma2), place.family.newton()
+        place = place._replace(creeps=creeps)
+        if not creeps or sharp is None:
+            return place
+        if not settled:
+            return place._replace(left_out=np.inf)
+        there = place._replace(family=sharp)
+        problem = self._linearise(problem, there, scales.sigma2)
+        mean = condition(problem, scales.prior_variance).mean
+        there = self._step_to(there, *self._image(problem, mean, problem.columns.matvec(mean)), scales)
+        moved = max(place.left_out, _moved(there.intercept, place.intercept))
+        left_out = max(relative_change(mean, there.coef, there.unit), moved)
+        return there._replace(family=place.family, left_out=left_out, n_stalls=place.n_stalls)
 
     def _updated(self, place: Place, scales: Scales) -> Place:
         family = place.family.update(self._y, place.eta, scales.sigma2, self._sample)

@@ -165,11 +165,12 @@ class Moving(Beginnings):
     def accept(self, state: State, found: Moments, pace: Pace | None = None) -> State:
         """Move to the mean, halving the way until the penalised likelihood does not fall."""
         before = state.second_moment
-        settled = bool(np.all(np.abs(found.second_moment - before) < LIMITS.settled_change * before))
+        settled = bool(np.all(np.abs(found.second_moment - before) <= LIMITS.settled_change * before))
         place = state.place._replace(waiting=self._may_wait(state, found.mean, settled))
         if not place.waiting:
             fit = state.problem.columns.matvec(found.mean)
             place = self._accept(place, state.problem, found.mean, fit, state.scales)
+            place = self._hastened(place, state.problem, state.scales, settled)
             found = found._replace(mean=place.coef)
         return state.advanced(found, place, pace)
 

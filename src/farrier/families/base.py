@@ -156,6 +156,10 @@ class Family:
         """
         return None
 
+    def newton(self) -> Family | None:
+        """Return the same likelihood with the weights of Newton's method; None: it has no other."""
+        return None
+
     def scale(self, y: Vector, weights: Vector) -> float:
         """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
         return 1.0

@@ -43,7 +43,8 @@ class Weight(NamedTuple):
 
     def growth(self, leverage: float, gain: float) -> float:
         """Return the mean of 1 - leverage_j + gain_j, weighted by w, from their sums over the columns."""
-        return 1.0 + (gain - leverage) * self.squares / self.total**2
+        among = self.total**2
+        return 1.0 + (gain - leverage) * self.squares / among if among > 0.0 else 1.0  # 0: all has faded
 
 
 class MatrixFading(NamedTuple):

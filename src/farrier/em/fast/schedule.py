@@ -137,7 +137,7 @@ class Fast:
     def _is_tail(self, before: State, state: State, pace: Pace) -> bool:
         """Tell whether only the tail is left: what is active stays, and hardly moves."""
         warming_up = self._plain.expectation == "approximate" and state.n_steps <= EXACT_WARMUP
-        if not self._polishes or warming_up or state.n_steps < pace.next_polish:
+        if not self._polishes or warming_up or state.n_steps < pace.next_polish or state.place.creeps:
             return False
         if state.mean.size > state.problem.n_rows or pace.level > LIMITS.faded_level:
             return False
