@@ -59,7 +59,7 @@ def best_intercept(model: Any, x: Any, y: Any, offset: Any = 0.0) -> float:
     return float(optimize.brentq(lambda level: float(pull(model, y, rest + level).sum()), -5e3, 5e3))
 
 
-def eta(model: Any, x: Any, y: Any, offset: Any = 0.0) -> None:
+def assert_best_intercept(model: Any, x: Any, y: Any, offset: Any = 0.0) -> None:
     if not model.status_.converged:
         return  # it says so
     best = best_intercept(model, x, y, offset)
@@ -112,7 +112,7 @@ def test_a_class_of_one_row(weights: str, x: Any) -> None:
     assert_finite(model)
     assert model.status_.converged
     assert np.all(np.isfinite(model.predict_log_proba(x)))
-    eta(model.estimators_[0], x, y.astype(float))
+    assert_best_intercept(model.estimators_[0], x, y.astype(float))
 
 
 @both_weights
@@ -142,7 +142,7 @@ def test_offsets_of_two_classes(weights: str, size: float, pattern: str, sign: f
     )
     assert_finite(model)
     if pattern != "matching":  # there a range of intercepts is as good
-        eta(model, X, y, offset)
+        assert_best_intercept(model, X, y, offset)
     assert np.all(np.isfinite(model.predict_interval(X, offset=offset, method="mode")))
     assert np.isfinite(model.log_likelihood(X, y, offset=offset))
 
@@ -175,7 +175,7 @@ def test_one_row_with_one_count(family: Any) -> None:
     y = (np.arange(N) == 3).astype(float)
     model = HorseshoeRegressor(family=family, **KEEP).fit(X, y)
     assert_finite(model)
-    eta(model, X, y)
+    assert_best_intercept(model, X, y)
 
 
 @log_link
@@ -185,7 +185,7 @@ def test_one_row_with_a_billion(family: Any, x: Any) -> None:
     y[3] = 1e9
     model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(x, y)
     assert_finite(model)
-    eta(model, x, y)
+    assert_best_intercept(model, x, y)
 
 
 @log_link
@@ -195,7 +195,7 @@ def test_counts_of_a_billion(family: Any) -> None:
     assert_finite(model)
     assert model.status_ is Status.CONVERGED
     np.testing.assert_allclose(model.coef_[0], 0.5, atol=0.1)
-    eta(model, X, y)
+    assert_best_intercept(model, X, y)
     assert np.isfinite(model.log_likelihood(X, y))
     assert 0.99 < model.score(X, y) <= 1.0
     low, high = model.predict_interval(X, method="mode").T
@@ -222,7 +222,7 @@ def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
     model = HorseshoeRegressor(family=family, max_iter=2000, **KEEP).fit(X, y, offset=offset)
     assert_finite(model)
     assert model.status_.converged
-    eta(model, X, y, offset)
+    assert_best_intercept(model, X, y, offset)
     if pattern == "all":  # the same as without, but for the intercept
         plain = HorseshoeRegressor(family=family, **KEEP).fit(X, y)
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-4, atol=1e-6)
@@ -239,7 +239,7 @@ def test_offsets_where_exp_is_about_to_overflow(family: Any, pattern: str, sign:
     model = HorseshoeRegressor(family=family, max_iter=40, **KEEP).fit(X, COUNTS, offset=offset)
     assert_finite(model)
     if pattern == "all":
-        eta(model, X, COUNTS, offset)
+        assert_best_intercept(model, X, COUNTS, offset)
 
 
 @log_link
@@ -284,7 +284,7 @@ def test_huge_columns_as_they_are(family: Any, y: Any) -> None:
     model = HorseshoeRegressor(family=family, standardize=False, max_iter=1000, **KEEP).fit(X * 1e4, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
-        eta(model, X * 1e4, y)
+        assert_best_intercept(model, X * 1e4, y)
 
 
 @pytest.mark.parametrize(("family", "y"), ALL, ids=lambda v: type(v).__name__)
@@ -294,7 +294,7 @@ def test_one_row_far_from_the_others(family: Any, y: Any) -> None:
     model = HorseshoeRegressor(family=family, max_iter=1000, **KEEP).fit(x, y)
     assert_finite(model)
     if not model.family_.has_dispersion:
-        eta(model, x, y)
+        assert_best_intercept(model, x, y)
 
 
 # --- heavy tails -----------------------------------------------------------------------------------------
