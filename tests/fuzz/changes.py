@@ -108,11 +108,15 @@ def _scaled_x(case: Case, data: Data, same: Changed, rng: np.random.Generator) -
 
 def _scaled_y(case: Case, data: Data, same: Changed) -> Changed:
     base = _base(case)
-    power = _within(case.power, data.y, base)
+    power = _within(case.power, data.y, base, ROOM)
     factor = base ** (power if base == 2.0 else float(np.clip(power, -20, 20)))
     offset = None if data.offset is None else data.offset * factor
     scaled = data._replace(y=data.y * factor, offset=offset, unit=data.unit * factor)
     return same._replace(data=scaled, y=factor)
+
+
+ROOM = 28.0
+"""Beside a row that has all the weight, the spread of y, by which it is refused, is a millionth of its size."""
 
 
 def _base(case: Case) -> float:
@@ -120,11 +124,14 @@ def _base(case: Case) -> float:
     return 2.0 if is_exact(case) else 3.0
 
 
-def _within(power: int, values: np.ndarray, base: float) -> int:
-    """Return the power nearer to zero, until ``base`` to it leaves the values between 1e-150 and 1e150."""
+def _within(power: int, values: np.ndarray, base: float, room: float = 0.0) -> int:
+    """Return the power nearer to zero, until ``base`` to it leaves the values between 1e-150 and 1e150.
+
+    ``room`` is how many powers of two the smallest of them keep away from there.
+    """
     sizes = np.abs(values[values != 0.0])
     if sizes.size == 0 or not np.isfinite(sizes).all():
         return 0
-    low, high = (-498.0 - np.log2(sizes.min())), (498.0 - np.log2(sizes.max()))
+    low, high = (room - 498.0 - np.log2(sizes.min())), (498.0 - np.log2(sizes.max()))
     low, high = low / np.log2(base), high / np.log2(base)
     return int(np.clip(power, min(low, 0.0), max(high, 0.0)))
