@@ -116,7 +116,7 @@ def _scaled_y(case: Case, data: Data, same: Changed) -> Changed:
 
 
 ROOM = 28.0
-"""Beside a row that has all the weight, the spread of y, by which it is refused, is a millionth of its size."""
+"""Beside a row that has all the weight the spread of y, which is refused, is a millionth of its size."""
 
 
 def _base(case: Case) -> float:
