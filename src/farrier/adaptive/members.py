@@ -78,7 +78,7 @@ class Fitting:
         """
         sets, points = self.sets, self.path.points
         loose = [point for point in points if point.penalty <= START * max(sets.columns.shape[1], 1)]
-        points = tuple(loose)
+        points = tuple(loose) or points[-1:]
         if sets.family.is_location and not sets.family.constant_weights:
             points = points[:1]
         best = np.argmin([point.evidence for point in points], axis=0)

@@ -35,6 +35,9 @@ RISES = 3
 """So many penalties in a row that are worse than the best are enough, for a family that iterates."""
 FIRST_STEPS, STEPS, HALVINGS = 6, 2, 8
 """Newton steps at the first penalty and at each other one, and how often one is halved."""
+LEAST_PENALTY = 1e-7
+"""The least penalty as a share of the largest eigenvalue of X X': below it I - H is what rounding leaves, as
+where rows count a million times."""
 NO_NOISE = 1e-12
 """The least noise variance, as a share of the variance of y."""
 
@@ -103,6 +106,7 @@ def _among_rows(sets: Sets, penalties: Vector) -> Path:
     K = outer(sets)
     values, U = eigh(K * root[:, None] * root, driver="evd")
     values = np.maximum(values, 0.0)
+    penalties = np.maximum(penalties, LEAST_PENALTY * values[-1])
     q = root / np.sqrt(sets.counts.sum()) if sets.center else np.zeros_like(root)
     known = np.where(sets.weights > 0.0, (root * sets.y)[:, None], 0.0)  # no set sees the others' y
     among, level = U.T @ known, q @ known
