@@ -291,7 +291,7 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         """Return the interval of each coefficient.
 
         It is wide enough for the shrinkage of the average: its coverage of effects that are there is in
-        experiments/results/adaptive.md.
+        experiments/results/adaptive-r11.md.
 
         Parameters
         ----------
