@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csc_array
 
 from adaptive_sets import make_sets
-from farrier.adaptive.members import DEFAULT, MEMBERS, Fitting
+from farrier.adaptive.members import MEMBERS, Fitting
 from farrier.adaptive.sets import Sets
 from farrier.data.dense import Dense
 from farrier.data.sparse import Sparse
@@ -38,10 +38,6 @@ def case(request):
     family, shape = request.param
     fitting = Fitting(make_sets(family, *SHAPES[shape], FOLDS))
     return family, fitting, fitted(fitting)
-
-
-def test_every_member_is_among_the_default():
-    assert DEFAULT == tuple(MEMBERS)
 
 
 def test_shapes_and_numbers(case):

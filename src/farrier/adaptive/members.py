@@ -221,4 +221,3 @@ MEMBERS: dict[str, Member] = {
     "mixture": Member("normal mixture started at the mode", _mixture("mode")),
     "alone": Member("normal mixture started at forward selection", _mixture(None)),
 }
-DEFAULT = tuple(MEMBERS)
