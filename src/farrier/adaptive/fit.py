@@ -16,7 +16,7 @@ from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
-from farrier.adaptive.sets import Fits, Fold, Sets, information
+from farrier.adaptive.sets import HUGE, Fits, Fold, Sets, information, summed
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.columns import Columns
 from farrier.data.rows import Rows
@@ -146,8 +146,10 @@ class Adapted:
         return self._within_range(found_rows)
 
     def _deviation(self, eta: Any) -> Any:
-        """Return the standard deviation of y where its mean is that of eta."""
-        return np.sqrt(np.maximum(self.family.variance(eta, 1.0), 1e-12))
+        """Return the standard deviation of y where its mean is that of eta; never out of range."""
+        with np.errstate(over="ignore"):
+            variance = self.family.variance(eta, 1.0)
+        return np.sqrt(np.clip(variance, 1e-12, np.finfo(np.float64).max))
 
     def _within_range(self, interval: Matrix) -> Matrix:
         """Return intervals that keep to what y can be."""
@@ -292,7 +294,7 @@ def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
         losses = (y - predicted) ** 2
     else:
         losses = 2.0 * family.neg_log_likelihood(y, predicted, 1.0)
-    return float(counts @ losses) / float(counts.sum())
+    return summed(counts, losses) / float(counts.sum())
 
 
 def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
@@ -304,7 +306,7 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
         losses, weights = (y - found.predicted) ** 2, sets.counts
     else:
         sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
-        losses = 2.0 * family.neg_log_likelihood(y, found.predicted, sigma2)
+        losses = np.minimum(2.0 * family.neg_log_likelihood(y, found.predicted, sigma2), HUGE)
         eta = sets.eta(found.coef[:, None], np.array([found.intercept]))[:, 0]
         weights = sets.counts * information(family, sets.y, eta, sigma2)
     mean = float(counts @ losses) / total

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice, check_level, check_random_state
+from farrier._checks import check_choice, check_jobs, check_level, check_random_state
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
 from farrier.adaptive.folds import given_folds, own_folds
@@ -91,7 +91,7 @@ class AverageMixin(Selector):
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             callback=self.callback,
-            n_jobs=self.n_jobs,
+            n_jobs=check_jobs(self.n_jobs),
         )
 
 

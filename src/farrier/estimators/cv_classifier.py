@@ -126,6 +126,7 @@ class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, BaseEstimato
         check_two(offset, classes)
         weights = weigh(self._class_weights(classes, codes, weights), n, self.weight_type)
         known = check_known(offset, None, n, family)
+        family.check_offset(np.asarray(known))
         rows = known_rows(columns, codes.astype(float), weights, known)
         folds = self._folds(rows, X, labels, groups)
         targets = [1] if classes.size == 2 else range(classes.size)
