@@ -18,6 +18,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from farrier._types import Matrix, Vector
@@ -34,7 +35,12 @@ LEAST_KEPT = 1e-9
 
 
 def cv_plus(
-    mean: Matrix, unit: Matrix, folds: Vector, errors: Vector, level: float, counts: Vector | None = None
+    mean: Matrix,
+    unit: Matrix,
+    folds: NDArray[np.int64],
+    errors: Vector,
+    level: float,
+    counts: Vector | None = None,
 ) -> Matrix:
     """Return the CV+ intervals of new rows.
 
@@ -84,6 +90,14 @@ def _smallest(values: Matrix, counts: Vector, rank: int) -> Vector:
     reached = np.cumsum(counts[order], axis=1) >= rank - 1e-9
     place = np.take_along_axis(order, np.argmax(reached, axis=1)[:, None], axis=1)
     return np.asarray(np.take_along_axis(values, place, axis=1)[:, 0])
+
+
+class LeftOut(NamedTuple):
+    """What CV+ needs of the rows that were left out: the fold of each, the size of its error, its count."""
+
+    folds: NDArray[np.int64]
+    errors: Vector
+    counts: Vector
 
 
 class Corrected(NamedTuple):

@@ -18,6 +18,7 @@ from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.ending import weigh
+from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, remember_columns
 from farrier.families import Family, resolve_family
@@ -95,7 +96,7 @@ class AverageMixin(Selector):
         )
 
 
-class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
+class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, BaseEstimator):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -242,7 +243,9 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         rows = known_rows(columns, response, weights, known)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         folds = self._folds(explained, X, response, groups)
-        self._store(self._adapt(rows, family, folds), X, p)
+        fitted = self._adapt(rows, family, folds)
+        remember_columns(self, X, p)
+        self._store(fitted)
         return self
 
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
@@ -325,8 +328,7 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return average_table(self, level)
 
-    def _store(self, fitted: Adapted, X: Any, n_columns: int) -> None:
-        remember_columns(self, X, n_columns)
+    def _store(self, fitted: Adapted) -> None:
         self._fitted = fitted
         self.family_, self.status_, self.sigma2_ = fitted.family, fitted.status, fitted.sigma2
         self.coef_, self.intercept_ = fitted.coef, fitted.intercept

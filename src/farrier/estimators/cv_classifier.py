@@ -18,12 +18,13 @@ from farrier.data.validation import check_weights, check_x
 from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
 from farrier.estimators.cv import AverageMixin, HorseshoeRegressorCV
 from farrier.estimators.ending import weigh
+from farrier.estimators.saving import Saved
 from farrier.estimators.selector import hand_down_names, remember_columns
 from farrier.families import Binomial, Family
 from farrier.model.spec import Prepared
 
 
-class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, BaseEstimator):
+class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, BaseEstimator):
     """Classification that adapts to the unknown sparsity: `HorseshoeRegressorCV` for classes.
 
     Two classes are one binomial regression. More are fitted one against the rest, on the same folds. The
@@ -138,8 +139,9 @@ class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, BaseEstimato
         self.classes_, self.estimators_ = classes, []
         for target in targets:
             binary = rows._replace(y=(codes[inside] == target).astype(float))
-            part = HorseshoeRegressorCV(family=family)
-            part._store(self._adapt(binary, family, make), X, p)
+            fitted, part = self._adapt(binary, family, make), self._part()
+            remember_columns(part, X, p)
+            part._store(fitted)
             self.estimators_.append(part)
         remember_columns(self, X, p)
         hand_down_names(self, self.estimators_)
@@ -178,6 +180,10 @@ class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, BaseEstimato
 
         check_is_fitted(self)
         return (average_table if len(self.estimators_) == 1 else average_class_table)(self, level)
+
+    def _part(self) -> HorseshoeRegressorCV:
+        """Return a regression for one class that is to be given its fit."""
+        return HorseshoeRegressorCV(family=Binomial())
 
     def _gather(self) -> None:
         models = self.estimators_

@@ -17,6 +17,7 @@ from farrier.data.validation import check_x, check_y
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
+from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
@@ -28,7 +29,7 @@ from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
 
 
-class HorseshoeRegressor(IntervalMixin, ChanceMixin, Scored, Selector, RegressorMixin, BaseEstimator):
+class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, BaseEstimator):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
