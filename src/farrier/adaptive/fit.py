@@ -16,6 +16,7 @@ from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
+from farrier.adaptive.record import Record, record_of
 from farrier.adaptive.sets import Fits, Fold, Sets, information
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.columns import Columns
@@ -33,6 +34,8 @@ PAIRED = 4.0
 
 NO_COLUMNS: Any = None
 """In the place of the columns in a copy of a fit."""
+NOT_YET: Any = None
+"""In the place of what is recorded of a fit once it is there."""
 
 
 class Progress(NamedTuple):
@@ -74,6 +77,10 @@ class Adapted:
         What every response is, where no intercept is finite.
     sets, average, sparser
         The training sets, and what was found, on the scale of the prior; None where there was nothing to fit.
+    scale : array of shape (p,)
+        The standard deviations of the columns; zero where a column is constant.
+    record : Record
+        What is kept of the rows.
     """
 
     units: Units
@@ -90,6 +97,8 @@ class Adapted:
     average: Average | None = None
     sparser: Sparser | None = None
     edge: float | None = None
+    scale: Vector = NOT_YET
+    record: Record = NOT_YET
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
@@ -213,7 +222,7 @@ def adapt(
     prepared = prepare(spec, rows)
     nothing = _nothing(rows, spec, prepared)
     if nothing is not None:
-        return nothing
+        return _recorded(nothing, prepared, rows)
     with fitting_threads(*prepared.design.columns.shape):
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
@@ -239,7 +248,14 @@ def adapt(
                 callback(Progress(name, done, len(names)))
         if not kept:
             raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
-        return _restored(prepared, fitting, tuple(kept), fits, rule)
+        return _recorded(_restored(prepared, fitting, tuple(kept), fits, rule), prepared, rows)
+
+
+def _recorded(found: Adapted, prepared: Prepared, rows: Rows) -> Adapted:
+    """Return the fit with what is kept of its rows."""
+    eta = found.linear_predictor(rows.columns) + rows.offset
+    record = record_of(rows, eta, found.family, found.units, found.sets, found.average)
+    return replace(found, scale=found.units.places(prepared.design.spread), record=record)
 
 
 def _restored(
