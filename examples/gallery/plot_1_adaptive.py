@@ -1,0 +1,11 @@
+"""
+Test
+====
+
+Text.
+"""
+
+import matplotlib.pyplot as plt
+
+plt.plot([1, 2])
+plt.show()
