@@ -77,7 +77,9 @@ def test_the_source_archive_has_what_a_packager_needs(archives):
         assert wanted in names
     for wanted in ("README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "examples/diabetes.py"):
         assert wanted in names
-    left_over = [name for name in names if "__pycache__" in name or name.startswith((".venv", "build", "dist"))]
+    left_over = [
+        name for name in names if "__pycache__" in name or name.startswith((".venv", "build", "dist"))
+    ]
     assert not left_over
     assert not [name for name in names if name.startswith(("docs/gallery", "docs/generated"))]
 
@@ -116,9 +118,7 @@ def test_the_workflow_calls_targets_that_there_are():
 
 
 def test_the_workflow_pins_its_actions_and_may_only_read():
-    used = [
-        step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step
-    ]
+    used = [step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step]
     assert used
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+", action) for action in used)
     assert WORKFLOW["permissions"] == {"contents": "read"}

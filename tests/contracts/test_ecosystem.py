@@ -205,9 +205,7 @@ def test_offsets_are_routed_to_predictions(estimator, frame, routing):
     asked = clone(estimator).set_fit_request(offset=True).set_predict_request(offset=True)
     pipeline = Pipeline([("scale", StandardScaler()), ("fit", asked)]).fit(frame, y, offset=offset)
     scaled = pipeline[:-1].transform(frame)
-    assert np.array_equal(
-        pipeline.predict(frame, offset=offset), pipeline[-1].predict(scaled, offset=offset)
-    )
+    assert np.array_equal(pipeline.predict(frame, offset=offset), pipeline[-1].predict(scaled, offset=offset))
     assert not np.array_equal(pipeline[-1].predict(scaled), pipeline[-1].predict(scaled, offset=offset))
     if is_classifier(estimator):
         asked.set_predict_proba_request(offset=True)
