@@ -36,9 +36,9 @@ for name, effects in truths.items():
 # Who is believed
 # ---------------
 #
-# The estimator fits five members and weighs them by how well each predicts rows that it has not seen. The bars show
-# the weights. Where all columns matter a little, ridge has all the weight. Where few matter, the normal mixtures
-# have it. Where nothing matters, the members that say next to nothing share it.
+# The estimator fits five members and weighs them by how well each predicts rows that it has not seen. The
+# bars show the weights. Where all columns matter a little, ridge has all the weight. Where few matter, the
+# normal mixtures have it. Where nothing matters, the members that say next to nothing share it.
 
 members = [member.name for member in fits["nothing"].members_]
 fig, axes = plt.subplots(1, len(fits), figsize=(9, 2.6), sharey=True, layout="constrained")
@@ -54,8 +54,9 @@ plt.show()
 # What comes out
 # --------------
 #
-# Each dot is a column: its true effect, and the estimate. Dots on the line are right. A filled dot is a column of the
-# sparse answer, ``sparse_coef_``; a hollow one is shown at its value in the average, ``coef_``.
+# Each dot is a column: its true effect, and the estimate. Dots on the line are right. A filled dot is a
+# column of the sparse answer, ``sparse_coef_``; a hollow one is shown at its value in the average,
+# ``coef_``.
 
 fig, axes = plt.subplots(1, len(fits), figsize=(9, 2.8), layout="constrained")
 for ax, (name, fit) in zip(axes, fits.items(), strict=True):
@@ -74,8 +75,8 @@ plt.show()
 # How sure is it?
 # ---------------
 #
-# ``inclusion_`` says how sure each column is in. With twenty effects of size 1 and unit noise, the true columns stand
-# apart from the others.
+# ``inclusion_`` says how sure each column is in. With twenty effects of size 1 and unit noise, the true
+# columns stand apart from the others.
 
 sure = fits["twenty"].inclusion_
 print(f"the least sure of the true columns: {sure[:20].min():.2f}")

@@ -2,8 +2,8 @@
 Two classes and odds ratios
 ===========================
 
-Is a tumour malignant? Thirty measurements of cell nuclei of 569 patients, from the breast cancer data that come with
-scikit-learn. We want few measurements, their odds ratios, and probabilities that can be trusted.
+Is a tumour malignant? Thirty measurements of cell nuclei of 569 patients, from the breast cancer data that
+come with scikit-learn. We want few measurements, their odds ratios, and probabilities that can be trusted.
 """
 
 import matplotlib.pyplot as plt
@@ -23,9 +23,10 @@ model = HorseshoeClassifierCV().fit(X, labels)
 print(model.classes_)
 
 # %%
-# The second class of ``classes_`` is the one whose probability is modelled: malignant. So a positive coefficient speaks
-# for a malignant tumour. Clinicians read odds ratios: by which factor the odds of "malignant" change when a
-# measurement is one standard deviation higher. That is exp(coefficient times standard deviation).
+# The second class of ``classes_`` is the one whose probability is modelled: malignant. So a positive
+# coefficient speaks for a malignant tumour. Clinicians read odds ratios: by which factor the odds of
+# "malignant" change when a measurement is one standard deviation higher. That is exp(coefficient times
+# standard deviation).
 
 step = X.std().to_numpy()
 effect = model.coef_ * step
@@ -40,10 +41,11 @@ for j in order:
     )
 
 # %%
-# Many of the thirty measurements say almost the same: radius, perimeter and area of the same nuclei. The average shares
-# an effect among those, and is not sure which of them are in. The sparse answer takes a few columns that say much the
-# same as all: within one standard error of the cross-validated error. One measurement may then stand for another that
-# goes with it, so read the sparse answer as "these suffice", and the average with its inclusion as "these matter".
+# Many of the thirty measurements say almost the same: radius, perimeter and area of the same nuclei. The
+# average shares an effect among those, and is not sure which of them are in. The sparse answer takes a few
+# columns that say much the same as all: within one standard error of the cross-validated error. One
+# measurement may then stand for another that goes with it, so read the sparse answer as "these suffice",
+# and the average with its inclusion as "these matter".
 
 fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
 rows = np.arange(order.size)[::-1]
@@ -62,8 +64,8 @@ plt.show()
 # Patients that were not in the fit
 # ---------------------------------
 #
-# Do the probabilities hold for the other 228 patients? Of those who were given a chance of 80 %, about 80 % should have
-# a malignant tumour.
+# Do the probabilities hold for the other 228 patients? Of those who were given a chance of 80 %, about 80 %
+# should have a malignant tumour.
 
 chance = model.predict_proba(X_new)[:, 1]
 malignant = labels_new == "malignant"

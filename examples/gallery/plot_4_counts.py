@@ -2,10 +2,12 @@
 Counts with exposure
 ====================
 
-How many accidents does a crossing have? That depends on how long one has counted. Twice the time gives twice the
-accidents, whatever the crossing is like. Such a number is called exposure. This page simulates 300 crossings that were
-watched for one to ten years, and asks which of 40 properties raise the rate.
+How many accidents does a crossing have? That depends on how long one has counted. Twice the time gives
+twice the accidents, whatever the crossing is like. Such a number is called exposure. This page simulates
+300 crossings that were watched for one to ten years, and asks which of 40 properties raise the rate.
 """
+
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,22 +30,23 @@ print(f"{accidents.sum()} accidents in {years.sum():.0f} years")
 # Poisson, or more variable than that?
 # ------------------------------------
 #
-# Poisson counts have a variance equal to their mean. Crossings differ in ways that nobody has measured, so real counts
-# vary more. The negative binomial family has a parameter for it, ``size``: the variance is mu + mu^2/size. When in doubt
-# take it. If the variance is taken for too small, noise looks like signal:
+# Poisson counts have a variance equal to their mean. Crossings differ in ways that nobody has measured, so
+# real counts vary more. The negative binomial family has a parameter for it, ``size``: the variance is mu +
+# mu^2/size. When in doubt take it. If the variance is taken for too small, noise looks like signal:
 
+modes: dict[str, Any] = {}
 for family in ("poisson", "negative_binomial"):
-    mode = HorseshoeRegressor(family=family).fit(X, accidents, exposure=years)
-    found = list(mode.get_feature_names_out())
+    modes[family] = HorseshoeRegressor(family=family).fit(X, accidents, exposure=years)
+    found = list(modes[family].get_feature_names_out())
     print(f"{family}: {len(found)} columns: {', '.join(found)}")
-print(f"the estimated size is {mode.family_.size_:.1f}; the truth is 2")
+print(f"the estimated size is {modes['negative_binomial'].family_.size_:.1f}; the truth is 2")
 
 # %%
 # Rate ratios
 # -----------
 #
-# The model is for the logarithm of the rate. So exp(coefficient) is a rate ratio: by which factor the rate is higher
-# when the column is one unit higher. Here the adaptive estimator, with intervals:
+# The model is for the logarithm of the rate. So exp(coefficient) is a rate ratio: by which factor the rate
+# is higher when the column is one unit higher. Here the adaptive estimator, with intervals:
 
 model = HorseshoeRegressorCV(family="negative_binomial").fit(X, accidents, exposure=years)
 intervals = np.exp(model.coef_interval())
@@ -72,5 +75,5 @@ for traffic, mean, (low, high) in zip(new["traffic"], expected, interval, strict
 # %%
 # The mode has a picture of its own. The axis says what a coefficient means.
 
-plot_coefficients(mode)
+plot_coefficients(modes["negative_binomial"])
 plt.show()

@@ -2,9 +2,9 @@
 Words, gaps and numbers in one table
 ====================================
 
-Real tables have columns of words and missing values. farrier takes numbers only, and says so by the name of the column.
-This page shows two ways to get there: pandas alone, and a scikit-learn pipeline that remembers what it did, so that new
-rows are treated in the same way.
+Real tables have columns of words and missing values. farrier takes numbers only, and says so by the name of
+the column. This page shows two ways to get there: pandas alone, and a scikit-learn pipeline that remembers
+what it did, so that new rows are treated in the same way.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ from sklearn.preprocessing import OneHotEncoder
 from farrier import HorseshoeRegressorCV
 
 # %%
-# A table of 250 flats. The rent depends on the size, on the district and on whether there is a balcony. The year is
-# missing in every tenth row. Thirty scores from a questionnaire have no effect.
+# A table of 250 flats. The rent depends on the size, on the district and on whether there is a balcony. The
+# year is missing in every tenth row. Thirty scores from a questionnaire have no effect.
 
 rng = np.random.default_rng(0)
 n = 250
@@ -56,8 +56,8 @@ except ValueError as refused:
 # With pandas alone
 # -----------------
 #
-# ``get_dummies`` makes a column of zeros and ones for every level. ``drop_first`` leaves out the first level of each: it
-# is the one that the others are compared with. Here these are "centre" and "no".
+# ``get_dummies`` makes a column of zeros and ones for every level. ``drop_first`` leaves out the first
+# level of each: it is the one that the others are compared with. Here these are "centre" and "no".
 
 table = pd.get_dummies(flats, drop_first=True)
 table["year"] = table["year"].fillna(table["year"].median())
@@ -66,9 +66,9 @@ for name in model.get_feature_names_out():
     print(f"{name:<16}{model.sparse_coef_[table.columns.get_loc(name)]:8.1f}")
 
 # %%
-# Three districts are about 150 cheaper than the centre: that is one fact, and takes three columns. With "centre" as a
-# column of its own, one would do. Which level is left out matters for a sparse answer, so choose it: the level that you
-# would call normal.
+# Three districts are about 150 cheaper than the centre: that is one fact, and takes three columns. With
+# "centre" as a column of its own, one would do. Which level is left out matters for a sparse answer, so
+# choose it: the level that you would call normal.
 
 table = table.drop(columns=["district_east", "district_north", "district_west"])
 table["in the centre"] = flats["district"] == "centre"
@@ -80,8 +80,8 @@ for name in model.get_feature_names_out():
 # With a pipeline
 # ---------------
 #
-# The imputed value and the levels belong to the model: they must be learnt from the training rows, and be used for new
-# rows. A pipeline does both, also inside cross-validation.
+# The imputed value and the levels belong to the model: they must be learnt from the training rows, and be
+# used for new rows. A pipeline does both, also inside cross-validation.
 
 prepare = make_column_transformer(
     (OneHotEncoder(drop=["west", "no"], sparse_output=False), ["district", "balcony"]),

@@ -2,9 +2,12 @@
 Outliers
 ========
 
-The Gaussian model squares its errors, so a few wrong rows can hide the signal or invent one. Two families have heavier
-tails: ``student_t`` and ``laplace``. This page spoils more and more rows of the same data, and looks at what is left.
+The Gaussian model squares its errors, so a few wrong rows can hide the signal or invent one. Two families
+have heavier tails: ``student_t`` and ``laplace``. This page spoils more and more rows of the same data, and
+looks at what is left.
 """
+
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +23,7 @@ spoilt_first = rng.permutation(n)
 errors = 30.0 * rng.standard_normal(n)
 
 
-def spoil(share: float) -> np.ndarray:
+def spoil(share: float) -> Any:
     """Return the responses with gross errors in a share of the rows."""
     y = clean.copy()
     rows = spoilt_first[: int(share * n)]
@@ -29,11 +32,12 @@ def spoil(share: float) -> np.ndarray:
 
 
 # %%
-# Three families, seven shares of wrong rows. The error is the squared distance of the coefficients from the truth.
+# Three families, seven shares of wrong rows. The error is the squared distance of the coefficients from the
+# truth.
 
 shares = [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25]
 families = {"gaussian": "o-", "laplace": "s--", "student_t": "^:"}
-fits = {
+fits: dict[str, Any] = {
     family: [HorseshoeRegressor(family=family).fit(X, spoil(share)) for share in shares]
     for family in families
 }
@@ -48,9 +52,9 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Student's t hardly notices. It estimates how heavy the tails are, and once it has seen that some rows are far off, it
-# counts them for little. Laplace noise stands in between: its scale is the mean absolute residual, and many gross errors
-# make that large.
+# Student's t hardly notices. It estimates how heavy the tails are, and once it has seen that some rows are
+# far off, it counts them for little. Laplace noise stands in between: its scale is the mean absolute
+# residual, and many gross errors make that large.
 
 print("wrong rows   degrees of freedom   scale")
 for share, fit in zip(shares, fits["student_t"], strict=True):

@@ -2,7 +2,8 @@
 Pipelines and searches
 ======================
 
-The estimators are scikit-learn estimators. They stand in pipelines, in searches, and in front of other estimators.
+The estimators are scikit-learn estimators. They stand in pipelines, in searches, and in front of other
+estimators.
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +24,8 @@ X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 # Interactions
 # ------------
 #
-# Ten measurements have 45 products of two. A sparse model may choose among all of them. Scale first, so that products
-# are of centred columns.
+# Ten measurements have 45 products of two. A sparse model may choose among all of them. Scale first, so
+# that products are of centred columns.
 
 polynomial = make_pipeline(
     StandardScaler(),
@@ -53,8 +54,8 @@ for name, score in scores.items():
 # A search
 # --------
 #
-# The single mode has dials, such as ``tau``. A smaller one shrinks harder. A search over a grid shows how much that
-# matters here.
+# The single mode has dials, such as ``tau``. A smaller one shrinks harder. A search over a grid shows how
+# much that matters here.
 
 search = GridSearchCV(HorseshoeRegressor(), {"tau": np.geomspace(0.001, 1.0, 10)}, cv=folds).fit(X, y)
 results = search.cv_results_
@@ -79,8 +80,8 @@ print(f"best: tau = {search.best_params_['tau']:.2f}")
 # As a selector
 # -------------
 #
-# ``transform`` keeps the selected columns. So the fit can stand in front of a method that has no selection of its own.
-# With ``set_output`` the columns keep their names.
+# ``transform`` keeps the selected columns. So the fit can stand in front of a method that has no selection
+# of its own. With ``set_output`` the columns keep their names.
 
 selector = HorseshoeRegressor().set_output(transform="pandas")
 forest = make_pipeline(selector, RandomForestRegressor(n_estimators=50, random_state=0)).fit(X, y)
@@ -90,8 +91,8 @@ print("the forest sees:", ", ".join(forest[-1].feature_names_in_))
 # Weights through a pipeline
 # --------------------------
 #
-# scikit-learn hands weights, offsets and exposures to the step that asks for them, once metadata routing is switched
-# on. What nobody asked for is an error, not a silent loss.
+# scikit-learn hands weights, offsets and exposures to the step that asks for them, once metadata routing is
+# switched on. What nobody asked for is an error, not a silent loss.
 
 weights = np.where(X["age"] > 50, 2.0, 1.0)
 with sklearn.config_context(enable_metadata_routing=True):

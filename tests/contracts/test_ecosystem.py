@@ -1,4 +1,4 @@
-"""The estimators among those of scikit-learn, and frames in and out: pipelines, searches, routing, set_output."""
+"""The estimators in scikit-learn's company: pipelines, searches, routing; frames in and out."""
 
 import numpy as np
 import pandas as pd
