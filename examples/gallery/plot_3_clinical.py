@@ -69,9 +69,8 @@ plt.show()
 
 chance = model.predict_proba(X_new)[:, 1]
 malignant = labels_new == "malignant"
-print(
-    f"right: {model.score(X_new, labels_new):.1%}, area under the ROC curve: {roc_auc_score(malignant, chance):.3f}"
-)
+print(f"right: {model.score(X_new, labels_new):.1%}")
+print(f"area under the ROC curve: {roc_auc_score(malignant, chance):.3f}")
 
 happened, said = calibration_curve(malignant, chance, n_bins=5, strategy="uniform")
 fig, ax = plt.subplots(figsize=(3.6, 3.4), layout="constrained")
