@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 project = "farrier"
 author = "The farrier developers"
 copyright = author
-release = re.search(r'"(.+)"', (ROOT / "src/farrier/_version.py").read_text("utf-8"))[1]  # type: ignore[index]
+release = re.search(r'__version__ = "(.+)"', (ROOT / "src/farrier/_version.py").read_text("utf-8"))[1]  # type: ignore[index]
 
 extensions = [
     "myst_parser",
