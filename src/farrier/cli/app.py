@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from farrier._version import __version__
+from farrier.cli import fit, predict, sample
 from farrier.cli.reproduce import reproduce
+from farrier.cli.show import show
 
 app = typer.Typer(
     help="Sparse horseshoe regression: which few columns matter, by how much, and how sure that is.",
@@ -32,4 +34,8 @@ def root(
     """Sparse horseshoe regression."""
 
 
+app.command(epilog=fit.EXAMPLES)(fit.fit)
+app.command(epilog=predict.EXAMPLES)(predict.predict)
+app.command()(show)
+app.command(epilog=sample.EXAMPLES)(sample.sample)
 app.command()(reproduce)
