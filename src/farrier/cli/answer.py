@@ -151,7 +151,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
     effects = answer.effects()
     rows = model.summary(answer.level, **options).to_dict("records")
     statistics = model.statistics()
-    return plain(
+    found: dict[str, Any] = plain(
         {
             "farrier": __version__,
             "estimator": type(model).__name__,
@@ -170,6 +170,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
             "warnings": list(answer.warnings),
         }
     )
+    return found
 
 
 def _statistics(found: Any) -> dict[str, Any]:

@@ -137,6 +137,7 @@ def _write(
 
 
 def _page(answer: Answer, question: Question, seconds: float) -> str:
+    from farrier.intake.told import encodings_of, fillings_of
     from farrier.report.page.build import Asked, build_page
     from farrier.report.page.html import render
 
@@ -153,8 +154,8 @@ def _page(answer: Answer, question: Question, seconds: float) -> str:
         source=question.name,
         terms=question.terms,
         dropped=tuple(question.dropped_columns.items()),
-        encoded=tuple(recipe.encodings().items()),
-        imputed=tuple(recipe.fillings().items()),
+        encoded=encodings_of(recipe),
+        imputed=fillings_of(recipe),
         notes=question.notes,
         warnings=question.warnings,
         facts=facts,

@@ -93,8 +93,8 @@ def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | 
     for note in question.notes:
         console.print(Text(note, style="dim"))
     chains, draws, _ = posterior.coef.shape
-    said = f"The posterior of {question.target}, from {chains} chains of {draws} draws; intervals of {level:.6g}."
-    console.print(Text(said))
+    said = f"The posterior of {question.target}, from {chains} chains of {draws} draws"
+    console.print(Text(f"{said}; intervals of {level:.6g}."))
     surest = np.abs(table["mean"]) / table["std"].where(table["std"] > 0.0, np.inf)
     order = np.argsort(-surest, kind="stable")
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))

@@ -97,13 +97,13 @@ def effects_of(
     frame = frame[frame["feature"] != INTERCEPT] if len(frame) > model.n_features_in_ else frame
     parts = getattr(model, "estimators_", None) or [model]
     labels = [None] if len(parts) == 1 else [str(label) for label in model.classes_.tolist()]
-    size, scale = model.n_features_in_, _scale(model, X)
+    size = model.n_features_in_
     tables = [frame.iloc[k * size : (k + 1) * size] for k in range(len(parts))]
     names = feature_names(model)
     known = terms or {}
     users = [known.get(name, name) for name in names]
     return [
-        Effects(part, label, names, users, **_columns(table, scale))
+        Effects(part, label, names, users, **_columns(table))
         for part, label, table in zip(parts, labels, tables, strict=True)
     ]
 
@@ -113,26 +113,17 @@ def is_average(model: Any) -> bool:
     return hasattr(model, "members_")
 
 
-def _columns(table: Any, scale: Vector) -> dict[str, Any]:
+def _columns(table: Any) -> dict[str, Any]:
     def column(name: str) -> Vector | None:
         return np.asarray(table[name], dtype=float) if name in table.columns else None
 
-    coef = np.asarray(table["coef"], dtype=float)
-    per_sd = column("per_sd")
     return {
-        "coef": coef,
+        "coef": column("coef"),
         "lower": column("lower"),
         "upper": column("upper"),
-        "per_sd": coef * scale if per_sd is None else per_sd,
+        "per_sd": column("per_sd"),
         "selected": np.asarray(table["selected"], dtype=bool),
         "inclusion": column("inclusion"),
         "shrinkage": column("shrinkage"),
         "sparse": column("sparse_coef"),
     }
-
-
-def _scale(model: Any, X: Any) -> Vector:
-    """Return the standard deviations of the columns."""
-    if hasattr(model, "scale_"):
-        return np.asarray(model.scale_)
-    return np.asarray(np.asarray(X, dtype=float).std(axis=0))
