@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -99,12 +98,12 @@ def print_answer(console: Console, answer: Answer) -> None:
     if shown:
         console.print(_grid([heading.name for heading in (*table.names, *table.numbers)], shown))
         _count_rest(console, len(shown), table.rows)
-    console.print(Padding(_pairs(answer.model.statistics().lines()), (0, 0, 0, 1)))
+    console.print(_pairs(answer.model.statistics().lines()))
     told = members(effects)
     if told:
         console.print()
         console.print(Text("What the average is made of", style="bold"))
-        console.print(Padding(_pairs(told), (0, 0, 0, 1)))
+        console.print(_pairs(told))
 
 
 def _count_rest(console: Console, shown: int, rows: Sequence[Any]) -> None:
@@ -127,7 +126,7 @@ def _grid(header: Iterable[str], rows: Sequence[Any]) -> Table:
 
 
 def _pairs(pairs: Iterable[tuple[str, str]]) -> Table:
-    grid = Table.grid(padding=(0, 2))
+    grid = Table.grid(padding=(0, 2, 0, 1), pad_edge=True)
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in pairs:

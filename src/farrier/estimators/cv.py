@@ -352,17 +352,18 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         Returns
         -------
         LeftOut
-            ``y``, ``prediction`` on the scale of y, and ``weights``.
+            ``y``, ``prediction`` on the scale of y, and ``weights``; none of a model that was loaded.
         """
         check_is_fitted(self)
-        return self._fitted.record.left_out()
+        found: LeftOut = self._fitted.record.left_out()
+        return found
 
     def _statistics(self) -> FitStatistics:
         from farrier.report.statistics import FitStatistics
 
         record = self._fitted.record
         return FitStatistics(
-            n=record.y.size,
+            n=record.n,
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
