@@ -23,6 +23,10 @@ MOST = 30
 """So many rows of a table are printed; the report and --json have all."""
 
 
+TOO_MUCH = ("Belongs to", "Short model")
+"""Columns of the report's table that 80 characters have no room for."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """A fitted model, and what is known of the question.
@@ -96,7 +100,7 @@ def print_answer(console: Console, answer: Answer) -> None:
     table = table_of(effects, answer.level)
     shown = [row for row in table.rows if row.selected][:MOST]
     if shown:
-        console.print(_grid([heading.name for heading in (*table.names, *table.numbers)], shown))
+        console.print(_grid(table, shown))
         _count_rest(console, len(shown), table.rows)
     console.print(_pairs(answer.model.statistics().lines()))
     told = members(effects)
@@ -112,16 +116,20 @@ def _count_rest(console: Console, shown: int, rows: Sequence[Any]) -> None:
         console.print(Text(f"  The {shown} strongest of {selected:,} that are selected.", style="dim"))
 
 
-def _grid(header: Iterable[str], rows: Sequence[Any]) -> Table:
+def _grid(found: Any, rows: Sequence[Any]) -> Table:
+    """Return rows of a report's table for a terminal."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    names = len(rows[0].names)
-    for place, name in enumerate(header):
-        if place < names:
-            table.add_column(Text(name), overflow="fold", min_width=6)
-        else:
-            table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
+    names = [place for place, heading in enumerate(found.names) if heading.name not in TOO_MUCH]
+    numbers = [place for place, heading in enumerate(found.numbers) if heading.name not in TOO_MUCH]
+    for place in names:
+        table.add_column(Text(found.names[place].name), overflow="fold", min_width=8)
+    for place in numbers:
+        table.add_column(Text(found.numbers[place].name, justify="right"), justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*map(Text, row.names), *(Text(number.text) for number in row.numbers))
+        table.add_row(
+            *(Text(row.names[place]) for place in names),
+            *(Text(row.numbers[place].text) for place in numbers),
+        )
     return table
 
 

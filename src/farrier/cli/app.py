@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -30,8 +31,13 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help="Without colours; as with NO_COLOR in the environment.")
+    ] = False,
 ) -> None:
     """Sparse horseshoe regression."""
+    if no_color:
+        os.environ["NO_COLOR"] = "1"
 
 
 app.command(epilog=fit.EXAMPLES)(fit.fit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 import sys
 import time
@@ -33,14 +34,15 @@ EVERY = 30.0
 
 
 def standard_output() -> Console:
-    """Return the console on standard output.
+    """Return the console on standard output: as wide as the terminal or COLUMNS say, else as `WIDE`.
 
     Examples
     --------
     >>> standard_output().width > 0
     True
     """
-    return Console() if sys.stdout.isatty() else Console(width=WIDE)
+    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(width=WIDE if wide else None)
 
 
 def notice(text: str) -> None:
