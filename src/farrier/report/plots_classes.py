@@ -101,7 +101,7 @@ def calibration(rows: Predicted, n_groups: int) -> tuple[Vector, Vector, Vector]
     group = np.minimum((n_groups * reached / rows.weights.sum()).astype(int), n_groups - 1)
     group = np.maximum.accumulate(_ties(rows.mean[order], group))
     weights = rows.weights[order]
-    counts = np.bincount(group, weights)
+    counts = np.bincount(group, weights).astype(float)
     kept = counts > 0.0
     at = np.bincount(group, weights * rows.mean[order])[kept] / counts[kept]
     share = np.bincount(group, weights * rows.y[order])[kept] / counts[kept]
