@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,14 +98,16 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
     ('Of 10 columns, 5 matter for progression: bmi (+5.74 ', ('bmi',))
     """
     level = check_level(level)
-    effects = effects_of(model, asked.X, level, asked.terms, method)
+    with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for the reader to know
+        warnings.simplefilter("always")
+        effects = effects_of(model, level, asked.terms, method)
     said = methods(model, effects, _n_rows(asked.X), level, asked.target, method)
     classes = [str(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else []
     return Page(
         title=asked.title or f"What matters for {asked.target}",
         subtitle=_subtitle(effects, asked),
         answer=answer(effects, level, asked.target, classes),
-        warnings=tuple(asked.warnings),
+        warnings=(*asked.warnings, *dict.fromkeys(str(one.message) for one in heard)),
         asked=_asked(model, effects, asked, classes),
         data=_data(effects, asked),
         dropped=_reasons(asked.dropped),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from farrier.report.digits import significant, together
 
@@ -37,7 +37,7 @@ def alone(value: float, sign: bool = False) -> str:
     return pretty(significant(value), sign)
 
 
-def alike(values: Sequence[float]) -> list[str]:
+def alike(values: Sequence[float], write: Callable[[Sequence[float]], list[str]] = together) -> list[str]:
     """Write numbers that belong together, as a coefficient and the ends of its interval.
 
     Examples
@@ -45,7 +45,7 @@ def alike(values: Sequence[float]) -> list[str]:
     >>> alike([-20.593, -33.92, -9.29])
     ['−20.6', '−33.9', '−9.3']
     """
-    return [pretty(number) for number in together(values)]
+    return [pretty(number) for number in write(values)]
 
 
 def percent_of(value: float) -> str:

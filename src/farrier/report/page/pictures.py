@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from farrier._extras import require
 from farrier.report.page.content import Picture
-from farrier.report.page.effects import Effects
+from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import named
 from farrier.report.plots import plot_coefficients
 
@@ -59,11 +59,11 @@ def drawings(effects: Sequence[Effects]) -> list[Drawing]:
     >>> from farrier import HorseshoeRegressor
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)), x[:, None])
+    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)))
     >>> [drawing.heading for drawing in drawings(found)]
     ['Effects']
     """
-    return [_coefficients(one) for one in effects if hasattr(one.model, "scale_")]
+    return [_coefficients(one) for one in effects if not is_average(one.model)]
 
 
 def _coefficients(one: Effects) -> Drawing:

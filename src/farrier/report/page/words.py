@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from farrier._types import Status
+from farrier.report.digits import ratios
 from farrier.report.page.effects import Effects
 from farrier.report.page.numbers import alike, counted, listed, named, percent_of, pretty
-from farrier.report.page.table import ratio_texts
 
 FEW = 6
 """So many columns are told one by one; of more only the strongest."""
@@ -33,7 +33,7 @@ def answer(
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
     >>> X = np.column_stack([x, np.sin(x * x)])
-    >>> found = effects_of(HorseshoeRegressor().fit(X, 3.0 * x + np.cos(x)), X)
+    >>> found = effects_of(HorseshoeRegressor().fit(X, 3.0 * x + np.cos(x)))
     >>> print(*answer(found, 0.95, "y"))
     Of 2 columns, 1 matters for y: x0 (+3.001 per unit, 95 % interval from 2.944 to 3.057).
     """
@@ -59,7 +59,7 @@ def cautions(effects: Sequence[Effects]) -> list[str]:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 300))
     >>> model = HorseshoeRegressor().fit(X, rng.standard_normal(100))
-    >>> cautions(effects_of(model, X))[0][:60]
+    >>> cautions(effects_of(model))[0][:60]
     'Be careful: this selection is no clearer than what noise alo'
     """
     found = []
@@ -188,8 +188,8 @@ def _ratio_term(one: Effects, term: str, level: float, first: bool) -> str:
     places = _places(one, term)
     j = places[0]
     with np.errstate(over="ignore"):
-        ratios = np.exp([one.coef[j], one.lower[j], one.upper[j]]).tolist()
-    ratio, lower, upper = ratio_texts(ratios)
+        values = np.exp([one.coef[j], one.lower[j], one.upper[j]]).tolist()
+    ratio, lower, upper = alike(values, ratios)
     sure = f"{percent_of(level)} interval from {lower} to {upper}" if first else f"{lower} to {upper}"
     if one.names[j] == term:
         what = f"per unit of {named(term)}"
