@@ -138,7 +138,11 @@ def _paste(plain: str, tag: str) -> str:
 
 
 def _paragraphs(sentences: Iterable[str]) -> str:
-    return "\n".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
+    return "\n".join(f"<p>{_sentence(sentence)}</p>" for sentence in sentences)
+
+
+def _sentence(plain: str) -> str:
+    return text(plain).replace(" %", "&nbsp;%")  # the sign stays with its number
 
 
 def _bullets(sentences: Iterable[str]) -> str:

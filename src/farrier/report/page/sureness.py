@@ -12,7 +12,7 @@ from farrier.report.digits import share
 from farrier.report.page.content import Fact
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import alone, counted, listed, named, percent_of
-from farrier.report.page.words import FEW, SURE
+from farrier.report.page.words import FEW, SURE, null
 
 DENSE = 0.5
 """A weight of ridge from which effects are said to be spread over many columns."""
@@ -88,20 +88,20 @@ def _holding_zero(effects: Sequence[Effects], level: float) -> str:
     one = len(weak) == 1
     return (
         f"The {percent_of(level)} {'interval' if one else 'intervals'} of {told} "
-        f"{'holds' if one else 'hold'} no effect at all: the direction of "
-        f"{'this effect' if one else 'these effects'} is not sure."
+        f"{'holds' if one else 'hold'} {null(effects[0])}, which is no effect: "
+        f"{'its direction is' if one else 'their directions are'} not sure."
     )
 
 
 def _inclusion(effects: Sequence[Effects]) -> str:
     values = np.array([one.inclusion for one in effects]).max(axis=0)
     sure, open_ = int((values >= SURE).sum()), int(((values >= 0.5) & (values < SURE)).sum())
+    more = f", and {open_:,} more one half" if open_ else ""
     return (
         "Inclusion says how sure it is that a column has an effect. It is the weighted share of fits that "
         "have the column, on a scale on which it was right on average in simulations; on other data it can "
-        f"be off. Here {counted(sure, 'column')} {'reaches' if sure == 1 else 'reach'} {share(SURE)}, and "
-        f"{open_:,} more one half. A column that is not selected need not be without effect: others may "
-        "stand for it."
+        f"be off. Here {counted(sure, 'column')} {'reaches' if sure == 1 else 'reach'} {share(SURE)}{more}. "
+        "A column that is not selected need not be without effect: others may stand for it."
     )
 
 
