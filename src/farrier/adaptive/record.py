@@ -15,6 +15,14 @@ from farrier.families import Family
 from farrier.families.deviance import Deviance, deviance
 
 
+class LeftOut(NamedTuple):
+    """Rows beside what is predicted of them by fits that have not seen them, on the scale of y."""
+
+    y: Vector
+    prediction: Vector
+    weights: Vector
+
+
 class Record(NamedTuple):
     """Of the rows that count.
 
@@ -31,6 +39,12 @@ class Record(NamedTuple):
     n_given: int
     deviance: Deviance
     cv_deviance: Deviance | None
+
+    def left_out(self) -> LeftOut:
+        """Return the rows that were left out at least once."""
+        known = np.isfinite(self.prediction)
+        weights = np.ones_like(self.y) if self.weights is None else self.weights
+        return LeftOut(self.y[known], self.prediction[known], weights[known])
 
     def everywhere(self, values: Vector) -> Vector:
         """Return what is said of the rows in the places of the user's; not a number for those of no weight.

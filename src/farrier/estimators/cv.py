@@ -13,6 +13,7 @@ from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
 from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
+from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
@@ -341,6 +342,17 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, Described):
         table = frame(average_columns(self, level, exponentiate))
         table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
         return table
+
+    def left_out(self) -> LeftOut:
+        """Return the rows of the fit that were left out at least once, and what was predicted of them then.
+
+        Returns
+        -------
+        LeftOut
+            ``y``, ``prediction`` on the scale of y, and ``weights``.
+        """
+        check_is_fitted(self)
+        return self._fitted.record.left_out()
 
     def _statistics(self) -> FitStatistics:
         from farrier.report.statistics import FitStatistics

@@ -58,15 +58,28 @@ def finish(ax: Any, n_lines: int, *title: str) -> Any:
 
     The legend has a strip of its own above the uppermost coefficient.
     """
-    ax.set_title("\n".join(line for line in title if line), fontsize="medium")
+    put_title(ax, *title)
+    put_legend(ax, BOTTOM, n_lines - 0.4)
+    return ax
+
+
+def put_title(ax: Any, *lines: str) -> None:
+    """Put lines above a picture, those that say something."""
+    ax.set_title("\n".join(line for line in lines if line), fontsize="medium")
+
+
+def put_legend(ax: Any, low: float, high: float, entry: float = ENTRY) -> None:
+    """Show what is between two heights, and the legend in a strip of its own above; ``entry`` is in inches.
+
+    The strip is there without a legend too, so that pictures side by side are alike.
+    """
     entries = len(ax.get_legend_handles_labels()[0])
     width, height = inches(ax)
-    across = max(1, min(entries, int(width / ENTRY)))
+    across = max(1, min(entries, int(width / entry)))
     strip = min(0.5, (0.15 + 0.2 * -(-entries // across)) / height)
-    ax.set_ylim(BOTTOM, BOTTOM + (n_lines - 0.4 - BOTTOM) / (1.0 - strip))
+    ax.set_ylim(low, low + (high - low) / (1.0 - strip))
     if entries:
         ax.legend(frameon=False, loc="upper left", ncols=across, fontsize="small", borderaxespad=0.2)
-    return ax
 
 
 def unit_of(family: Family, classes: Any = None, per: str = "one standard deviation") -> str:
