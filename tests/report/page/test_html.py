@@ -54,7 +54,7 @@ def page(name="a", rows=1):
     fact, reason = (Fact(name, name),), (Reason(name, name),)
     return Page(
         name, name, (name,), (name,), fact, fact, reason, reason, reason, (name,), table(name, rows),
-        (Picture(name, name, b"\x89PNG", name),), (name,), (name,), fact, name, (name,), name, name,
+        (Picture(name, name, b"\x89PNG", name),), (name,), (name,), fact, (), name, (name,), name, name,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from farrier.report.page.content import Fact, Page, Reason
 from farrier.report.page.effects import Effects, effects_of
 from farrier.report.page.methods import family_words, methods
 from farrier.report.page.numbers import alone, counted, named
-from farrier.report.page.pictures import draw_all, drawings
+from farrier.report.page.pictures import draw_all, drawings, ending
 from farrier.report.page.sureness import convergence, how_sure, members
 from farrier.report.page.table import table_of
 from farrier.report.page.words import answer, terms_of
@@ -110,7 +110,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
         warnings.simplefilter("always")
         effects = effects_of(model, level, asked.terms, method)
     said = methods(model, effects, _n_rows(asked.X), level, asked.target, method)
-    drawn = draw_all(drawings(model, effects, asked.rows, level))
+    drawn, ended = draw_all(drawings(model, effects, asked.rows, level)), draw_all(ending(model))
     classes = [str(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else []
     return Page(
         title=asked.title or f"What matters for {asked.target}",
@@ -122,12 +122,13 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
         dropped=_reasons(asked.dropped),
         encoded=_reasons(asked.encoded),
         imputed=_reasons(asked.imputed),
-        notes=(*asked.notes, *drawn.notes),
+        notes=(*asked.notes, *drawn.notes, *ended.notes),
         table=table_of(effects, level),
         pictures=drawn.pictures,
         how_sure=how_sure(effects, level, method),
         convergence=convergence(effects),
         members=members(effects),
+        ending=ended.pictures,
         methods=said.paragraph,
         citations=said.citations,
         command=asked.command,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from farrier._extras import require
+from farrier.report.model import parts_of
 from farrier.report.page.content import Picture
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import named, percent_of
@@ -36,7 +37,7 @@ class Drawing(NamedTuple):
     heading: str
     caption: str
     draw: Callable[[Any], Any]
-    size: tuple[float, float] = (6.0, 4.5)
+    size: tuple[float, float] = (5.2, 4.2)
 
 
 class Drawn(NamedTuple):
@@ -102,13 +103,13 @@ def drawings(
     >>> rows = {"X": x[:, None], "y": 3.0 * x + np.cos(x)}
     >>> model = HorseshoeRegressor().fit(rows["X"], rows["y"])
     >>> [drawing.heading for drawing in drawings(model, effects_of(model), rows)]
-    ['Effects', 'Observed against predicted', 'Residuals', 'Convergence']
+    ['Effects', 'Observed against predicted', 'Residuals']
     """
     found = [_coefficients(model, one, level) for one in effects[:MOST_CLASSES]]
     if len(effects) == 1:
         # An average has predictions of its rows by fits that had not seen them: the honest picture.
         found += _of_rows(model, effects[0], {} if is_average(model) else rows, level)
-    return [*found, *_of_fit(model, effects)]
+    return found
 
 
 def _coefficients(model: Any, one: Effects, level: float) -> Drawing:
@@ -127,48 +128,53 @@ def _coefficients(model: Any, one: Effects, level: float) -> Drawing:
 
 
 def _of_rows(model: Any, one: Effects, rows: dict[str, Any], level: float) -> Iterator[Drawing]:
-    of = "Rows of the fit." if rows else "Each row is predicted by fits that had not seen it."
     if one.family.is_binary:
         yield Drawing(
             "Calibration",
-            f"How often the event happened where so much was predicted; the diagonal is right. {of}",
+            "How often the event happened where so much was predicted; the diagonal is right.",
             lambda ax: plot_calibration(model, **rows, level=level, ax=ax),
         )
         yield Drawing(
             "Discrimination",
-            f"How many events are found against how many others are taken for one. {of}",
+            "How many events are found against how many others are taken for one.",
             lambda ax: plot_roc(model, **rows, ax=ax),
         )
         return
     yield Drawing(
         "Observed against predicted",
-        f"With the intervals in which {percent_of(level)} of new rows are expected. {of}",
+        f"With the intervals in which {percent_of(level)} of new rows are expected.",
         lambda ax: plot_observed(model, **rows, level=level, ax=ax),
     )
     if one.family.discrete:
         yield Drawing(
             "Rootogram",
-            f"How often each count is observed, hung from how often it is expected. {of}",
+            "How often each count is observed, hung from how often it is expected.",
             lambda ax: plot_rootogram(model, **rows, ax=ax),
         )
     else:
         yield Drawing(
             "Residuals",
-            f"What predictions leave of the responses; a pattern says that something is missing. {of}",
+            "What predictions leave of the responses; a pattern says that something is missing.",
             lambda ax: plot_residuals(model, **rows, ax=ax),
         )
 
 
-def _of_fit(model: Any, effects: Sequence[Effects]) -> Iterator[Drawing]:
+def ending(model: Any) -> list[Drawing]:
+    """Return the pictures of how a fit came about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from farrier import HorseshoeRegressor
+    >>> x = np.arange(20.0)
+    >>> [drawing.heading for drawing in ending(HorseshoeRegressor().fit(x[:, None], x + np.cos(x)))]
+    ['Convergence']
+    """
     if not is_average(model):
-        yield Drawing(
-            "Convergence",
-            "The change of the coefficients at each iteration, and how many columns were still in.",
-            lambda ax: plot_convergence(model, ax=ax),
-        )
-    elif len(effects) == 1:
-        yield Drawing(
-            "Members of the average",
-            "How well each method predicts rows that it has not seen, and how much it counts.",
-            lambda ax: plot_members(model, ax=ax),
-        )
+        change = "The change of the coefficients at each iteration, and how many columns were still in."
+        return [Drawing("Convergence", change, lambda ax: plot_convergence(model, ax=ax))]
+    if len(parts_of(model)) > 1:
+        return []
+    size = (5.2, 1.4 + 0.35 * (len(model.members_) + 1))
+    counts = "How well each method predicts rows that it has not seen, and how much it counts."
+    return [Drawing("Members of the average", counts, lambda ax: plot_members(model, ax=ax), size)]
