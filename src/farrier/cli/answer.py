@@ -61,7 +61,7 @@ class Answer:
         """Return what the model says of its columns."""
         from farrier.report.page.effects import effects_of
 
-        return effects_of(self.model, None, self.level, self.terms, self.method)
+        return effects_of(self.model, self.level, self.terms, self.method)
 
     def sentences(self, effects: Sequence[Effects]) -> tuple[str, ...]:
         """Return the answer in words."""

@@ -13,7 +13,7 @@ from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
 from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
-from farrier.adaptive.record import LeftOut, Record
+from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
