@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farrier._types import Matrix, Vector
 from farrier.data.columns import Columns
@@ -24,7 +25,7 @@ TIED = 1e-10
 class Sparser(NamedTuple):
     """Columns in the order in which they enter, the mean squared distance left after each, and the fit."""
 
-    order: Any
+    order: NDArray[np.int64]
     distance: Vector
     coef: Vector
     intercept: float

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice
@@ -14,8 +14,10 @@ from farrier._types import Callback, Iteration, Mask, Status, Vector
 from farrier.data.validation import check_weights, check_x
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
+from farrier.estimators.described import Described
 from farrier.estimators.ending import warn_unfinished
 from farrier.estimators.regressor import HorseshoeRegressor
+from farrier.estimators.saving import Saved
 from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from farrier.families import Binomial, Family
 from farrier.model.fit import Earlier
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, BaseEstimator):
+class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin, Described):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
@@ -179,7 +181,7 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, BaseE
         remember_columns(self, X, matrix.shape[1])
         hand_down_names(self, estimators)
         self.classes_, self.estimators_ = classes, estimators
-        self._store()
+        self._gather()
         warn_unfinished(self.status_, classes.tolist())
         return self
 
@@ -239,16 +241,16 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, BaseE
             )
         return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
 
-    def summary(self, level: float = 0.95, method: str = "auto") -> Any:
-        """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
-
-        For more than two classes the first column is the class. Needs pandas, which the extra
-        ``farrier[pandas]`` installs.
+    def summary(self, level: float = 0.95, exponentiate: bool = False, method: str = "auto") -> Any:
+        """Return a data frame as `HorseshoeRegressor.summary`; of several classes, the class in front.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage of the interval.
+        exponentiate : bool, default=False
+            Whether to add ``odds_ratio``, the exponential of ``coef``, and to give ``lower``, ``upper`` and
+            ``per_sd`` as odds ratios too.
         method : {"auto", "mode", "posterior"}, default="auto"
             Of the interval, as in `HorseshoeRegressor.coef_interval`: for classes, from draws.
 
@@ -256,11 +258,11 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, BaseE
         -------
         pandas.DataFrame
         """
-        from farrier.report.tables import class_table, coefficient_table
+        from farrier.report.tables import class_frame, frame, mode_columns
 
         check_is_fitted(self)
-        table = coefficient_table if len(self.estimators_) == 1 else class_table
-        return table(self, level, method)
+        parts = [mode_columns(model, level, exponentiate, method) for model in self.estimators_]
+        return frame(parts[0]) if len(parts) == 1 else class_frame(self.classes_.tolist(), parts)
 
     @property
     def expected_by_chance_(self) -> Any:
@@ -269,6 +271,10 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, BaseE
             raise AttributeError("expected_by_chance_ is there after fit")
         found = [model.expected_by_chance_ for model in self.estimators_]
         return found[0] if len(found) == 1 else np.array(found)
+
+    def _part(self) -> HorseshoeRegressor:
+        """Return a regression for one class that is to be given its fit."""
+        return self._regressor(Binomial(self.weights), "auto")
 
     def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
         shared = {
@@ -295,7 +301,7 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, BaseE
             raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
         return list(earlier.estimators_)
 
-    def _store(self) -> None:
+    def _gather(self) -> None:
         models = self.estimators_
         for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
             setattr(self, name, self._stack([getattr(model, name) for model in models]))
