@@ -99,6 +99,7 @@ def keep_links_inside(app: Any, name: str, source: list[str]) -> None:
 PAGES = {
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
+    "SECURITY.md": "SECURITY.md",
     "experiments/results[^)]*": "results.md",
 }
 """Files of the repository, and the pages that show them."""
