@@ -192,9 +192,9 @@ def check_fit(fitted: Any, n_columns: int, place: str) -> None:
 
 
 def _check_mode(fitted: Fitted, n_columns: int, place: str) -> None:
+    check_finite(fitted, ("coef", "intercept"), place)
     selected = int(np.count_nonzero(fitted.coef))
     check_shapes(fitted, MODE_SHAPES, {"p": n_columns, "s": selected}, place)
-    check_finite(fitted, ("coef", "intercept"), place)
     for first, tied in fitted.aliases.items():
         check_places((first, *tied), n_columns, f"{place}.aliases")
 
