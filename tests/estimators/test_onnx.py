@@ -106,7 +106,7 @@ class Own(Gaussian):
 def test_refused() -> None:
     with pytest.raises(NotFittedError):
         to_onnx(HorseshoeRegressor())
-    with pytest.raises(TypeError, match="a Ridge has no form"):
+    with pytest.raises(TypeError, match="a Ridge cannot be written as ONNX"):
         to_onnx(Ridge())
     model = HorseshoeRegressor().fit(*data("gaussian"))
     model.family_ = Own()

@@ -20,7 +20,7 @@ from sklearn.base import clone
 import saved_models
 from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
 from farrier.estimators.portable import PARAMETERS, REGISTRY, TRACE_ENDS
-from farrier.estimators.saving import KINDS, _estimator, save_model
+from farrier.estimators.saving import KINDS, estimator_class, save_model
 from farrier.model.fit import Earlier
 from registry import ESTIMATORS
 from saved_models import CASES, answers, data, fit
@@ -96,7 +96,7 @@ def test_a_loaded_model_can_be_fitted_again(models: dict[str, Any], tmp_path: Pa
 
 
 def test_every_parameter_of_every_estimator_has_a_type() -> None:
-    names = {name for kind in KINDS for name in _estimator(kind)().get_params()}
+    names = {name for kind in KINDS for name in estimator_class(kind)().get_params()}
     assert names == set(PARAMETERS)
     assert {type(estimator).__name__ for estimator in ESTIMATORS} == set(KINDS)
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from farrier._extras import require
-from farrier.estimators.saving import KINDS, _estimator
+from farrier.estimators.saving import KINDS, check_kind, estimator_class
 from farrier.families import Family
 from farrier.files import write_file
 
@@ -48,10 +47,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     True
     """
     skl2onnx = require("skl2onnx", extra="onnx")
-    kind = type(model).__name__
-    if kind not in KINDS or type(model) is not _estimator(kind):
-        raise TypeError(f"a {kind} has no form in ONNX here: {', '.join(KINDS)} have")
-    check_is_fitted(model)
+    check_kind(model, "written as ONNX")
     _link(model.family_)
     register_converters()
     double = require("skl2onnx.common.data_types", extra="onnx").DoubleTensorType
@@ -84,7 +80,7 @@ def register_converters() -> None:
     for kind in KINDS:
         classifier = "Classifier" in kind
         update(
-            _estimator(kind),
+            estimator_class(kind),
             f"Farrier{kind}",
             _classifier_shapes if classifier else _regressor_shapes,
             _convert_classifier if classifier else _convert_regressor,

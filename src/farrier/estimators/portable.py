@@ -17,26 +17,20 @@ from farrier.data.fitted import Fitted
 from farrier.data.standardise import Units
 from farrier.em.mstep import Hyper
 from farrier.estimators.labels import Label, Labels
-from farrier.families import Binomial, Family, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import FAMILIES, Family
 from farrier.model.fit import Earlier
 from farrier.priors import (
     FixedScale,
     GammaScale,
     GlobalPrior,
     HalfCauchy,
-    Horseshoe,
-    HorseshoeLike,
     InverseGammaGlobal,
     InverseGammaScale,
     InvertedBeta,
-    Lasso,
     LocalPrior,
-    NormalGamma,
-    Ridge,
     Slab,
-    StrawdermanBerger,
 )
-from farrier.priors import StudentT as StudentTPrior
+from farrier.priors.names import LOCAL_PRIORS
 from farrier.store.codec import Registry
 from farrier.store.kinds import record
 from farrier.store.shapes import check_finite, check_places, check_shapes
@@ -44,21 +38,9 @@ from farrier.store.shapes import check_finite, check_places, check_shapes
 TRACE_ENDS = 100
 """Of a longer trace than twice this, so many iterations are kept at the beginning and at the end."""
 
-CHOICES: dict[Any, tuple[type, ...]] = {
-    Family: (Gaussian, Poisson, NegativeBinomial, StudentT, Laplace, Binomial),
-    LocalPrior: (
-        Horseshoe,
-        HorseshoeLike,
-        InvertedBeta,
-        StrawdermanBerger,
-        Lasso,
-        NormalGamma,
-        GammaScale,
-        StudentTPrior,
-        InverseGammaScale,
-        Ridge,
-        Slab,
-    ),
+CHOICES: dict[Any, tuple[Any, ...]] = {
+    Family: tuple(FAMILIES.values()),
+    LocalPrior: (*LOCAL_PRIORS.values(), InvertedBeta, GammaScale, InverseGammaScale, Slab),
     GlobalPrior: (HalfCauchy, InverseGammaGlobal, FixedScale),
 }
 """What may stand for a family or a prior."""
