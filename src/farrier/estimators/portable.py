@@ -19,7 +19,7 @@ from farrier.data.standardise import Units
 from farrier.em.mstep import Hyper
 from farrier.estimators.intervals import Kept
 from farrier.estimators.labels import Label, Labels
-from farrier.families import Binomial, Family, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import FAMILIES, Family
 from farrier.families.deviance import Deviance
 from farrier.model.fit import Earlier
 from farrier.priors import (
@@ -27,19 +27,13 @@ from farrier.priors import (
     GammaScale,
     GlobalPrior,
     HalfCauchy,
-    Horseshoe,
-    HorseshoeLike,
     InverseGammaGlobal,
     InverseGammaScale,
     InvertedBeta,
-    Lasso,
     LocalPrior,
-    NormalGamma,
-    Ridge,
     Slab,
-    StrawdermanBerger,
 )
-from farrier.priors import StudentT as StudentTPrior
+from farrier.priors.names import LOCAL_PRIORS
 from farrier.store.codec import Registry
 from farrier.store.kinds import record
 from farrier.store.shapes import check_finite, check_places, check_shapes
@@ -47,21 +41,9 @@ from farrier.store.shapes import check_finite, check_places, check_shapes
 TRACE_ENDS = 100
 """Of a longer trace than twice this, so many iterations are kept at the beginning and at the end."""
 
-CHOICES: dict[Any, tuple[type, ...]] = {
-    Family: (Gaussian, Poisson, NegativeBinomial, StudentT, Laplace, Binomial),
-    LocalPrior: (
-        Horseshoe,
-        HorseshoeLike,
-        InvertedBeta,
-        StrawdermanBerger,
-        Lasso,
-        NormalGamma,
-        GammaScale,
-        StudentTPrior,
-        InverseGammaScale,
-        Ridge,
-        Slab,
-    ),
+CHOICES: dict[Any, tuple[Any, ...]] = {
+    Family: tuple(FAMILIES.values()),
+    LocalPrior: (*LOCAL_PRIORS.values(), InvertedBeta, GammaScale, InverseGammaScale, Slab),
     GlobalPrior: (HalfCauchy, InverseGammaGlobal, FixedScale),
 }
 """What may stand for a family or a prior."""
@@ -204,9 +186,9 @@ def check_fit(fitted: Any, n_columns: int, place: str) -> None:
 
 
 def _check_mode(fitted: Fitted, n_columns: int, place: str) -> None:
+    check_finite(fitted, ("coef", "intercept"), place)
     selected = int(np.count_nonzero(fitted.coef))
     check_shapes(fitted, MODE_SHAPES, {"p": n_columns, "s": selected}, place)
-    check_finite(fitted, ("coef", "intercept"), place)
     for first, tied in fitted.aliases.items():
         check_places((first, *tied), n_columns, f"{place}.aliases")
 

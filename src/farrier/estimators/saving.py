@@ -80,10 +80,7 @@ def save_model(model: Any, path: str | os.PathLike[str], recipe: dict[str, Any] 
     from farrier.store.envelope import write_envelope
     from farrier.store.text import refuse_unplain
 
-    kind = type(model).__name__
-    if kind not in KINDS or type(model) is not _estimator(kind):
-        raise TypeError(f"a {kind} cannot be saved: {', '.join(KINDS)} can")
-    check_is_fitted(model)
+    kind = check_kind(model, "saved")
     recipe = getattr(model, "recipe_", None) if recipe is None else recipe
     refuse_unplain(recipe, "recipe")
     if not isinstance(recipe, dict | None):
@@ -135,8 +132,31 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         raise refusal(path, error) from None
 
 
-def _estimator(kind: str) -> Any:
+def estimator_class(kind: str) -> Any:
+    """Return the estimator of this name.
+
+    Examples
+    --------
+    >>> estimator_class("HorseshoeRegressor")()
+    HorseshoeRegressor()
+    """
     return getattr(import_module(KINDS[kind]), kind)
+
+
+def check_kind(model: Any, done: str) -> str:
+    """Return the name of a fitted estimator of ours, or say that nothing else can be ``done``.
+
+    Examples
+    --------
+    >>> check_kind("a model", "saved")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: a str cannot be saved: HorseshoeRegressor, HorseshoeClassifier, ... can
+    """
+    kind = type(model).__name__
+    if kind not in KINDS or type(model) is not estimator_class(kind):
+        raise TypeError(f"a {kind} cannot be {done}: {', '.join(KINDS)} can")
+    check_is_fitted(model)
+    return kind
 
 
 def _is_adaptive(kind: str) -> bool:
@@ -194,7 +214,7 @@ def _decoded(content: dict[str, Any]) -> Any:
     kind, budget = content["kind"], Budget(content["bytes"])
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"it is a {kind!r:.60}, which is not known here: {', '.join(KINDS)} are")
-    model = _estimator(kind)()
+    model = estimator_class(kind)()
     check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
     for name, value in content["parameters"].items():
         setattr(model, name, REGISTRY.decode(value, PARAMETERS[name], f"parameters.{name}", budget))

@@ -158,7 +158,7 @@ def _values(content: Any, dtype: Any) -> Any:
     if not isinstance(content, list):
         raise ValueError(f"the values of an array are a list, not {content!r:.60}")
     allowed, kinds = KINDS[dtype.kind], set(map(type, content))
-    if dtype.kind == "f" and kinds == {float, str}:
+    if dtype.kind == "f" and str in kinds and kinds <= {float, str}:
         content = [decode_number(value) for value in content]
     elif not kinds <= set(allowed):
         wrong = next(value for value in content if type(value) not in allowed)

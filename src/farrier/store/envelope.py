@@ -16,6 +16,8 @@ from farrier.store.text import from_text, to_text
 
 FORMAT, SCHEMA = "farrier-model", 1
 FIELDS = ("format", "schema", "library", "kind", "parameters", "fitted", "recipe", "digest")
+HEAD = b'{\n  "format": "farrier-model"'
+"""How a model file begins."""
 TAIL = b',\n  "digest": "sha256:'
 """Stands before the digest, which is that of all bytes up to here."""
 LOOKS = {
@@ -126,10 +128,11 @@ def _parsed(data: bytes) -> Any:
         return from_text(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ValueError(f"the file was changed or damaged: byte {error.start} is not UTF-8") from None
-    except ValueError:
+    except ValueError as error:
         if data.startswith(b"{") and not data.rstrip().endswith(b"}"):
             raise ValueError("it ends in the middle: the file was cut off") from None
-        raise
+        ours = data.startswith(HEAD)
+        raise ValueError(f"the file was changed or damaged: {error}" if ours else str(error)) from None
 
 
 def _check_schema(content: Any) -> None:
