@@ -117,7 +117,7 @@ def ask(
     >>> question.X.shape, question.family
     ((442, 10), 'gaussian')
     >>> question.notes[-1]
-    'progression holds numbers: family gaussian (--family says otherwise)'
+    'progression holds numbers: family gaussian; --family chooses another'
     """
     only = None if columns is None else tuple(columns)
     wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))

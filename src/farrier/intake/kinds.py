@@ -178,7 +178,7 @@ def _number(name: str, numbers: Vector, numeric: bool, notes: tuple[str, ...] = 
         return _refused(name, "identifier", reason, _either(name, "numeric", "number"), numbers)
     if not numeric and _calendar(known):
         return _date(name, level(known[0]))
-    truth = bool(np.isin(known, (0.0, 1.0)).all())
+    truth = bool(((known == 0) | (known == 1)).all())
     return Column(name, "truth" if truth else "number", numbers=numbers, notes=notes)
 
 

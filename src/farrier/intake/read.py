@@ -94,7 +94,7 @@ def read_table(
     if os.fspath(source) == "-":
         return _from_source(Source("standard input", data=_all_bytes(stdin)), words, pandas)
     path = Path(source)
-    name = shown(os.fspath(source))
+    name = shown(os.fspath(source), longest=300)
     if not _exists(path, name):
         if os.fspath(source) in BUILT_IN:
             frame, _ = built_in(os.fspath(source))

@@ -79,7 +79,7 @@ def settle(column: Column, family: str | None, exposure: Vector | None) -> Targe
         return _labels(column, family)
     if family is None:
         family, why = guess(column.name, column.numbers, exposure)
-        notes: tuple[str, ...] = (f"{shown(column.name)} {why} (--family says otherwise)",)
+        notes: tuple[str, ...] = (f"{shown(column.name)} {why}; --family chooses another",)
     else:
         notes = ()
     if family == CLASSES:
@@ -107,7 +107,7 @@ def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
             f"an exposure is for counts, but {shown(name)} holds other "
             "numbers: leave the exposure out, or name a family"
         )
-    few = whole and distinct[0] >= 1 and distinct[-1] <= 10 and distinct.size <= 10
+    few = whole and distinct[-1] <= 10 and (distinct[0] >= 1 or not _fades(y, distinct))
     skewed = float(np.mean((y - y.mean()) ** 3)) > 0
     if counts and (
         exposure is not None or (distinct[0] <= 1 and np.median(y) <= SMALL and skewed and not few)
@@ -127,6 +127,11 @@ def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
             "taken as measured and not as classes: family gaussian",
         )
     return "gaussian", "holds numbers: family gaussian"
+
+
+def _fades(y: Vector, distinct: Vector) -> bool:
+    """Tell whether the largest value is rare, as it is among counts and not at the end of a scale."""
+    return float(np.mean(y == distinct[-1])) < 0.5 / distinct.size
 
 
 def _dispersion(y: Vector, exposure: Vector | None) -> tuple[float, bool]:
