@@ -218,7 +218,7 @@ def test_folder(tmp_path):
 
 def test_not_there(tmp_path):
     (tmp_path / "patients.csv").write_text("a\n1\n")
-    with pytest.raises(TableError, match="not there: did you mean patients.csv"):
+    with pytest.raises(TableError, match=r"not there: did you mean patients\.csv"):
         read_table(tmp_path / "patient.csv")
     with pytest.raises(TableError, match="nor is its folder"):
         read_table(tmp_path / "no" / "such.csv")
@@ -242,7 +242,7 @@ def test_no_permission(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", denied)
-    with pytest.raises(TableError, match="no permission to read .*secret.csv"):
+    with pytest.raises(TableError, match=r"no permission to read .*secret\.csv"):
         read_table(path)
 
 
@@ -296,7 +296,7 @@ def test_arrow_without_rows(tmp_path):
 
 
 def test_ten_thousand_columns():
-    values = np.random.default_rng(2).standard_normal((5, 10_000)).round(3)
+    values = np.random.default_rng(2).standard_normal((5, 10_000))
     text = pd.DataFrame(values, columns=[f"gene_{j}" for j in range(10_000)]).to_csv(index=False)
     assert (read(text).frame.to_numpy() == values).all()
 

@@ -58,7 +58,7 @@ def test_anything_else_is_a_table_or_a_sentence(data):
     try:
         table = read_table("-", stdin=data)
     except TableError as error:
-        assert str(error).strip()
+        assert str(error).strip()  # noqa: PT017
     else:
         assert len(table.frame) > 0
         assert all(name.strip() for name in table.frame.columns)

@@ -136,7 +136,7 @@ def frame_of(design: Design, encoded: Sequence[str], index: Any) -> Any:
         if absent:
             raise TableError(f"the recipe makes no column {listed(absent)}, but the model has it")
         values = values[:, [places[name] for name in encoded]]
-    return pandas.DataFrame(values, columns=list(encoded), index=index)
+    return pandas.DataFrame(values, columns=list(encoded), index=index, copy=False)
 
 
 def check_frame(frame: Any, used: list[str], aside: list[str | None]) -> list[str]:

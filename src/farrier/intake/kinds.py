@@ -86,6 +86,8 @@ class Column:
 
     def take(self, rows: Mask) -> Column:
         """Return the column in some rows."""
+        if rows.all():
+            return self
         numbers = None if self.numbers is None else self.numbers[rows]
         return replace(self, numbers=numbers, codes=None if self.codes is None else self.codes[rows])
 

@@ -154,7 +154,10 @@ def _agreement(sample: list[str], delimiter: str) -> tuple[float, int]:
 
     A delimiter inside quotation marks is none, so one that tears them apart counts for little.
     """
-    rows = _rows(sample, delimiter)
+    try:
+        rows = _rows(sample, delimiter)
+    except csv.Error:  # a line of many columns is one field that is too long
+        return 0.0, 1
     if not rows or len(rows[0]) < 2:
         return 0.0, 1
     widths = Counter(map(len, rows[1:]))
