@@ -121,6 +121,18 @@ def test_values_filled_in():
     assert fills == {"a": np.median(A), "b": np.nanmedian(b), "c": "x"}
 
 
+def test_truth_values_are_filled_in_with_one_of_them():
+    question = asked(frame=frame(b=[0.0, 1.0, np.nan, 0.0, 1.0, np.nan] * 10), missing="impute")
+    assert set(question.X["b"]) == {0.0, 1.0}
+
+
+def test_a_target_is_taken_at_its_word():
+    days = 20240101 + np.arange(N) % 28
+    assert "holds dates" in refused(frame=frame(y=days))
+    assert asked(frame=frame(y=days), numeric=["y"]).family == "gaussian"
+    assert asked(frame=frame(y=np.arange(N) + 1)).family == "gaussian"
+
+
 def test_a_missing_target_is_never_filled_in():
     y = np.where(np.arange(N) < 2, np.nan, A * NOISE)
     holes = frame(y=y, b=np.where(np.arange(N) == 9, np.nan, NOISE))
@@ -198,6 +210,8 @@ def test_labels():
         ({"w": 0.0}, {"weights": "w"}, ["all 0"]),
         ({"w": 0.0, "y": 3 + np.arange(N) % 9}, {"exposure": "w"}, ["has to be positive"]),
         ({"w": 1.0}, {"exposure": "w"}, ["exposure is for counts"]),
+        ({"w": 1.0}, {"exposure": "w", "family": "gaussian"}, ["exposure is for counts", "gaussian"]),
+        ({"w": 1.0, "y": ["u", "v"] * 30}, {"exposure": "w"}, ["exposure is for counts", "classes"]),
         ({"w": "x"}, {"offset": "w"}, ["w holds numbers, but x in row 1"]),
         ({"b=u": A + 1, "b": ["t", "t", "u"] * 20}, {}, ["b=u is a column and a level"]),
     ],

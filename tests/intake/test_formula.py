@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from farrier.intake import Recipe, Table, TableError, ask
 from farrier.intake.formula import parse_formula
@@ -243,3 +245,14 @@ def test_missing_values_with_a_formula():
     filled = ask(Table(holes), formula="y ~ a * city", missing="impute")
     assert filled.X["a"].iloc[3] == np.nanmedian(holes["a"])
     assert ask(Table(holes), formula="y ~ b").rows_dropped == 0  # only what is used has to be there
+
+
+@settings(max_examples=80)
+@given(st.text(st.sampled_from("ab~+-*:/()[]`'\" .,=01vfClogI_")) | st.text(max_size=20))
+def test_any_text_is_a_formula_or_a_sentence(text):
+    try:
+        formula = parse_formula(text, ["a"])
+    except TableError as error:
+        assert str(error).startswith("formula: ")  # noqa: PT017
+    else:
+        assert set(formula.pattern) <= set("f0123456789+-*/:()")

@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import os
 import pickle
+import threading
 import zipfile
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import TableError, read_table
+from farrier.intake import TableError, delimited, read_table
 
 SOME = pd.DataFrame({"größe": [1.5, 2.25, 3.0], "name": ["é", "b c", "d"], "n": [1, 2, 3]})
 
@@ -303,3 +305,31 @@ def test_ten_thousand_columns():
 
 def test_a_stream_for_standard_input():
     assert read_table("-", stdin=io.BytesIO(b"a,b\n1,2\n")).frame.shape == (1, 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_read_once(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes("größe;y\n1,5;2\n".encode("latin-1")))
+    writer.start()
+    table = read_table(path)
+    writer.join()
+    assert table.frame["größe"].tolist() == [1.5]
+
+
+def test_suffixes_do_not_matter(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a\tb\n1\t2\n")
+    assert read_table(str(path)).notes == ("columns separated by tabs",)
+
+
+def test_a_large_file_is_scanned_for_short_rows_only_if_values_are_missing(monkeypatch):
+    scans = []
+    original = delimited._odd_rows
+    monkeypatch.setattr(delimited, "_odd_rows", lambda *args: scans.append(1) or original(*args))
+    read("a,b\n" + "1,2\n" * 1000)
+    assert not scans
+    read("a,b\n" + "1,2\n" * 1000 + "1,\n")
+    assert scans
+    assert "line 402" in refused("a,b\n" + "1,2\n" * 400 + "1\n" + "1,2\n" * 5)

@@ -28,7 +28,7 @@ def tables(draw):
     return pd.DataFrame(columns)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     frame=tables(),
     mark=st.sampled_from([",", ";", "\t", "|"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,10 +31,16 @@ class Target(NamedTuple):
     notes: tuple[str, ...]
 
 
-def read_target(frame: Any, name: str, family: str | None, words: bool = False) -> Column:
+def read_target(
+    frame: Any,
+    name: str,
+    family: str | None,
+    categorical: Collection[str] = (),
+    numeric: Collection[str] = (),
+) -> Column:
     """Return the column of the target as numbers or words; refuse one that cannot be a target.
 
-    ``words`` takes numbers as classes.
+    ``categorical`` and ``numeric`` are names that are taken at their word, the target's among them or not.
 
     Examples
     --------
@@ -43,7 +50,7 @@ def read_target(frame: Any, name: str, family: str | None, words: bool = False) 
     """
     if family is not None:
         check_choice("family", family, (*FAMILIES, CLASSES))
-    column = understand(frame, [name], categorical=[name] if words else ())[name]
+    column = understand(frame, [name], categorical, numeric)[name]
     if column.kind == "empty":
         raise TableError(f"the target {shown(name)} has no values: name another column")
     if column.kind == "identifier" and column.numbers is not None:
@@ -74,6 +81,11 @@ def settle(column: Column, family: str | None, exposure: Vector | None) -> Targe
         raise TableError(
             f"the target {shown(column.name)} is {shown(column.value(0))} "
             "in every row: nothing is left to explain"
+        )
+    if exposure is not None and (column.numbers is None or family not in (None, *COUNTS)):
+        raise TableError(
+            f"an exposure is for counts, family poisson or negative_binomial: {shown(column.name)} is to be "
+            f"{'classes' if column.numbers is None else family}"
         )
     if column.numbers is None:
         return _labels(column, family)
