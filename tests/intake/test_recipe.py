@@ -235,3 +235,46 @@ def test_what_is_not_even_a_dictionary(plain):
 def test_encoded_columns_that_the_recipe_cannot_make():
     with pytest.raises(ValueError, match="makes no column z"):
         Recipe.from_plain(_changed(["encoded"], ["a", "z"])).apply(FRAME)
+
+
+def _paths(plain, path=()):
+    yield path
+    items = plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else ()
+    for key, value in items:
+        yield from _paths(value, (*path, key))
+
+
+@pytest.mark.parametrize("recipe", [RECIPE, IMPUTING, FORMULA], ids=["plain", "imputing", "formula"])
+def test_a_changed_recipe_is_refused_or_applied(recipe):
+    values = [
+        None,
+        True,
+        -1,
+        1.5,
+        "",
+        "a",
+        "city",
+        "Bonn",
+        [],
+        {},
+        ["Bonn"],
+        "y ~ a",
+        "y ~ (",
+        "number",
+        "category",
+        "drop",
+    ]
+    paths = [path for path in _paths(recipe.to_plain()) if path]
+    outcomes = set()
+    for number, path in enumerate(paths * 4):
+        plain = json.loads(json.dumps(recipe.to_plain()))
+        here = plain
+        for step in path[:-1]:
+            here = here[step]
+        here[path[-1]] = values[(7 * number) % len(values)]
+        try:
+            Recipe.from_plain(plain).apply(FRAME.iloc[:3])
+            outcomes.add("applied")
+        except ValueError:
+            outcomes.add("refused")
+    assert "refused" in outcomes
