@@ -107,7 +107,9 @@ def test_numbers_are_exact():
 
 
 def test_words_for_missing_values():
-    frame = read("a,b,y\n1,?,1\nNA,x,2\nn/a,y,3\n,None,4\n2,-,5\n").frame
+    table = read("a,b,y\n1,?,1\nNA,x,2\nn/a,y,3\n,None,4\n2,-,5\n")
+    frame = table.frame
+    assert table.notes == ("-, ?, NA, n/a read as missing",)
     assert frame["a"].isna().tolist() == [False, True, True, True, False]
     assert frame["b"].isna().tolist() == [True, False, False, False, True]  # None may be a level
 

@@ -12,7 +12,8 @@ from itertools import islice
 from typing import BinaryIO
 
 from farrier.intake.binary import sixteen_bits
-from farrier.intake.words import TableError, shown
+from farrier.intake.numerals import MISSING
+from farrier.intake.words import TableError, listed, shown
 
 SAMPLE = 1 << 18
 """So many characters are looked at; a longer first line is read to its end."""
@@ -101,14 +102,16 @@ def find_layout(lines: Iterable[str], encoding: str, name: str) -> Layout:
         layout = replace(
             layout, row_names=True, notes=("the first column has no name in the header: row names, left out",)
         )
-    return _say(replace(layout, decimal=_find_decimal(body, delimiter)))
+    absent = sorted({field.strip() for row in body for field in row} & set(MISSING) - {""})
+    return _say(replace(layout, decimal=_find_decimal(body, delimiter)), absent)
 
 
-def _say(layout: Layout) -> Layout:
+def _say(layout: Layout, absent: list[str]) -> Layout:
     names = {**DELIMITERS, SPACES: "spaces"}
     delimiter = () if layout.delimiter == "," else (f"columns separated by {names[layout.delimiter]}",)
     decimal = ("decimal commas",) if layout.decimal == "," else ()
-    return replace(layout, notes=(*delimiter, *decimal, *layout.notes))
+    missing = (f"{listed(absent)} read as missing",) if absent else ()
+    return replace(layout, notes=(*delimiter, *decimal, *layout.notes, *missing))
 
 
 def _sample(lines: Iterable[str]) -> list[str]:
