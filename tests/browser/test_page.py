@@ -19,6 +19,8 @@ NASTY = (
     "a\u2028b\u2029c",
     "名前 🐴",
 )
+PAPER = 690
+"""Pixels across a sheet of A4 within its margins."""
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -193,16 +195,28 @@ def test_ten_thousand_rows_are_small_and_quick_to_sort(browser):
     assert browser.names() == ["gene_09999"]
 
 
-def test_on_paper_there_are_no_controls_and_nothing_is_cut(shown):
-    shown.do("Emulation.setEmulatedMedia", media="print")
+def test_on_paper_there_are_no_controls_and_nothing_is_cut(browser):
+    heads = tuple(
+        Heading(name, "") for name in ("Odds ratio", "From", "To", "Per SD", "Inclusion", "Short model")
+    )
+    rows = [
+        Row((name, "of the first class", "x" * 40), True, (Number(1.0, "1,234.567"),) * 6) for name in NASTY
+    ]
+    names = (Heading("Column", ""), Heading("Class", ""), Heading("Belongs to", ""))
+    paper = {"width": PAPER, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.open(render(Page("on paper", table=Table(names, heads, tuple(rows)))))
+    browser.do("Emulation.setEmulatedMedia", media="print")
+    browser.do("Emulation.setDeviceMetricsOverride", **paper)
     try:
-        visible = "return getComputedStyle(document.querySelector('.controls')).display"
-        assert shown.script(visible) == "none"
-        assert shown.script("return getComputedStyle(document.querySelector('.box')).overflowX") == "visible"
-        printed = base64.b64decode(shown.do("Page.printToPDF")["data"])
+        assert not browser.driver.find_element("css selector", ".controls").is_displayed()
+        assert browser.script("return document.documentElement.scrollWidth") <= PAPER
+        assert (
+            browser.script("return getComputedStyle(document.querySelector('.box')).overflowX") == "visible"
+        )
+        printed = base64.b64decode(browser.do("Page.printToPDF")["data"])
         assert printed.startswith(b"%PDF")
     finally:
-        shown.do("Emulation.setEmulatedMedia", media="")
+        browser.do("Emulation.setEmulatedMedia", media="")
 
 
 def test_without_scripts_the_page_can_be_read(browser):

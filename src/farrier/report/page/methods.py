@@ -10,6 +10,7 @@ from farrier.families import Family
 from farrier.report.digits import share
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import alone, counted, listed, named, percent_of
+from farrier.report.page.sureness import interval_method
 
 CITATIONS = {
     "horseshoe": (
@@ -140,7 +141,7 @@ def _folds(model: Any) -> str:
 def _mode(model: Any, effects: Sequence[Effects], level: float, method: str) -> list[str]:
     prior = model.prior if isinstance(model.prior, str) else type(model.prior).__name__
     tau = "estimated" if isinstance(model.tau, str) else f"fixed ({model.tau})"
-    drawn = method if method != "auto" else effects[0].family.interval
+    drawn = interval_method(effects[0], method)
     how = (
         "quantiles of posterior draws"
         if drawn == "posterior"

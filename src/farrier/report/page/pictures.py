@@ -12,6 +12,7 @@ from farrier.report.model import parts_of
 from farrier.report.page.content import Picture
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import named, percent_of
+from farrier.report.page.sureness import interval_method
 from farrier.report.plots import (
     plot_calibration,
     plot_coefficients,
@@ -90,7 +91,11 @@ def png(drawing: Drawing) -> Picture:
 
 
 def drawings(
-    model: Any, effects: Sequence[Effects], rows: dict[str, Any], level: float = 0.95
+    model: Any,
+    effects: Sequence[Effects],
+    rows: dict[str, Any],
+    level: float = 0.95,
+    method: str = "auto",
 ) -> list[Drawing]:
     """Return the pictures that go with a fit; ``rows`` are X, y and what else was known of them.
 
@@ -105,18 +110,24 @@ def drawings(
     >>> [drawing.heading for drawing in drawings(model, effects_of(model), rows)]
     ['Effects', 'Observed against predicted', 'Residuals']
     """
-    found = [_coefficients(model, one, level) for one in effects[:MOST_CLASSES]]
+    found = [_coefficients(model, one, level, method) for one in effects[:MOST_CLASSES]]
     if len(effects) == 1:
         # An average has predictions of its rows by fits that had not seen them: the honest picture.
         found += _of_rows(model, effects[0], {} if is_average(model) else rows, level)
     return found
 
 
-def _coefficients(model: Any, one: Effects, level: float) -> Drawing:
+def _coefficients(model: Any, one: Effects, level: float, method: str) -> Drawing:
     of = "" if one.label is None else f" on {named(one.label)} against the rest"
     most = f" Of {len(one.names):,} columns no more than {MOST} are drawn." if len(one.names) > MOST else ""
     beside = " At the right is the inclusion." if is_average(one.model) else ""
-    lines = min(len(one.names) if len(one.names) <= MOST or beside else int(one.selected.sum()), MOST)
+    if not beside and interval_method(one, method) == "posterior":
+        most += (
+            " These are the intervals at the mode, given the selection; the table has those of the posterior."
+        )
+    lines = min(
+        len(one.names) if len(one.names) <= MOST or is_average(one.model) else int(one.selected.sum()), MOST
+    )
     whole = model if one.label is None else one.model
     return Drawing(
         f"Effects{of}",
