@@ -78,7 +78,7 @@ def methods(
     parts = [_opening(effects, n_rows, target)]
     if is_average(model):
         parts += _average(model, effects, level)
-        cited = ["horseshoe", "mixture", "decoupled", *(() if effects[0].family.is_binary else ("cv+",))]
+        cited = _cited(effects)
     else:
         parts += _mode(model, effects, level, method)
         cited = ["horseshoe"]
@@ -112,6 +112,8 @@ def _opening(effects: Sequence[Effects], n_rows: int, target: str) -> str:
 
 def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     rows = effects[0].model.members_
+    if not rows:  # nothing to explain: the intercept is all there is
+        return [f"There was nothing to average: {effects[0].model.status_}."]
     known = [MEMBER_WORDS.get(row.name, row.what) for row in rows]
     folds = _folds(model)
     weights = ""
@@ -131,6 +133,16 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     if not effects[0].family.is_binary:
         found.append("Prediction intervals are CV+ (Barber et al., 2021).")
     return [*found, _units(model)]
+
+
+def _cited(effects: Sequence[Effects]) -> list[str]:
+    names = {row.name for row in effects[0].model.members_}
+    found = ["horseshoe"]
+    if names & {"mixture", "alone"}:
+        found.append("mixture")
+    if names:
+        found.append("decoupled")
+    return found if effects[0].family.is_binary or not names else [*found, "cv+"]
 
 
 def _folds(model: Any) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from farrier._extras import require
-from farrier.report.model import parts_of
 from farrier.report.page.content import Picture
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import named, percent_of
 from farrier.report.page.sureness import interval_method
+from farrier.report.page.words import EMPTY
 from farrier.report.plots import (
     plot_calibration,
     plot_coefficients,
@@ -110,6 +110,8 @@ def drawings(
     >>> [drawing.heading for drawing in drawings(model, effects_of(model), rows)]
     ['Effects', 'Observed against predicted', 'Residuals']
     """
+    if all(one.model.status_ in EMPTY for one in effects):
+        return []  # the answer says why
     found = [_coefficients(model, one, level, method) for one in effects[:MOST_CLASSES]]
     if len(effects) == 1:
         # An average has predictions of its rows by fits that had not seen them: the honest picture.
@@ -170,21 +172,25 @@ def _of_rows(model: Any, one: Effects, rows: dict[str, Any], level: float) -> It
         )
 
 
-def ending(model: Any) -> list[Drawing]:
+def ending(model: Any, effects: Sequence[Effects]) -> list[Drawing]:
     """Return the pictures of how a fit came about.
 
     Examples
     --------
     >>> import numpy as np
     >>> from farrier import HorseshoeRegressor
+    >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> [drawing.heading for drawing in ending(HorseshoeRegressor().fit(x[:, None], x + np.cos(x)))]
+    >>> model = HorseshoeRegressor().fit(x[:, None], x + np.cos(x))
+    >>> [drawing.heading for drawing in ending(model, effects_of(model))]
     ['Convergence']
     """
+    if all(one.model.status_ in EMPTY for one in effects):
+        return []
     if not is_average(model):
         change = "The change of the coefficients at each iteration, and how many columns were still in."
         return [Drawing("Convergence", change, lambda ax: plot_convergence(model, ax=ax))]
-    if len(parts_of(model)) > 1:
+    if len(effects) > 1:
         return []
     size = (5.2, 1.4 + 0.35 * (len(model.members_) + 1))
     counts = "How well each method predicts rows that it has not seen, and how much it counts."

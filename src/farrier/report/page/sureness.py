@@ -39,6 +39,7 @@ def how_sure(effects: Sequence[Effects], level: float, method: str = "auto") -> 
         ]
     else:
         found = [_mode_intervals(effects, level, method), _by_chance(effects)]
+        found.insert(1, _outside(effects))
     found.insert(2, _holding_zero(effects, level))
     return tuple(paragraph for paragraph in found if paragraph)
 
@@ -70,6 +71,23 @@ def _mode_intervals(effects: Sequence[Effects], level: float, method: str) -> st
         f"The {percent_of(level)} intervals are those of a normal distribution at the posterior mode. They "
         "take the selection as given, so they are narrower than they would be if it were not known which "
         "columns matter; a column that was left out has no interval of its own."
+    )
+
+
+def _outside(effects: Sequence[Effects]) -> str:
+    """Name the selected columns whose mode is not in its interval, as happens with draws."""
+    odd = [
+        named(one.names[j])
+        for one in effects
+        for j in one.strongest().tolist()
+        if one.selected[j] and not one.lower[j] <= one.coef[j] <= one.upper[j]
+    ]
+    if not odd:
+        return ""
+    told = listed(odd) if len(odd) <= FEW else f"{len(odd):,} columns"
+    return (
+        f"For {told} the mode is not within the interval. The posterior is wide and lopsided there; where "
+        "the two differ, the interval is the safer guide."
     )
 
 
