@@ -76,15 +76,18 @@ def png(drawing: Drawing) -> Picture:
     >>> picture.content[:4], len(picture.content) < 20_000
     (b'\x89PNG', True)
     """
-    figure = require("matplotlib.figure", extra="plot").Figure(drawing.size, layout="constrained")
-    drawn, packed = io.BytesIO(), io.BytesIO()
+    figure = require("matplotlib.figure", extra="plot").Figure(
+        drawing.size, dpi=DPI, facecolor="white", layout="constrained"
+    )
+    canvas = require("matplotlib.backends.backend_agg", extra="plot").FigureCanvasAgg(figure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # the table has the name as it is
         drawing.draw(figure.add_subplot())
-        figure.savefig(drawn, format="png", dpi=DPI, bbox_inches="tight", facecolor="white")
-    image = require("PIL.Image", extra="plot")
-    small = image.open(drawn).convert("RGB").quantize(COLOURS, dither=image.Dither.NONE)
-    small.save(packed, format="PNG", optimize=True)
+        canvas.draw()
+    image, packed = require("PIL.Image", extra="plot"), io.BytesIO()
+    drawn = image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
+    few = drawn.convert("RGB").quantize(COLOURS, dither=image.Dither.NONE)
+    few.save(packed, format="PNG", optimize=True)
     return Picture(
         drawing.heading, drawing.caption, packed.getvalue(), f"{drawing.heading}. {drawing.caption}"
     )
