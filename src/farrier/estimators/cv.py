@@ -13,7 +13,7 @@ from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
 from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
-from farrier.adaptive.record import LeftOut
+from farrier.adaptive.record import LeftOut, Record
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
@@ -352,7 +352,8 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, Described):
             ``y``, ``prediction`` on the scale of y, and ``weights``.
         """
         check_is_fitted(self)
-        return self._fitted.record.left_out()
+        record: Record = self._fitted.record
+        return record.left_out()
 
     def _statistics(self) -> FitStatistics:
         from farrier.report.statistics import FitStatistics

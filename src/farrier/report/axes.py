@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +21,8 @@ CHARACTER, ENTRY = 0.08, 1.75
 """Inches that a character of a label takes, about, and an entry of a legend."""
 BOTTOM = -0.8
 """Where the axes of coefficients begin; the first is at 0, the next at 1."""
+LITTLE, LARGE = 1e-3, 1e6
+"""Between these, numbers at ticks are as Matplotlib writes them."""
 LONGEST = 30
 """Characters of a name; of a longer one the beginning and the end are shown."""
 
@@ -60,6 +63,7 @@ def finish(ax: Any, n_lines: int, *title: str) -> Any:
     """
     put_title(ax, *title)
     put_legend(ax, BOTTOM, n_lines - 0.4)
+    plain_ticks(ax.xaxis)
     return ax
 
 
@@ -142,6 +146,17 @@ def fold(text: str, width: float) -> str:
     return text.replace(" for one", "\nfor one") if len(text) * CHARACTER > width else text
 
 
+def wrap(text: str, width: float) -> str:
+    r"""Return a label on as many lines as it takes not to be longer than its axis, in inches.
+
+    Examples
+    --------
+    >>> wrap("share of those who came back", 1.5)
+    'share of those who\ncame back'
+    """
+    return "\n".join(textwrap.wrap(text, max(12, int(width / CHARACTER)), break_long_words=False))
+
+
 def tick_logarithm(axis: Any, values: Any) -> None:
     """Put few and plain numbers at a logarithmic axis; Matplotlib's own run into each other."""
     ticker = require("matplotlib.ticker", extra="plot")
@@ -154,6 +169,34 @@ def tick_logarithm(axis: Any, values: Any) -> None:
     axis.set_major_locator(few)
     axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def plain_ticks(*axes: Any) -> None:
+    """Write numbers that are very large or small whole at each tick, without a factor in a corner.
+
+    Examples
+    --------
+    >>> ax = new_axes(4.0, 3.0)
+    >>> ax.set_xlim(0.0, 4e11)
+    (0.0, 400000000000.0)
+    >>> plain_ticks(ax.xaxis)
+    >>> [ax.xaxis.get_major_formatter()(x) for x in (0.0, 1e11, 2.5e11)]
+    ['0', '1e11', '2.5e11']
+    """
+    ticker = require("matplotlib.ticker", extra="plot")
+    for axis in axes:
+        low, high = sorted(axis.get_view_interval())
+        largest_seen = max(abs(low), abs(high))
+        if LITTLE <= largest_seen < LARGE and (high - low) > LITTLE * largest_seen:
+            continue
+        digits = 3 + int(np.log10(max(largest_seen / max(high - low, 1e-300), 1.0)))
+        axis.set_major_formatter(ticker.FuncFormatter(lambda x, _, digits=digits: _plain(x, digits)))
+        axis.set_major_locator(ticker.MaxNLocator(5))
+
+
+def _plain(value: float, digits: int) -> str:
+    mantissa, _, exponent = f"{value:.{min(digits, 15)}g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
 def new_axes(width: float, height: float) -> Any:

@@ -18,6 +18,7 @@ from farrier.report.axes import (
     ZERO,
     hide_spines,
     new_axes,
+    plain_ticks,
     put_legend,
     put_title,
     shown,
@@ -167,6 +168,7 @@ def plot_members(model: Any, ax: Any = None) -> Any:
     what = "mean squared error" if part.family_.has_dispersion else "mean deviance, up to a constant,"
     ax.set_xlabel(f"{what} of rows left out")
     hide_spines(ax, "top", "right")
+    plain_ticks(ax.xaxis)
     put_title(ax, "what is averaged")
     return ax
 
@@ -235,8 +237,8 @@ def _prior_of(prior: Any, coordinate: Any, tau: Any, n: Any) -> tuple[Hyper, flo
     parts = parts_of(prior)
     if len(parts) > 1 or not hasattr(parts[0], "trace_"):
         raise ValueError(
-            f"{type(prior).__name__} has no single prior: give a HorseshoeRegressor, a HorseshoeClassifier of "
-            "two classes, or the name of a prior"
+            f"{type(prior).__name__} has no single prior: give a HorseshoeRegressor, a HorseshoeClassifier "
+            "of two classes, or the name of a prior"
         )
     part = parts[0]
     result, hyper = part._fitted.result, part._fitted.hyper

@@ -15,14 +15,15 @@ from farrier.report.axes import (
     hide_spines,
     new_axes,
     percent,
+    plain_ticks,
     put_legend,
     put_title,
 )
 from farrier.report.rows import Predicted, few, interval_of, predicted, refuse_classes
 
-GROUPS, LEAST = 30, 5
+GROUPS, LEAST = 12, 8
 """Groups of rows with like predictions, at most, and the rows of one at least."""
-WIDTH, HEIGHT, ENTRY = 6.0, 4.8, 2.4
+WIDTH, HEIGHT, ENTRY = 6.0, 4.8, 2.1
 """Inches of a picture, and of an entry of its legend."""
 
 
@@ -88,17 +89,24 @@ def plot_observed(
     low, high = _ends(rows.y[shown], rows.mean[shown])
     put_title(ax, "observed against predicted", rows.source, _part(shown.size, rows.y.size))
     put_legend(ax, low, high, ENTRY)
+    plain_ticks(ax.xaxis, ax.yaxis)
     return ax
 
 
 def _draw_band(ax: Any, rows: Predicted, interval: Matrix, level: float) -> None:
     """Draw the intervals as a band, which is their mean among rows of like predictions, and the diagonal."""
-    at, low = grouped(rows.mean, np.clip(interval[:, 0], -1e300, 1e300), rows.weights)
-    _, high = grouped(rows.mean, np.clip(interval[:, 1], -1e300, 1e300), rows.weights)
-    finite = np.isfinite(low) & np.isfinite(high) & (np.abs(low) < 1e299) & (np.abs(high) < 1e299)
-    if finite.sum() > 1:
+    finite = np.isfinite(interval).all(axis=1)
+    if finite.any():
+        mean, low, high = rows.mean[finite], *interval[finite].T
+        first, last = np.argmin(mean), np.argmax(mean)
+        middle = [grouped(mean, ends, rows.weights[finite]) for ends in (low, high)]
+        at = np.concatenate([mean[[first]], middle[0][0], mean[[last]]])
+        lower, upper = (
+            np.concatenate([ends[[first]], groups, ends[[last]]])
+            for ends, (_, groups) in zip((low, high), middle, strict=True)
+        )
         band = {"color": ZERO, "alpha": 0.35, "linewidth": 0.0, "label": f"{percent(level)} intervals"}
-        ax.fill_between(at[finite], low[finite], high[finite], **band)
+        ax.fill_between(at, lower, upper, **band)
     ends = np.array([rows.mean.min(), rows.mean.max()])
     ax.plot(ends, ends, "--", color=ZERO, linewidth=1.2, label="observed = predicted")
 
@@ -167,6 +175,7 @@ def plot_residuals(
     low, high = _ends(left[shown], middle, 0.0)
     put_title(ax, "what is left", rows.source, _part(shown.size, left.size))
     put_legend(ax, low, high, ENTRY)
+    plain_ticks(ax.xaxis, ax.yaxis)
     return ax
 
 
@@ -176,8 +185,8 @@ def grouped(mean: Vector, values: Vector, weights: Vector, most: int = GROUPS) -
     Examples
     --------
     >>> x = np.arange(10.0)
-    >>> grouped(x, 2.0 * x, np.ones(10), most=2)
-    (array([2., 7.]), array([ 4., 14.]))
+    >>> grouped(x, 2.0 * x, np.ones(10))
+    (array([4.5]), array([9.]))
     """
     order = np.argsort(mean, kind="stable")
     groups = np.array_split(order, max(1, min(most, mean.size // LEAST)))

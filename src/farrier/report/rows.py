@@ -145,7 +145,7 @@ def interval_of(rows: Predicted, level: float) -> Matrix:
     reach = errors[order[min(int(rank), errors.size - 1)]] * unit
     low = 0.0 if rows.family.positive_only or rows.family.is_binary else -np.inf
     high = 1.0 if rows.family.is_binary else np.inf
-    return np.clip(np.column_stack([rows.mean - reach, rows.mean + reach]), low, high)
+    return np.asarray(np.clip(np.column_stack([rows.mean - reach, rows.mean + reach]), low, high))
 
 
 def few(values: Vector, most: int = MOST_POINTS) -> Any:
