@@ -3,8 +3,11 @@
 import base64
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from farrier import HorseshoeRegressorCV
+from farrier.report.page.build import Asked, build_page
 from farrier.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
 from farrier.report.page.html import STEP, render
 
@@ -240,3 +243,17 @@ def test_the_policy_stops_what_is_not_ours(browser):
     assert browser.script("return window.hit === undefined")
     assert any("Content Security Policy" in message for message in browser.errors())
     assert not [url for url in browser.requests() if url.startswith("https://example")]
+
+
+def test_the_report_of_a_fit_is_whole(browser):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((60, len(NASTY))), columns=list(NASTY))
+    y = X.to_numpy() @ np.arange(len(NASTY)) + rng.standard_normal(60)
+    page = build_page(HorseshoeRegressorCV(cv=3).fit(X, y), Asked(X, y, target=NASTY[0], command=NASTY[1]))
+    address = browser.open(render(page), width=390)
+    assert sorted(browser.names()) == sorted(NASTY)
+    assert browser.script("return [...document.images].every((image) => image.naturalWidth > 500)")
+    assert browser.script("return document.images.length") == len(page.pictures) + len(page.ending) == 4
+    assert browser.script("return document.documentElement.scrollWidth") <= 390
+    assert browser.errors() == []
+    assert [url for url in browser.requests() if not url.startswith("data:")] == [address]
