@@ -13,6 +13,7 @@ from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
 from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
+from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
@@ -345,12 +346,24 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
         return table
 
+    def left_out(self) -> LeftOut:
+        """Return the rows of the fit that were left out at least once, and what was predicted of them then.
+
+        Returns
+        -------
+        LeftOut
+            ``y``, ``prediction`` on the scale of y, and ``weights``; none of a model that was loaded.
+        """
+        check_is_fitted(self)
+        found: LeftOut = self._fitted.record.left_out()
+        return found
+
     def _statistics(self) -> FitStatistics:
         from farrier.report.statistics import FitStatistics
 
         record = self._fitted.record
         return FitStatistics(
-            n=record.y.size,
+            n=record.n,
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,

@@ -12,12 +12,15 @@ from farrier._types import Covariance, FitResult, Iteration, Moments, Scales
 from farrier.adaptive.average import Average, Judged
 from farrier.adaptive.fit import Adapted, MemberRow
 from farrier.adaptive.intervals import Corrected, LeftOut
+from farrier.adaptive.record import Record
 from farrier.adaptive.sparse import Sparser
 from farrier.data.fitted import Fitted
 from farrier.data.standardise import Units
 from farrier.em.mstep import Hyper
+from farrier.estimators.intervals import Kept
 from farrier.estimators.labels import Label, Labels
 from farrier.families import Binomial, Family, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families.deviance import Deviance
 from farrier.model.fit import Earlier
 from farrier.priors import (
     FixedScale,
@@ -72,6 +75,7 @@ class Modes:
     feature_names: tuple[str, ...] | None
     classes: Labels | None
     regressions: tuple[Fitted, ...]
+    kept: tuple[Kept | None, ...]
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,12 @@ class Averages:
     feature_names: tuple[str, ...] | None
     classes: Labels | None
     regressions: tuple[Adapted, ...]
+
+
+def _record(found: dict[str, Any]) -> Record:
+    """Return what is kept of rows that are not."""
+    none = np.zeros(0)
+    return Record(**found, y=none, prediction=none, weights=None, number=None, n_given=found["n"])
 
 
 def _adapted(state: dict[str, Any]) -> Adapted:
@@ -99,6 +109,8 @@ REGISTRY = Registry(
             for cls in (Covariance, Moments, Scales, Iteration, Hyper, Units, Average, Judged, MemberRow)
         },
         **{cls: record(cls) for cls in (Sparser, Corrected, LeftOut, Labels, Earlier, Modes, Averages)},
+        **{cls: record(cls) for cls in (Deviance, Kept)},
+        Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
         FitResult: record(FitResult, family=Family | None),
         Fitted: record(Fitted, family=Family, hyper=Hyper | None),
         Adapted: record(
@@ -106,7 +118,7 @@ REGISTRY = Registry(
         ),
     },
     choices=CHOICES,
-    makers={Adapted: _adapted},
+    makers={Adapted: _adapted, Record: _record},
 )
 
 PARAMETERS: dict[str, Any] = {
@@ -145,7 +157,7 @@ MODE_SHAPES = {
     "covariance.factor": "rs",
 }
 AVERAGE_SHAPES = {
-    **dict.fromkeys(("coef", "sparse_coef", "inclusion", "units.kept"), "p"),
+    **dict.fromkeys(("coef", "sparse_coef", "inclusion", "scale", "units.kept"), "p"),
     **dict.fromkeys(("units.mean", "units.scale", "average.coef", "average.inclusion", "sparser.coef"), "k"),
     **dict.fromkeys(("corrected.coef", "corrected.std"), "k"),
     **dict.fromkeys(("members", "average.judged", "average.weights"), "m"),

@@ -144,3 +144,24 @@ with CV
     if not hasattr(model, "coef_"):
         raise ValueError(f"this {type(model).__name__} is not fitted yet: call fit before")
     return list(getattr(model, "estimators_", [model]))
+
+
+def one_part(model: Any, asked: str) -> Any:
+    """Return the one regression of a model; of several classes, say how to draw one of them.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeClassifier
+    >>> model = HorseshoeClassifier().fit([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], list("aabbcc"))
+    >>> one_part(model, "plot_coefficients")
+    Traceback (most recent call last):
+    ValueError: the model has 3 classes, one against the rest: draw one of them, as in \
+plot_coefficients(model.estimators_[0])
+    """
+    parts = parts_of(model)
+    if len(parts) > 1:
+        raise ValueError(
+            f"the model has {len(parts)} classes, one against the rest: "
+            f"draw one of them, as in {asked}(model.estimators_[0])"
+        )
+    return parts[0]

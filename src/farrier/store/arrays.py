@@ -178,6 +178,7 @@ def _filled(content: dict[str, Any], size: int, values: Any) -> Any:
         raise ValueError(f"an array has {at.size} places, but {values.size} values for them")
     if at.size and (at[0] < 0 or at[-1] >= size or (np.diff(at) <= 0).any()):
         raise ValueError(f"the places of an array must rise from 0 to {size - 1} at most")
-    found = np.full(size, fill[0], dtype=values.dtype) if fill[0] else np.zeros(size, dtype=values.dtype)
+    zero = not fill.tobytes().strip(b"\0")  # and not -0.0; memory for zeros is not even touched
+    found = np.zeros(size, dtype=values.dtype) if zero else np.full(size, fill[0], dtype=values.dtype)
     found[at] = values
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from farrier.report.page.content import Fact, Page, Reason
 from farrier.report.page.effects import Effects, effects_of
 from farrier.report.page.methods import family_words, methods
 from farrier.report.page.numbers import alone, counted, named
-from farrier.report.page.pictures import drawings, png
+from farrier.report.page.pictures import draw_all, drawings, ending
 from farrier.report.page.sureness import convergence, how_sure, members
 from farrier.report.page.table import table_of
 from farrier.report.page.words import answer, terms_of
@@ -68,6 +69,14 @@ class Asked:
     command: str = ""
     seconds: float | None = None
 
+    @property
+    def rows(self) -> dict[str, Any]:
+        """What is known of the rows."""
+        known = {name: getattr(self, name) for name in ("offset", "exposure", "sample_weight")}
+        return {"X": self.X, "y": self.y} | {
+            name: value for name, value in known.items() if value is not None
+        }
+
 
 def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "auto") -> Page:
     """Return what a report says of a fitted model.
@@ -93,29 +102,33 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
     >>> from farrier import HorseshoeRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> page = build_page(HorseshoeRegressor().fit(X, y), Asked(X, y, target="progression"))
-    >>> page.answer[0][:52], page.table.rows[0].names
-    ('Of 10 columns, 5 matter for progression: bmi (+5.74 ', ('bmi',))
+    >>> page.answer[0][:51], page.table.rows[0].names
+    ('Of 10 columns, 5 matter for progression: bmi (+5.7 ', ('bmi',))
     """
     level = check_level(level)
-    effects = effects_of(model, asked.X, level, asked.terms, method)
+    with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for the reader to know
+        warnings.simplefilter("always")
+        effects = effects_of(model, level, asked.terms, method)
     said = methods(model, effects, _n_rows(asked.X), level, asked.target, method)
+    drawn, ended = draw_all(drawings(model, effects, asked.rows, level)), draw_all(ending(model))
     classes = [str(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else []
     return Page(
         title=asked.title or f"What matters for {asked.target}",
         subtitle=_subtitle(effects, asked),
         answer=answer(effects, level, asked.target, classes),
-        warnings=tuple(asked.warnings),
+        warnings=(*asked.warnings, *dict.fromkeys(str(one.message) for one in heard)),
         asked=_asked(model, effects, asked, classes),
         data=_data(effects, asked),
         dropped=_reasons(asked.dropped),
         encoded=_reasons(asked.encoded),
         imputed=_reasons(asked.imputed),
-        notes=tuple(asked.notes),
+        notes=(*asked.notes, *drawn.notes, *ended.notes),
         table=table_of(effects, level),
-        pictures=tuple(png(drawing) for drawing in drawings(effects)),
+        pictures=drawn.pictures,
         how_sure=how_sure(effects, level, method),
         convergence=convergence(effects),
         members=members(effects),
+        ending=ended.pictures,
         methods=said.paragraph,
         citations=said.citations,
         command=asked.command,

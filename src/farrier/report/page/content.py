@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -103,7 +103,8 @@ class Page:
     pictures: tuple[Picture, ...] = ()
     how_sure: tuple[str, ...] = ()
     convergence: tuple[str, ...] = ()
-    members: tuple[Fact, ...] = field(default=())
+    members: tuple[Fact, ...] = ()
+    ending: tuple[Picture, ...] = ()
     methods: str = ""
     citations: tuple[str, ...] = ()
     command: str = ""

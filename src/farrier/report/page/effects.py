@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from farrier._types import Mask, Vector
 from farrier.families import Family
-from farrier.report.tables import feature_names
-
-INTERCEPT = "(Intercept)"
+from farrier.report.model import parts_of
+from farrier.report.tables import average_columns, feature_names, has_ratios, mode_columns
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,11 @@ class Effects:
     @property
     def is_ratio(self) -> bool:
         """Whether exp of a coefficient is what people read: a ratio of odds or of means."""
-        return self.family.is_binary or self.family.log_link
+        return has_ratios(self.family)
 
-    @property
-    def spread(self) -> Vector:
-        """Half the width of each interval."""
-        return np.asarray(0.5 * (self.upper - self.lower))
+    def is_zero(self, j: int) -> bool:
+        """Tell whether a coefficient is exactly zero and has no interval."""
+        return bool(self.coef[j] == self.lower[j] == self.upper[j] == 0.0)
 
     def strongest(self) -> NDArray[np.intp]:
         """Return the places of the columns: the selected first, and of each kind the strongest first.
@@ -78,7 +76,7 @@ class Effects:
 
 
 def effects_of(
-    model: Any, X: Any, level: float = 0.95, terms: Mapping[str, str] | None = None, method: str = "auto"
+    model: Any, level: float = 0.95, terms: Mapping[str, str] | None = None, method: str = "auto"
 ) -> list[Effects]:
     """Return what a model says of its columns: one entry, or one for each of several classes.
 
@@ -88,23 +86,16 @@ def effects_of(
     --------
     >>> from farrier import HorseshoeRegressor
     >>> x = np.arange(20.0)
-    >>> (found,) = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)), x[:, None])
+    >>> (found,) = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)))
     >>> found.names, found.coef.round(1), found.selected
     (['x0'], array([3.]), array([ True]))
     """
-    options = {} if is_average(model) else {"method": method}
-    frame = model.summary(level, **options)
-    frame = frame[frame["feature"] != INTERCEPT] if len(frame) > model.n_features_in_ else frame
-    parts = getattr(model, "estimators_", None) or [model]
+    parts, names = parts_of(model), feature_names(model)
     labels = [None] if len(parts) == 1 else [str(label) for label in model.classes_.tolist()]
-    size, scale = model.n_features_in_, _scale(model, X)
-    tables = [frame.iloc[k * size : (k + 1) * size] for k in range(len(parts))]
-    names = feature_names(model)
-    known = terms or {}
-    users = [known.get(name, name) for name in names]
+    users = [(terms or {}).get(name, name) for name in names]
     return [
-        Effects(part, label, names, users, **_columns(table, scale))
-        for part, label, table in zip(parts, labels, tables, strict=True)
+        Effects(part, label, names, users, **_columns(part, level, method))
+        for part, label in zip(parts, labels, strict=True)
     ]
 
 
@@ -113,26 +104,10 @@ def is_average(model: Any) -> bool:
     return hasattr(model, "members_")
 
 
-def _columns(table: Any, scale: Vector) -> dict[str, Any]:
-    def column(name: str) -> Vector | None:
-        return np.asarray(table[name], dtype=float) if name in table.columns else None
-
-    coef = np.asarray(table["coef"], dtype=float)
-    per_sd = column("per_sd")
-    return {
-        "coef": coef,
-        "lower": column("lower"),
-        "upper": column("upper"),
-        "per_sd": coef * scale if per_sd is None else per_sd,
-        "selected": np.asarray(table["selected"], dtype=bool),
-        "inclusion": column("inclusion"),
-        "shrinkage": column("shrinkage"),
-        "sparse": column("sparse_coef"),
-    }
-
-
-def _scale(model: Any, X: Any) -> Vector:
-    """Return the standard deviations of the columns."""
-    if hasattr(model, "scale_"):
-        return np.asarray(model.scale_)
-    return np.asarray(np.asarray(X, dtype=float).std(axis=0))
+def _columns(part: Any, level: float, method: str) -> dict[str, Any]:
+    """Return the columns of the summary, without the row of the intercept."""
+    table = average_columns(part, level) if is_average(part) else mode_columns(part, level, method=method)
+    last = {name: values[-part.n_features_in_ :] for name, values in table.items()}
+    known = {name: last[name] for name in ("coef", "lower", "upper", "per_sd", "selected")}
+    beside = {"inclusion": "inclusion", "shrinkage": "shrinkage", "sparse": "sparse_coef"}
+    return known | {name: last.get(column) for name, column in beside.items()}

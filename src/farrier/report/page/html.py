@@ -138,7 +138,11 @@ def _paste(plain: str, tag: str) -> str:
 
 
 def _paragraphs(sentences: Iterable[str]) -> str:
-    return "\n".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
+    return "\n".join(f"<p>{_sentence(sentence)}</p>" for sentence in sentences)
+
+
+def _sentence(plain: str) -> str:
+    return text(plain).replace(" %", "&nbsp;%")  # the sign stays with its number
 
 
 def _bullets(sentences: Iterable[str]) -> str:
@@ -241,16 +245,19 @@ def _pictures(pictures: tuple[Picture, ...]) -> str:
 
 
 def _figure(picture: Picture, wide: bool) -> str:
+    kind = ' class="wide"' if wide else ""
     source = f"data:{picture.kind};base64,{base64.b64encode(picture.content).decode()}"
     return (
-        f"<figure{' class=wide' if wide else ''}><h3>{text(picture.heading)}</h3>"
+        f'<figure{kind}><h3>{text(picture.heading)}</h3>'
         f'<img src="{source}" alt="{text(picture.alt)}">'
         f"<figcaption>{text(picture.caption)}</figcaption></figure>"
     )
 
 
 def _convergence(page: Page) -> str:
-    return _section("convergence", "How the fit ended", _paragraphs(page.convergence) + _facts(page.members))
+    drawn = "\n".join(_figure(picture, wide=False) for picture in page.ending)
+    beside = f'<div class="pair">\n{_facts(page.members)}\n{drawn}\n</div>' if page.members or drawn else ""
+    return _section("convergence", "How the fit ended", _paragraphs(page.convergence) + beside)
 
 
 def _methods(page: Page) -> str:

@@ -70,7 +70,7 @@ def methods(
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
     >>> model = HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x))
-    >>> found = methods(model, effects_of(model, x[:, None]), 20, 0.95, "y")
+    >>> found = methods(model, effects_of(model), 20, 0.95, "y")
     >>> found.paragraph[:73]
     'A regression of y on 1 column in 20 rows, with normal noise, was fitted w'
     """

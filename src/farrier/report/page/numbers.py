@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from farrier.report.digits import significant, together
+from farrier.report.digits import DIGITS, significant, together
 
 MINUS, INFINITY = "\N{MINUS SIGN}", "\N{INFINITY}"
 LONGEST = 60
@@ -37,7 +37,11 @@ def alone(value: float, sign: bool = False) -> str:
     return pretty(significant(value), sign)
 
 
-def alike(values: Sequence[float]) -> list[str]:
+def alike(
+    values: Sequence[float],
+    write: Callable[[Sequence[float], int], list[str]] = together,
+    digits: int = DIGITS,
+) -> list[str]:
     """Write numbers that belong together, as a coefficient and the ends of its interval.
 
     Examples
@@ -45,7 +49,7 @@ def alike(values: Sequence[float]) -> list[str]:
     >>> alike([-20.593, -33.92, -9.29])
     ['−20.6', '−33.9', '−9.3']
     """
-    return [pretty(number) for number in together(values)]
+    return [pretty(number) for number in write(values, digits)]
 
 
 def percent_of(value: float) -> str:

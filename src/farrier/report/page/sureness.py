@@ -12,7 +12,7 @@ from farrier.report.digits import share
 from farrier.report.page.content import Fact
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import alone, counted, listed, named, percent_of
-from farrier.report.page.words import FEW, SURE
+from farrier.report.page.words import FEW, SURE, null
 
 DENSE = 0.5
 """A weight of ridge from which effects are said to be spread over many columns."""
@@ -26,7 +26,7 @@ def how_sure(effects: Sequence[Effects], level: float, method: str = "auto") -> 
     >>> from farrier import HorseshoeRegressor
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)), x[:, None])
+    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)))
     >>> print(how_sure(found, 0.95)[-1][:74])
     If no column had an effect, about 0.0135 columns would be selected from as
     """
@@ -88,20 +88,20 @@ def _holding_zero(effects: Sequence[Effects], level: float) -> str:
     one = len(weak) == 1
     return (
         f"The {percent_of(level)} {'interval' if one else 'intervals'} of {told} "
-        f"{'holds' if one else 'hold'} no effect at all: the direction of "
-        f"{'this effect' if one else 'these effects'} is not sure."
+        f"{'holds' if one else 'hold'} {null(effects[0])}, which is no effect: "
+        f"{'its direction is' if one else 'their directions are'} not sure."
     )
 
 
 def _inclusion(effects: Sequence[Effects]) -> str:
     values = np.array([one.inclusion for one in effects]).max(axis=0)
     sure, open_ = int((values >= SURE).sum()), int(((values >= 0.5) & (values < SURE)).sum())
+    more = f", and {open_:,} more one half" if open_ else ""
     return (
         "Inclusion says how sure it is that a column has an effect. It is the weighted share of fits that "
         "have the column, on a scale on which it was right on average in simulations; on other data it can "
-        f"be off. Here {counted(sure, 'column')} {'reaches' if sure == 1 else 'reach'} {share(SURE)}, and "
-        f"{open_:,} more one half. A column that is not selected need not be without effect: others may "
-        "stand for it."
+        f"be off. Here {counted(sure, 'column')} {'reaches' if sure == 1 else 'reach'} {share(SURE)}{more}. "
+        "A column that is not selected need not be without effect: others may stand for it."
     )
 
 
@@ -118,7 +118,7 @@ def _spread(effects: Sequence[Effects]) -> str:
 
 def _left_out_rows(effects: Sequence[Effects]) -> str:
     """Say how well rows are predicted that the fits had not seen."""
-    shares = [_explained(one.model) for one in effects]
+    shares = [one.model.statistics().cv_explained for one in effects]
     if any(found is None for found in shares):
         return ""
     what = "variance" if effects[0].family.has_dispersion else "deviance"
@@ -127,11 +127,6 @@ def _left_out_rows(effects: Sequence[Effects]) -> str:
         for one, found in zip(effects, shares, strict=True)
     ]
     return f"Of rows that the fits had not seen, the average explains {listed(said)} of the {what}."
-
-
-def _explained(model: Any) -> float | None:
-    statistics = getattr(model, "statistics", None)
-    return None if statistics is None else statistics().cv_explained
 
 
 def _weight(model: Any, name: str) -> float:
@@ -157,7 +152,7 @@ def convergence(effects: Sequence[Effects]) -> tuple[str, ...]:
     >>> from farrier import HorseshoeRegressor
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)), x[:, None])
+    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)))
     >>> print(convergence(found)[0])
     The fit converged: the coefficients changed by less than tol (9 iterations of EM).
     """
@@ -186,7 +181,7 @@ def members(effects: Sequence[Effects]) -> tuple[Fact, ...]:
     >>> from farrier import HorseshoeRegressorCV
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> found = effects_of(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)), x[:, None])
+    >>> found = effects_of(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> members(found)[0].label
     'mean'
     """

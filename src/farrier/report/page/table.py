@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from farrier._types import Vector
-from farrier.report.digits import share
+from farrier.report.digits import ratios, share
 from farrier.report.page.content import Heading, Number, Row, Table
 from farrier.report.page.effects import Effects
 from farrier.report.page.numbers import alike, alone, counted, listed, named, percent_of
 
 LARGEST = 1e300
 """What infinite ends of intervals are sorted as."""
+NOTHING = Number(None, "")
 
 
 def table_of(effects: Sequence[Effects], level: float) -> Table:
@@ -25,7 +25,7 @@ def table_of(effects: Sequence[Effects], level: float) -> Table:
     >>> from farrier import HorseshoeRegressor
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)), x[:, None])
+    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)))
     >>> [number.text for number in table_of(found, 0.95).rows[0].numbers]
     ['3.001', '2.944', '3.057', '17.3', '<0.01']
     """
@@ -63,7 +63,7 @@ def _headings(one: Effects, level: float) -> tuple[Heading, ...]:
     if one.shrinkage is not None:
         found.append(Heading("Shrinkage", "how far the prior pulls: 0 not at all, 1 to zero"))
     if one.sparse is not None:
-        found.append(Heading("Short model", "the coefficient in the model of the selected columns alone"))
+        found.append(Heading("Short model", "the effect in the model of the selected columns alone"))
     return tuple(found)
 
 
@@ -77,46 +77,30 @@ def _effect_words(one: Effects) -> tuple[str, str]:
 
 def _numbers(one: Effects, j: int) -> tuple[Number, ...]:
     ends = (float(one.coef[j]), float(one.lower[j]), float(one.upper[j]))
-    scaled = (float(one.per_sd[j]),)
-    found = [*_ratios(ends), *_ratios(scaled)] if one.is_ratio else [*_alike(ends), *_alike(scaled)]
+    write = _ratios if one.is_ratio else _alike
+    if one.is_zero(j):
+        found = [*write(ends[:1]), NOTHING, NOTHING, NOTHING]
+    else:
+        found = [*write(ends), *write((float(one.per_sd[j]),))]
     shares = [float(values[j]) for values in (one.inclusion, one.shrinkage) if values is not None]
     found += [_number(value, share(value)) for value in shares]
-    return tuple(found) if one.sparse is None else (*found, _short(one.sparse, j))
+    return tuple(found) if one.sparse is None else (*found, _short(one, j))
 
 
 def _alike(values: Sequence[float]) -> list[Number]:
     return [_number(*pair) for pair in zip(values, alike(values), strict=True)]
 
 
-def _short(sparse: Vector, j: int) -> Number:
-    value = float(sparse[j])
-    return _number(value, alone(value)) if value else Number(None, "")
-
-
 def _ratios(logs: Sequence[float]) -> list[Number]:
-    """Return exp of numbers that belong together, with the digits that tell them from 1."""
     with np.errstate(over="ignore"):
-        ratios = np.exp(np.asarray(logs)).tolist()
-    texts = ratio_texts(ratios)
-    return [_number(*pair) for pair in zip(ratios, texts, strict=True)]
+        values = np.exp(np.asarray(logs)).tolist()
+    return [_number(*pair) for pair in zip(values, alike(values, ratios), strict=True)]
 
 
-def ratio_texts(ratios: Sequence[float]) -> list[str]:
-    """Write ratios that belong together, with two digits of how far they reach, or of how far one is from 1.
-
-    Examples
-    --------
-    >>> ratio_texts([1.8221, 1.31, 2.53]), ratio_texts([1.000312, 1.00013, 1.0005]), ratio_texts([1.0])
-    (['1.82', '1.31', '2.53'], ['1.00031', '1.00013', '1.00050'], ['1.00'])
-    >>> ratio_texts([0.0000123, 251.2, math.inf])
-    ['1.23e−5', '251', '∞']
-    """
-    known = [ratio for ratio in ratios if math.isfinite(ratio)]
-    reach = 0.5 * (max(known) - min(known)) if len(known) > 1 else abs(known[0] - 1.0) if known else 0.0
-    if not reach:
-        return [alone(ratio) for ratio in ratios]
-    decimals = min(max(2, 1 - math.floor(math.log10(reach))), 8)
-    return [f"{ratio:.{decimals}f}" if 0.1 <= ratio < 100.0 else alone(ratio) for ratio in ratios]
+def _short(one: Effects, j: int) -> Number:
+    """Return the effect in the model of the selected columns; nothing for the others."""
+    value = 0.0 if one.sparse is None else float(one.sparse[j])
+    return (_ratios if one.is_ratio else _alike)((value,))[0] if value else NOTHING
 
 
 def _number(value: float, text: str) -> Number:

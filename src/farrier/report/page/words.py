@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from farrier._types import Status
+from farrier.report.digits import ratios
 from farrier.report.page.effects import Effects
 from farrier.report.page.numbers import alike, counted, listed, named, percent_of, pretty
-from farrier.report.page.table import ratio_texts
 
+DIGITS = 2
+"""Of an interval, in a sentence; the table has one more."""
 FEW = 6
 """So many columns are told one by one; of more only the strongest."""
 STRONGEST = 3
@@ -33,9 +35,9 @@ def answer(
     >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
     >>> X = np.column_stack([x, np.sin(x * x)])
-    >>> found = effects_of(HorseshoeRegressor().fit(X, 3.0 * x + np.cos(x)), X)
+    >>> found = effects_of(HorseshoeRegressor().fit(X, 3.0 * x + np.cos(x)))
     >>> print(*answer(found, 0.95, "y"))
-    Of 2 columns, 1 matters for y: x0 (+3.001 per unit, 95 % interval from 2.944 to 3.057).
+    Of 2 columns, 1 matters for y: x0 (+3.00 per unit, 95 % interval from 2.94 to 3.06).
     """
     caution = cautions(effects)
     if not any(one.selected.any() for one in effects):
@@ -59,7 +61,7 @@ def cautions(effects: Sequence[Effects]) -> list[str]:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 300))
     >>> model = HorseshoeRegressor().fit(X, rng.standard_normal(100))
-    >>> cautions(effects_of(model, X))[0][:60]
+    >>> cautions(effects_of(model))[0][:60]
     'Be careful: this selection is no clearer than what noise alo'
     """
     found = []
@@ -146,7 +148,7 @@ def _plain_sentence(one: Effects, level: float, target: str) -> str:
 def _plain_term(one: Effects, term: str, level: float, first: bool) -> str:
     places = _places(one, term)
     j = places[0]
-    coef, lower, upper = alike((float(one.coef[j]), float(one.lower[j]), float(one.upper[j])))
+    coef, lower, upper = alike((float(one.coef[j]), float(one.lower[j]), float(one.upper[j])), digits=DIGITS)
     single = one.names[j] == term
     per = " per unit" if first and single else ""
     sure = f", {percent_of(level)} interval from {lower} to {upper}" if first else f", {lower} to {upper}"
@@ -188,14 +190,27 @@ def _ratio_term(one: Effects, term: str, level: float, first: bool) -> str:
     places = _places(one, term)
     j = places[0]
     with np.errstate(over="ignore"):
-        ratios = np.exp([one.coef[j], one.lower[j], one.upper[j]]).tolist()
-    ratio, lower, upper = ratio_texts(ratios)
+        values = np.exp([one.coef[j], one.lower[j], one.upper[j]]).tolist()
+    ratio, lower, upper = alike(values, ratios, DIGITS)
     sure = f"{percent_of(level)} interval from {lower} to {upper}" if first else f"{lower} to {upper}"
     if one.names[j] == term:
         what = f"per unit of {named(term)}"
     else:
         what = f"where {named(term)} is {_level(one, j)}"
     return f"by {ratio} {what} ({sure}{_others(places)})"
+
+
+def null(one: Effects) -> str:
+    """Return what no effect is, as it is written.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> from farrier.report.page.effects import effects_of
+    >>> null(effects_of(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]))[0])
+    'zero'
+    """
+    return "1" if one.is_ratio else "zero"
 
 
 def _left_out(one: Effects) -> str:
@@ -210,13 +225,13 @@ def _left_out(one: Effects) -> str:
         return ""
     if len(terms) > STRONGEST:
         return (
-            f"Beside them, {counted(len(terms), 'column')} have intervals without zero, {named(terms[0])} "
-            "the strongest; the prediction is about as good without them."
+            f"Beside them, {counted(len(terms), 'column')} have intervals without {null(one)}, "
+            f"{named(terms[0])} the strongest; the prediction is about as good without them."
         )
     has = "has an interval" if len(terms) == 1 else "have intervals"
     it = "it" if len(terms) == 1 else "them"
     names = listed([named(term) for term in terms])
-    return f"Beside them, {names} {has} without zero; the prediction is about as good without {it}."
+    return f"Beside them, {names} {has} without {null(one)}; the prediction is about as good without {it}."
 
 
 def _classes(effects: Sequence[Effects], target: str) -> str:
