@@ -39,6 +39,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "run_stale_examples": True,  # the library may have changed since
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
