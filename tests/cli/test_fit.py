@@ -276,7 +276,9 @@ def test_the_program_ends_with_two_for_data_and_one_for_its_own_faults(tmp_path)
     assert b"empty" in wrong.stderr
     assert b"Traceback" not in wrong.stderr
     (tmp_path / "sitecustomize.py").write_text(
-        "import farrier.intake.read as r\ndef broken(*a, **k): raise RuntimeError('oops')\nr.read_table = broken\n"
+        "import farrier.intake.read as room\n"
+        "def broken(*a, **k): raise RuntimeError('oops')\n"
+        "room.read_table = broken\n"
     )
     path = os.pathsep.join([str(tmp_path), *sys.path])
     fault = program("fit", "diabetes", "--target", "progression", env={"PYTHONPATH": path})

@@ -37,7 +37,7 @@ def fit(
     offset: given.Offset = None,
     exposure: given.Exposure = None,
     drop: given.Drop = None,
-    column: given.Columns = None,
+    columns: given.Columns = None,
     categorical: given.Categorical = None,
     numeric: given.Numeric = None,
     mode: Annotated[
@@ -83,7 +83,7 @@ def fit(
             check_folder(path)
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
-            *(tuple(column) if column else None, tuple(categorical or ()), tuple(numeric or ())),
+            *(tuple(columns) if columns else None, tuple(categorical or ()), tuple(numeric or ())),
         )
         question = ask_of(data, wishes)
         averaged = not (mode or posterior)

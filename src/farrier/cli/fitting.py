@@ -47,7 +47,8 @@ def ask_of(data: str, wishes: Wishes) -> Question:
     from farrier.intake.ask import ask
     from farrier.intake.read import read_table
 
-    table = read_table(data, stdin=sys.stdin.buffer if data == "-" else None)
+    stdin = sys.stdin.buffer if data == "-" else None
+    table = read_table(data, stdin=stdin, words=wishes.categorical)
     return ask(table, **wishes.as_options())
 
 

@@ -81,7 +81,7 @@ Drop = Annotated[
 Columns = Annotated[
     list[str] | None,
     typer.Option(
-        "--column", metavar="COLUMN", help="Use only these columns; repeated.", rich_help_panel=DATA
+        "--columns", metavar="COLUMN", help="Use only these columns; repeated.", rich_help_panel=DATA
     ),
 ]
 Categorical = Annotated[

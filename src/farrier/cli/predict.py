@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from farrier.cli import options as given
 from farrier.cli.shared import notice, said_warnings, told
+
+if TYPE_CHECKING:
+    from farrier.intake.recipe import Recipe
 
 EXAMPLES = """
 Examples:
@@ -44,12 +47,15 @@ def predict(
     from farrier.estimators.saving import load_model
     from farrier.files import csv_text, write_text
     from farrier.intake.read import read_table
+    from farrier.intake.recipe import Recipe
 
     with told(ValueError), said_warnings():
         check_folder(out)
         found = load_model(model)
-        table = read_table(data, stdin=sys.stdin.buffer if data == "-" else None)
-        rows = _new_rows(found, table, None if missing is None else missing.value)
+        recipe = None if found.recipe_ is None else Recipe.from_plain(found.recipe_)
+        stdin = sys.stdin.buffer if data == "-" else None
+        table = read_table(data, stdin=stdin, words=() if recipe is None else tuple(recipe.levels))
+        rows = _new_rows(found, recipe, table, None if missing is None else missing.value)
         kept = _kept(table.frame, keep or [], rows.numbers)
         predicted = {"row": rows.numbers + 1} | kept | _predicted(found, rows, level)
         for note in (*table.notes, *rows.notes):
@@ -71,15 +77,13 @@ class NewRows:
         self.X, self.numbers, self.known, self.notes = X, numbers, known, notes
 
 
-def _new_rows(model: Any, table: Any, missing: str | None) -> NewRows:
+def _new_rows(model: Any, recipe: Recipe | None, table: Any, missing: str | None) -> NewRows:
     import numpy as np  # late: the help comes at once
 
-    from farrier.intake.recipe import Recipe
-
     n = len(table.frame)
-    if model.recipe_ is None:
+    if recipe is None:
         return NewRows(_by_name(model, table), np.arange(n), {}, ())
-    applied = Recipe.from_plain(model.recipe_).apply(table.frame, missing)
+    applied = recipe.apply(table.frame, missing)
     left = np.setdiff1d(np.arange(n), np.array(applied.dropped, dtype=int) - 1)
     known = {"offset": applied.offset, "exposure": applied.exposure}
     given_ones = {name: values for name, values in known.items() if values is not None}

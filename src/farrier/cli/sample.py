@@ -36,7 +36,7 @@ def sample(
     offset: given.Offset = None,
     exposure: given.Exposure = None,
     drop: given.Drop = None,
-    column: given.Columns = None,
+    columns: given.Columns = None,
     categorical: given.Categorical = None,
     numeric: given.Numeric = None,
     draws: Annotated[
@@ -67,7 +67,7 @@ def sample(
             raise ValueError(f"--out {out}: the name must end in .csv or .npz")
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
-            *(tuple(column) if column else None, tuple(categorical or ()), tuple(numeric or ())),
+            *(tuple(columns) if columns else None, tuple(categorical or ()), tuple(numeric or ())),
         )
         question = ask_of(data, wishes)
         model, _ = fit_question(question, make_estimator(question, averaged=False, random_state=seed))
