@@ -6,13 +6,20 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from matplotlib import pyplot
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from farrier import (
+    HorseshoeClassifier,
+    HorseshoeClassifierCV,
+    HorseshoeRegressor,
+    HorseshoeRegressorCV,
+    load_model,
+)
 from farrier.report.plots import (
     plot_calibration,
     plot_observed,
@@ -244,6 +251,17 @@ def test_bars_hang_from_what_is_expected(fits: Any, kind: str) -> None:
 def test_many_counts_share_bars() -> None:
     assert bar_edges(np.arange(1000.0)).size <= 42
     assert bar_edges(np.zeros(5)).tolist() == [-0.5, 0.5]
+
+
+def test_a_model_from_a_file_keeps_no_rows(fits: Any, tmp_path: Any) -> None:
+    X, y, model = fits["gaussian cv"]
+    model.save(tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="a model from a file keeps no rows, so give X and y"):
+        plot_observed(loaded)
+    assert plot_observed(loaded, X, y).get_title() == plot_observed(model, X, y).get_title()
+    assert loaded.statistics() == model.statistics()
+    pandas.testing.assert_frame_equal(loaded.summary(), model.summary())
 
 
 # --- what has no meaning ---------------------------------------------------------------------------------
