@@ -6,13 +6,20 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from matplotlib import pyplot
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from farrier import (
+    HorseshoeClassifier,
+    HorseshoeClassifierCV,
+    HorseshoeRegressor,
+    HorseshoeRegressorCV,
+    load_model,
+)
 from farrier.report.plots import (
     plot_calibration,
     plot_observed,
@@ -125,6 +132,23 @@ def test_offsets_exposures_and_weights_are_used() -> None:
         assert "150 rows" in given.get_title()
 
 
+def test_shares_have_intervals_of_their_mean_at_the_mode() -> None:
+    rng = np.random.default_rng(0)
+    trials, X = rng.integers(5, 30, N), rng.standard_normal((N, 3))
+    y = rng.binomial(trials, 1.0 / (1.0 + np.exp(-X[:, 0]))) / trials
+    model = HorseshoeRegressor(family="binomial").fit(X, y, sample_weight=trials)
+    ax = plot_observed(model, X, y, sample_weight=trials)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["95% intervals of the mean", "observed = predicted", "row"]
+    left = by_label(plot_residuals(model, X, y, sample_weight=trials), "row").get_ydata()
+    mean = model.predict(X)
+    np.testing.assert_allclose(left, (y - mean) / np.sqrt(mean * (1.0 - mean) / trials))
+    assert 0.8 < left.std() < 1.2
+    average = HorseshoeRegressorCV(family="binomial", cv=4).fit(X, y, sample_weight=trials)
+    label = by_label(plot_observed(average), "within").get_label()
+    assert 94.0 < float(label.split("(")[1].rstrip("%)")) < 97.0
+
+
 def test_of_very_many_rows_a_part_is_drawn() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((5000, 2))
@@ -227,6 +251,17 @@ def test_bars_hang_from_what_is_expected(fits: Any, kind: str) -> None:
 def test_many_counts_share_bars() -> None:
     assert bar_edges(np.arange(1000.0)).size <= 42
     assert bar_edges(np.zeros(5)).tolist() == [-0.5, 0.5]
+
+
+def test_a_model_from_a_file_keeps_no_rows(fits: Any, tmp_path: Any) -> None:
+    X, y, model = fits["gaussian cv"]
+    model.save(tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="a model from a file keeps no rows, so give X and y"):
+        plot_observed(loaded)
+    assert plot_observed(loaded, X, y).get_title() == plot_observed(model, X, y).get_title()
+    assert loaded.statistics() == model.statistics()
+    pandas.testing.assert_frame_equal(loaded.summary(), model.summary())
 
 
 # --- what has no meaning ---------------------------------------------------------------------------------

@@ -35,10 +35,15 @@ class Predicted(NamedTuple):
 
     @property
     def deviation(self) -> Vector:
-        """The standard deviation of y at its mean, up to a factor: 1 where y = eta + noise."""
+        """The standard deviation of y at its mean, up to a factor: 1 where y = eta + noise.
+
+        The weights of shares are their numbers of trials.
+        """
         if self.family.is_location:
             return np.ones_like(self.mean)
         variance = self.family.variance(self.family.link(self.mean), 1.0)
+        if self.family.is_binary:
+            variance = variance / np.maximum(self.weights, 1.0)
         return np.sqrt(np.maximum(variance, 1e-12))
 
 
@@ -90,7 +95,8 @@ def _left_out(model: Any, part: Any, asked: str, classes: Any) -> Predicted:
         )
     y, mean, weights = part.left_out()
     if not y.size:
-        raise ValueError(f"{asked} has nothing to draw: {part.status_}")
+        why = "a model from a file keeps no rows, so give X and y" if part.members_ else part.status_
+        raise ValueError(f"{asked} has nothing to draw: {why}")
     return Predicted(y, mean, weights, part.family_, LEFT_OUT, classes)
 
 
