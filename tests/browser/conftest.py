@@ -88,7 +88,7 @@ def programs():
 
 
 def pytest_runtest_setup(item):
-    """Skip what needs a browser where there is none: here and not in the fixture, so that one line says it."""
+    """Skip what needs a browser if there is none: here and not in the fixture, so that one line says so."""
     parts = dict(zip(("chromium", "chromedriver"), programs(), strict=True))
     missing = [name for name, path in parts.items() if path is None]
     if importlib.util.find_spec("selenium") is None:
