@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from farrier.estimators.path import horseshoe_path
     from farrier.estimators.regressor import HorseshoeRegressor
     from farrier.estimators.sample import sample_posterior
+    from farrier.estimators.saving import load_model
     from farrier.posterior.draws import Posterior
 
 _HOMES = {
@@ -26,6 +27,7 @@ _HOMES = {
     "Posterior": "farrier.posterior.draws",
     "Status": "farrier._types",
     "horseshoe_path": "farrier.estimators.path",
+    "load_model": "farrier.estimators.saving",
     "normal_means": "farrier.estimators.means",
     "sample_posterior": "farrier.estimators.sample",
 }
@@ -42,6 +44,7 @@ __all__ = [
     "Status",
     "__version__",
     "horseshoe_path",
+    "load_model",
     "normal_means",
     "sample_posterior",
 ]

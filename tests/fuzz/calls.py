@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from farrier import (
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
+    load_model,
     normal_means,
     sample_posterior,
 )
@@ -227,9 +229,12 @@ def _score(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Va
 
 def _copy(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
     clone(model)
-    again = pickle.loads(pickle.dumps(model)).predict(X, **offset)
-    if not np.array_equal(again, model.predict(X, **offset)):
-        raise ContradictionError("a copy predicts something else")
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(path := f"{folder}/model.json")
+        copies = pickle.loads(pickle.dumps(model)), load_model(path)
+    for again in copies:
+        if not np.array_equal(again.predict(X, **offset), model.predict(X, **offset)):
+            raise ContradictionError("a copy predicts something else")
     return {}
 
 

@@ -274,6 +274,15 @@ def test_nothing_overlaps_in_given_axes(average: Any, classes: Any) -> None:
     assert_nothing_overlaps(plot_convergence(classes))
 
 
+def test_a_long_class_and_long_names() -> None:
+    X, y = data(10)
+    labels = np.where(y > 0.0, "those who did not come back", "those who came back to the clinic")
+    for kind in (HorseshoeClassifier(), HorseshoeClassifierCV(cv=3)):
+        assert_nothing_overlaps(plot_coefficients(kind.fit(X, labels)))
+        ax = pyplot.subplots(figsize=(5.0, 4.0), layout="constrained")[1]
+        assert_nothing_overlaps(plot_coefficients(kind, ax=ax))
+
+
 def test_without_matplotlib(average: Any, mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

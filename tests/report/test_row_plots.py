@@ -125,6 +125,23 @@ def test_offsets_exposures_and_weights_are_used() -> None:
         assert "150 rows" in given.get_title()
 
 
+def test_shares_have_intervals_of_their_mean_at_the_mode() -> None:
+    rng = np.random.default_rng(0)
+    trials, X = rng.integers(5, 30, N), rng.standard_normal((N, 3))
+    y = rng.binomial(trials, 1.0 / (1.0 + np.exp(-X[:, 0]))) / trials
+    model = HorseshoeRegressor(family="binomial").fit(X, y, sample_weight=trials)
+    ax = plot_observed(model, X, y, sample_weight=trials)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["95% intervals of the mean", "observed = predicted", "row"]
+    left = by_label(plot_residuals(model, X, y, sample_weight=trials), "row").get_ydata()
+    mean = model.predict(X)
+    np.testing.assert_allclose(left, (y - mean) / np.sqrt(mean * (1.0 - mean) / trials))
+    assert 0.8 < left.std() < 1.2
+    average = HorseshoeRegressorCV(family="binomial", cv=4).fit(X, y, sample_weight=trials)
+    label = by_label(plot_observed(average), "within").get_label()
+    assert 94.0 < float(label.split("(")[1].rstrip("%)")) < 97.0
+
+
 def test_of_very_many_rows_a_part_is_drawn() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((5000, 2))

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.sets import Fits, Sets, information
+from farrier.adaptive.sets import Fits, Sets, information, summed
 
 TEMPER = 4.0
 """By how much log-likelihoods are divided before they become weights."""
@@ -56,7 +56,8 @@ class Judged(NamedTuple):
 class Average(NamedTuple):
     """The answer, on the scale of the prior.
 
-    ``weights`` has one entry for each member, ``slope`` is what the average was multiplied by; ``coef``
+    ``weights`` has one entry for each member, ``slope`` is what the average was multiplied by, and
+    ``evidence`` twice the log-likelihood of rows left out beyond that of the intercept alone; ``coef``
     (p,) and ``intercept`` are the average, ``fold_coef`` (p, K) and ``fold_intercept`` (K,) the average of
     the fold fits of each fold, ``predicted`` what these say of the rows they have not seen (linear
     predictor, in the order of `Sets.tested`).
@@ -65,6 +66,7 @@ class Average(NamedTuple):
     judged: tuple[Judged, ...]
     weights: Vector
     slope: float
+    evidence: float
     coef: Vector
     intercept: float
     fold_coef: Matrix
@@ -99,13 +101,14 @@ def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
     share = sum(w for w, _ in selecting)
     inclusion = sum(w * _together(fits.inclusion) for w, fits in selecting) / share if share > 0.0 else 0.0
     level = intercepts(sets)
-    slope = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
+    slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
     coef, intercept = slope * coef, level + slope * (intercept - level)
     rows, folds = sets.tested
     return Average(
         judged,
         weights,
         slope,
+        evidence,
         _together(coef),
         float(_together(intercept)),
         coef[:, :-1],
@@ -133,8 +136,10 @@ def intercepts(sets: Sets) -> Vector:
     return np.array(found)
 
 
-def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2: float) -> float:
-    """Return the slope by which the average is multiplied.
+def shrinkage(
+    sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2: float
+) -> tuple[float, float]:
+    """Return the slope by which the average is multiplied, and the likelihood ratio that speaks for it.
 
     Examples
     --------
@@ -143,10 +148,10 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
     >>> X = np.array([[-1.0], [1.0], [-1.0], [1.0]])
     >>> folds = (([0, 1], [2, 3]), ([2, 3], [0, 1]))
     >>> sets = Sets(Dense(X), 2.0 * X[:, 0], np.zeros(4), np.ones(4), folds, Gaussian())
-    >>> round(shrinkage(sets, np.full((1, 3), 2.0), np.zeros(3), np.zeros(3), 1.0), 2)
+    >>> round(shrinkage(sets, np.full((1, 3), 2.0), np.zeros(3), np.zeros(3), 1.0)[0], 2)
     1.0
     >>> shrinkage(sets, np.full((1, 3), -2.0), np.zeros(3), np.zeros(3), 1.0)
-    0.0
+    (0.0, 0.0)
     """
     rows, folds = sets.tested
     fit = sets.columns.matvec(coef) + (intercept - level)
@@ -159,19 +164,19 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
         if family.constant_weights:
             left = float(counts @ (y - base - slope * way) ** 2)
             return 0.5 * size * float(counts.sum()) * float(np.log(max(left, 1e-300)))
-        return size * float(counts @ family.neg_log_likelihood(y, base + slope * way, sigma2))
+        return size * summed(counts, family.neg_log_likelihood(y, base + slope * way, sigma2))
 
     gain = variance_gain(sets, coef, fit)
     power = float(counts @ way**2) / float(counts.sum())
     if not power > 0.0:
-        return 0.0
+        return 0.0, 0.0
     losses = [loss(slope) for slope in SLOPES]
     best = int(np.argmin(losses))
     ratio = 2.0 * (losses[0] - losses[best])
     if not ratio > COSTS:
-        return 0.0
+        return 0.0, ratio
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
-    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0))
+    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
 
 
 def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:
@@ -214,7 +219,7 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
         left = error - min(gain, MOST_GAIN * error)
         return Judged(error, 0.5 * size * float(np.log(max(left, 1e-300))), error)
     family, sigma2 = fits.families[-1], _best_noise(sets, fits, counts, y, seen)
-    loss = float(counts @ family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
+    loss = summed(counts, family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
     weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
     gain = min(0.5 * float(weights.sum()) * gain, MOST_GAIN * abs(size * loss))
     return Judged(error if family.has_dispersion else 2.0 * loss, size * loss - gain, sigma2)
@@ -225,5 +230,5 @@ def _best_noise(sets: Sets, fits: Fits, counts: Vector, y: Vector, eta: Vector) 
     if not sets.family.has_dispersion:
         return 1.0
     family, base = fits.families[-1], float(fits.sigma2[-1])
-    losses = [float(counts @ family.neg_log_likelihood(y, eta, base * scale)) for scale in SCALES]
+    losses = [summed(counts, family.neg_log_likelihood(y, eta, base * scale)) for scale in SCALES]
     return base * float(SCALES[int(np.argmin(losses))])

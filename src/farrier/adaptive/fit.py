@@ -14,10 +14,10 @@ from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.average import Average, average
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
-from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
+from farrier.adaptive.intervals import Corrected, LeftOut, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
 from farrier.adaptive.record import Record, record_of
-from farrier.adaptive.sets import Fits, Fold, Sets, information
+from farrier.adaptive.sets import HUGE, Fits, Fold, Sets, information, summed
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.columns import Columns
 from farrier.data.rows import Rows
@@ -28,12 +28,15 @@ from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
 
 RULES = ("1se", "paired")
+BEYOND_DOUBT = 10.0
+"""The likelihood ratio of rows left out from which on it is beyond doubt that the columns say something."""
+MOST_LEFT = 0.25
+"""Then the sparse answer leaves at most this share of what the average says."""
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
 
-
-NO_COLUMNS: Any = None
-"""In the place of the columns in a copy of a fit."""
+KEPT = ("cv_error", "left_out", "corrected")
+"""All that is ever asked of the training rows once a fit is done: its copies know it, and not the rows."""
 NOT_YET: Any = None
 """In the place of what is recorded of a fit once it is there."""
 
@@ -75,8 +78,10 @@ class Adapted:
     members : tuple of MemberRow
     edge : float, optional
         What every response is, where no intercept is finite.
-    sets, average, sparser
-        The training sets, and what was found, on the scale of the prior; None where there was nothing to fit.
+    average, sparser
+        What was found, on the scale of the prior; None where there was nothing to fit.
+    sets : Sets, optional
+        The training sets; copies of a fit do without them.
     scale : array of shape (p,)
         The standard deviations of the columns; zero where a column is constant.
     record : Record
@@ -105,10 +110,10 @@ class Adapted:
         return np.asarray(columns.matvec(self.coef) + self.intercept)
 
     def __getstate__(self) -> Any:
-        """Leave the columns of the training data out of copies: all that is ever asked of them is known."""
-        state = dict(self.__dict__)
-        if self.sets is not None and self.sets.columns is not NO_COLUMNS:
-            state |= {"corrected": self.corrected, "sets": replace(self.sets, columns=NO_COLUMNS)}
+        """Leave the training rows out of copies: all that is ever asked of them is known."""
+        state = dict(self.__dict__) | {name: getattr(self, name) for name in KEPT}
+        if self.average is not None:
+            state |= {"sets": None, "average": self.average._replace(predicted=np.zeros(0))}
         return state
 
     @property
@@ -124,12 +129,23 @@ class Adapted:
         places = np.flatnonzero(self.units.kept)[self.sparser.order]
         return tuple(zip(places.tolist(), self.sparser.distance[1:].tolist(), strict=True))
 
-    @property
+    @lazy
     def cv_error(self) -> float:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
             return 0.0
         return _cv_error(self.sets, self.family, self.average.predicted) * self._error_unit
+
+    @lazy
+    def left_out(self) -> LeftOut | None:
+        """The errors of the rows that were left out, in the user's units or in those of their spread."""
+        if self.sets is None or self.average is None:
+            return None
+        (rows, folds), seen = self.sets.tested, self.average.predicted
+        unit = self.units.unit if self.family.is_location else 1.0
+        errors = np.abs(self.sets.y[rows] - self.family.mean(seen)) * unit
+        errors = errors if self.family.is_location else errors / self._deviation(seen)
+        return LeftOut(folds, errors, self.sets.counts[rows])
 
     @property
     def _error_unit(self) -> float:
@@ -137,26 +153,24 @@ class Adapted:
 
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
         """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
-        if self.sets is None or self.average is None:
+        if self.left_out is None or self.average is None:
             mean = self.family.mean(self.linear_predictor(columns) + known)
             seen = mean if self.edge is None else np.full_like(mean, self.edge)
             return np.column_stack([np.minimum(mean, seen), np.maximum(mean, seen)])
-        sets, found = self.sets, self.average
+        found, (folds, errors, counts) = self.average, self.left_out
         coef = self.units.coef(found.fold_coef.T)
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
         eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))
-        rows, folds = sets.tested
-        unit = self.units.unit if self.family.is_location else 1.0
-        errors, counts = np.abs(sets.y[rows] - self.family.mean(found.predicted)) * unit, sets.counts[rows]
         if self.family.is_location:
             return cv_plus(self.family.mean(eta), np.ones_like(eta), folds, errors, level, counts)
-        errors = errors / self._deviation(found.predicted)
         found_rows = cv_plus(self.family.mean(eta), self._deviation(eta), folds, errors, level, counts)
         return self._within_range(found_rows)
 
     def _deviation(self, eta: Any) -> Any:
-        """Return the standard deviation of y where its mean is that of eta."""
-        return np.sqrt(np.maximum(self.family.variance(eta, 1.0), 1e-12))
+        """Return the standard deviation of y where its mean is that of eta; never out of range."""
+        with np.errstate(over="ignore"):
+            variance = self.family.variance(eta, 1.0)
+        return np.sqrt(np.clip(variance, 1e-12, np.finfo(np.float64).max))
 
     def _within_range(self, interval: Matrix) -> Matrix:
         """Return intervals that keep to what y can be."""
@@ -166,16 +180,16 @@ class Adapted:
 
     def coef_interval(self, level: float) -> Matrix:
         """Return the interval of each coefficient."""
-        if self.sets is None or self.average is None:
+        if self.corrected is None or self.average is None:
             return np.repeat(self.coef[:, None], 2, axis=1)
         found = coef_interval(self.average.coef, self.corrected, level)
         return np.column_stack([self.units.coef(found[:, 0]), self.units.coef(found[:, 1])])
 
     @lazy
-    def corrected(self) -> Corrected:
+    def corrected(self) -> Corrected | None:
         """The coefficients without shrinkage, on the scale of the prior, with standard errors."""
-        assert self.sets is not None
-        assert self.average is not None
+        if self.sets is None or self.average is None:
+            return None
         sets, found = self.sets, self.average
         rows, _ = sets.tested
         times = np.bincount(rows, minlength=sets.y.size)
@@ -267,7 +281,8 @@ def _restored(
     family = fits[int(np.argmax(found.weights))].families[-1]
     unit2 = units.unit**2 if family.has_dispersion else 1.0
     sparser = _sparser(sets, found, family, rule)
-    status = Status.CONVERGED if sparser.order.size else Status.NOTHING_SELECTED
+    nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
+    status = Status.CONVERGED if sparser.order.size else nothing
     status = status if units.kept.any() else Status.NO_COLUMNS
     members = tuple(
         MemberRow(name, MEMBERS[name].what, one.error * unit2, float(weight))
@@ -308,7 +323,7 @@ def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
         losses = (y - predicted) ** 2
     else:
         losses = 2.0 * family.neg_log_likelihood(y, predicted, 1.0)
-    return float(counts @ losses) / float(counts.sum())
+    return summed(counts, losses) / float(counts.sum())
 
 
 def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
@@ -320,7 +335,7 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
         losses, weights = (y - found.predicted) ** 2, sets.counts
     else:
         sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
-        losses = 2.0 * family.neg_log_likelihood(y, found.predicted, sigma2)
+        losses = np.minimum(2.0 * family.neg_log_likelihood(y, found.predicted, sigma2), HUGE)
         eta = sets.eta(found.coef[:, None], np.array([found.intercept]))[:, 0]
         weights = sets.counts * information(family, sets.y, eta, sigma2)
     mean = float(counts @ losses) / total
@@ -329,7 +344,8 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
     if rule == "paired":
         error = PAIRED * (mean if sets.family.constant_weights else 1.0) / size
     scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights
-    return summarise(sets.columns, found.coef, found.intercept, weights, error / scale, sets.center)
+    share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
+    return summarise(sets.columns, found.coef, found.intercept, weights, error / scale, sets.center, share)
 
 
 def _nothing(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:

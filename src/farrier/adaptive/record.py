@@ -24,7 +24,7 @@ class LeftOut(NamedTuple):
 
 
 class Record(NamedTuple):
-    """Of the rows that count.
+    """Of the ``n`` rows that count; a model that was saved keeps none of the rows themselves.
 
     ``y``, ``prediction`` (by fits that have not seen the row, on the scale of y; not a number where it was
     never left out) and ``weights`` are those of the rows, ``number`` says which of the user's ``n_given``
@@ -32,13 +32,14 @@ class Record(NamedTuple):
     by the fits that have not seen them.
     """
 
+    n: int
+    deviance: Deviance
+    cv_deviance: Deviance | None
     y: Vector
     prediction: Vector
     weights: Vector | None
     number: Vector | None
     n_given: int
-    deviance: Deviance
-    cv_deviance: Deviance | None
 
     def left_out(self) -> LeftOut:
         """Return the rows that were left out at least once."""
@@ -52,7 +53,7 @@ class Record(NamedTuple):
         Examples
         --------
         >>> none = np.empty(0)
-        >>> record = Record(none, none, None, np.array([0, 2]), 3, Deviance(0.0, 1.0), None)
+        >>> record = Record(2, Deviance(0.0, 1.0), None, none, none, None, np.array([0, 2]), 3)
         >>> record.everywhere(np.array([5.0, 7.0]))
         array([ 5., nan,  7.])
         """
@@ -76,7 +77,7 @@ def record_of(
         at = family.link(prediction[known]) if not family.is_location else prediction[known]
         left_out = deviance(family, y[known], at, counts[known])
     n_given = y.size if rows.given is None else rows.given
-    return Record(y.copy(), prediction, rows.weights, rows.number, n_given, total, left_out)
+    return Record(y.size, total, left_out, y.copy(), prediction, rows.weights, rows.number, n_given)
 
 
 def _left_out(rows: Rows, family: Family, units: Units, sets: Sets, found: Average) -> Vector:

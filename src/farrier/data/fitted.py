@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farrier._types import Covariance, FitResult, Mask, Matrix, Vector
 from farrier.data.columns import Columns
@@ -32,7 +33,7 @@ class Fitted:
     center: Vector
     intercept_variance: float
     covariance: Covariance | None
-    powers: tuple[Any, int]
+    powers: tuple[NDArray[np.int32], int]
     family: Any
     result: FitResult
     aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)

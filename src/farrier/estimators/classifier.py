@@ -17,6 +17,7 @@ from farrier.estimators.classes import Classes, check_two, encode_labels, labels
 from farrier.estimators.described import Described
 from farrier.estimators.ending import warn_unfinished
 from farrier.estimators.regressor import HorseshoeRegressor
+from farrier.estimators.saving import Saved
 from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from farrier.families import Binomial, Family
 from farrier.model.fit import Earlier
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, Described):
+class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin, Described):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
@@ -180,7 +181,7 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, Descr
         remember_columns(self, X, matrix.shape[1])
         hand_down_names(self, estimators)
         self.classes_, self.estimators_ = classes, estimators
-        self._store()
+        self._gather()
         warn_unfinished(self.status_, classes.tolist())
         return self
 
@@ -271,6 +272,10 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, Descr
         found = [model.expected_by_chance_ for model in self.estimators_]
         return found[0] if len(found) == 1 else np.array(found)
 
+    def _part(self) -> HorseshoeRegressor:
+        """Return a regression for one class that is to be given its fit."""
+        return self._regressor(Binomial(self.weights), "auto")
+
     def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
         shared = {
             k: v for k, v in self.get_params(deep=False).items() if k not in ("weights", "class_weight")
@@ -296,7 +301,7 @@ class HorseshoeClassifier(ChanceMixin, Classes, Selector, ClassifierMixin, Descr
             raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
         return list(earlier.estimators_)
 
-    def _store(self) -> None:
+    def _gather(self) -> None:
         models = self.estimators_
         for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
             setattr(self, name, self._stack([getattr(model, name) for model in models]))

@@ -8,18 +8,19 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice, check_level, check_random_state
+from farrier._checks import check_choice, check_jobs, check_level, check_random_state
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
 from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
-from farrier.adaptive.record import LeftOut, Record
+from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
+from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, remember_columns
 from farrier.families import Family, resolve_family
@@ -96,11 +97,11 @@ class AverageMixin(Selector):
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             callback=self.callback,
-            n_jobs=self.n_jobs,
+            n_jobs=check_jobs(self.n_jobs),
         )
 
 
-class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, Described):
+class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Described):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -254,7 +255,9 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, Described):
         rows = known_rows(columns, response, weights, known)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         folds = self._folds(explained, X, response, groups)
-        self._store(self._adapt(rows, family, folds), X, p)
+        fitted = self._adapt(rows, family, folds)
+        remember_columns(self, X, p)
+        self._store(fitted)
         return self
 
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
@@ -349,18 +352,18 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, Described):
         Returns
         -------
         LeftOut
-            ``y``, ``prediction`` on the scale of y, and ``weights``.
+            ``y``, ``prediction`` on the scale of y, and ``weights``; none of a model that was loaded.
         """
         check_is_fitted(self)
-        record: Record = self._fitted.record
-        return record.left_out()
+        found: LeftOut = self._fitted.record.left_out()
+        return found
 
     def _statistics(self) -> FitStatistics:
         from farrier.report.statistics import FitStatistics
 
         record = self._fitted.record
         return FitStatistics(
-            n=record.y.size,
+            n=record.n,
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
@@ -372,8 +375,7 @@ class HorseshoeRegressorCV(Scored, AverageMixin, RegressorMixin, Described):
             noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
         )
 
-    def _store(self, fitted: Adapted, X: Any, n_columns: int) -> None:
-        remember_columns(self, X, n_columns)
+    def _store(self, fitted: Adapted) -> None:
         self._fitted = fitted
         self.family_, self.status_, self.sigma2_ = fitted.family, fitted.status, fitted.sigma2
         self.coef_, self.intercept_ = fitted.coef, fitted.intercept

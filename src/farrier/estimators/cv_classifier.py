@@ -19,12 +19,13 @@ from farrier.estimators.classes import Classes, check_two, encode_labels, labels
 from farrier.estimators.cv import AverageMixin, HorseshoeRegressorCV
 from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
+from farrier.estimators.saving import Saved
 from farrier.estimators.selector import hand_down_names, remember_columns
 from farrier.families import Binomial, Family
 from farrier.model.spec import Prepared
 
 
-class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, Described):
+class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Described):
     """Classification that adapts to the unknown sparsity: `HorseshoeRegressorCV` for classes.
 
     Two classes are one binomial regression. More are fitted one against the rest, on the same folds. The
@@ -134,6 +135,7 @@ class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, Described):
         check_two(offset, classes)
         weights = weigh(self._class_weights(classes, codes, weights), n, self.weight_type)
         known = check_known(offset, None, n, family)
+        family.check_offset(np.asarray(known))
         rows = known_rows(columns, codes.astype(float), weights, known)
         folds = self._folds(rows, X, labels, groups)
         targets = [1] if classes.size == 2 else range(classes.size)
@@ -145,8 +147,9 @@ class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, Described):
         self.classes_, self.estimators_ = classes, []
         for target in targets:
             binary = rows._replace(y=(codes[inside] == target).astype(float))
-            part = HorseshoeRegressorCV(family=family, fit_intercept=self.fit_intercept)
-            part._store(self._adapt(binary, family, make), X, p)
+            fitted, part = self._adapt(binary, family, make), self._part()
+            remember_columns(part, X, p)
+            part._store(fitted)
             self.estimators_.append(part)
         remember_columns(self, X, p)
         hand_down_names(self, self.estimators_)
@@ -190,6 +193,10 @@ class HorseshoeClassifierCV(Classes, AverageMixin, ClassifierMixin, Described):
             return self.estimators_[0].summary(level, exponentiate)
         parts = [average_columns(model, level, exponentiate) for model in self.estimators_]
         return class_frame(self.classes_.tolist(), parts)
+
+    def _part(self) -> HorseshoeRegressorCV:
+        """Return a regression for one class that is to be given its fit."""
+        return HorseshoeRegressorCV(family=Binomial(), fit_intercept=self.fit_intercept)
 
     def _gather(self) -> None:
         models = self.estimators_

@@ -18,6 +18,7 @@ from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
+from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
 
 
-class HorseshoeRegressor(IntervalMixin, ChanceMixin, Scored, Selector, RegressorMixin, Described):
+class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, Described):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is

@@ -163,7 +163,8 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
     training = getattr(model, "_training", None)
     if training is None:
         raise ValueError(
-            "copies of a fit do not hold its data: fit again, or call farrier.sample_posterior; "
+            "copies of a fit, and models from files, do not hold its data: fit again, or call "
+            "farrier.sample_posterior; "
             "intervals with method='mode' need none"
         )
     names = model.__dict__.get("feature_names_in_")

@@ -108,7 +108,7 @@ def check_new(model: Any, X: Any) -> Columns:
 
 
 def remember_columns(model: Any, X: Any, n_columns: int) -> None:
-    """Set n_features_in_, and feature_names_in_ if X has names.
+    """Set n_features_in_, and feature_names_in_ if X has names; forget how a table was made of an older X.
 
     Examples
     --------
@@ -117,6 +117,7 @@ def remember_columns(model: Any, X: Any, n_columns: int) -> None:
     >>> model.n_features_in_
     3
     """
+    model.__dict__.pop("recipe_", None)
     if isinstance(X, np.ndarray):  # the common case, without the cost of looking for names
         model.__dict__.pop("feature_names_in_", None)
         model.n_features_in_ = n_columns

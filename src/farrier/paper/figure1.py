@@ -26,6 +26,7 @@ from farrier.paper.shrinkage import (
     lasso,
     solve_tau,
 )
+from farrier.report.axes import broken
 
 THRESHOLD, REACH, POINTS = 1.05, 5.0, 1001
 """The distance within which all are zero; the axes; how many points a curve has."""
@@ -152,7 +153,7 @@ def _panel(ax: Any, curves: Profiles, name: str, title: str) -> None:
     """Draw one curve beside the identity."""
     ends = [-REACH, REACH]
     ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1.0, zorder=1)
-    ax.plot(*_broken(curves.b_ls, getattr(curves, name)), color=BLUE, linewidth=2.0, zorder=3)
+    ax.plot(*broken(curves.b_ls, getattr(curves, name)), color=BLUE, linewidth=2.0, zorder=3)
     ax.set(
         title=title, xlim=ends, ylim=ends, aspect="equal", xlabel=r"least squares $\hat\beta_{\mathrm{LS}}$"
     )
@@ -161,13 +162,7 @@ def _panel(ax: Any, curves: Profiles, name: str, title: str) -> None:
 
 def _beside(ax: Any, curves: Profiles) -> None:
     """Add Eq. (16) to the horseshoe's panel, and say which curve is which."""
-    x, y = _broken(curves.b_ls, curves.horseshoe_lambda2)
+    x, y = broken(curves.b_ls, curves.horseshoe_lambda2)
     ax.plot(x, y, color="#e07a5f", linewidth=1.2, zorder=2, label=r"mode of $\lambda^2$, Eq. (16)")
     ax.lines[1].set_label(r"mode of $\lambda$")
     ax.legend(handles=[ax.lines[1], ax.lines[2]], loc="upper left", frameon=False, fontsize="small")
-
-
-def _broken(x: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Return the points with a gap wherever the curve jumps between zero and not zero."""
-    jumps = np.flatnonzero(((y[1:] == 0.0) != (y[:-1] == 0.0)) & (np.abs(np.diff(y)) > 0.2)) + 1
-    return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)

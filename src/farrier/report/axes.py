@@ -19,6 +19,8 @@ SELECTED, ZERO, MODE = "#1b4965", "#b0b0b0", "#c8553d"
 CHAINS = (SELECTED, MODE, "#5fa8a0", "#e0a030", "#7a5c99", "#6b8e23")
 CHARACTER, ENTRY = 0.08, 1.75
 """Inches that a character of a label takes, about, and an entry of a legend."""
+MARGIN = 0.6
+"""Inches that axes leave to the names at their left before they become narrower."""
 BOTTOM = -0.8
 """Where the axes of coefficients begin; the first is at 0, the next at 1."""
 LITTLE, LARGE = 1e-3, 1e6
@@ -38,8 +40,10 @@ def largest(values: Vector, most: int) -> NDArray[np.intp]:
     return np.argsort(-np.abs(values), kind="stable")[:most][::-1]
 
 
-def coefficient_axes(ax: Any, labels: Sequence[str], unit: str) -> Any:
+def coefficient_axes(ax: Any, labels: Sequence[str], unit: str, share: float = 1.0) -> Any:
     """Return axes with a line for each coefficient, those given or new ones.
+
+    ``share`` is what they have of their width when something stands beside them.
 
     Examples
     --------
@@ -51,7 +55,8 @@ def coefficient_axes(ax: Any, labels: Sequence[str], unit: str) -> Any:
     ends = (BOTTOM, len(labels) - 0.4)  # not into the legend, which is above
     ax.plot((0.0, 0.0), ends, color=ZERO, linewidth=1.0, zorder=0)
     ax.set_yticks(np.arange(len(labels)), labels)
-    ax.set_xlabel(fold(unit, inches(ax)[0]))
+    names = CHARACTER * max(map(len, labels), default=0)
+    ax.set_xlabel(fold(unit, share * (inches(ax)[0] - max(0.0, names - MARGIN))))
     hide_spines(ax, "top", "right")
     return ax
 
@@ -142,8 +147,10 @@ def inches(ax: Any) -> tuple[float, float]:
 
 
 def fold(text: str, width: float) -> str:
-    """Return a label on two lines if it would be longer than its axis."""
-    return text.replace(" for one", "\nfor one") if len(text) * CHARACTER > width else text
+    """Return a label on two lines, or more, if it would be longer than its axis."""
+    if len(text) * CHARACTER <= width:
+        return text
+    return "\n".join(wrap(line, width) for line in text.replace(" for one", "\nfor one").split("\n"))
 
 
 def wrap(text: str, width: float) -> str:
@@ -197,6 +204,18 @@ def plain_ticks(*axes: Any) -> None:
 def _plain(value: float, digits: int) -> str:
     mantissa, _, exponent = f"{value:.{min(digits, 15)}g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+
+
+def broken(x: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """Return the points of a curve with a gap wherever it jumps between zero and not zero.
+
+    Examples
+    --------
+    >>> broken(np.array([1.0, 2.0]), np.array([0.0, 1.5]))
+    (array([ 1., nan,  2.]), array([0. , nan, 1.5]))
+    """
+    jumps = np.flatnonzero(((y[1:] == 0.0) != (y[:-1] == 0.0)) & (np.abs(np.diff(y)) > 0.2)) + 1
+    return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)
 
 
 def new_axes(width: float, height: float) -> Any:

@@ -100,7 +100,7 @@ def _draw_average(part: Any, level: float, unit: Vector, label: str, most: int, 
     coef, interval = part.coef_ * unit, part.coef_interval(level) * unit[:, None]
     order = _sparse_first(part, most)
     order = order[largest(coef[order], most)]
-    ax = coefficient_axes(ax, _names(part, order), label)
+    ax = coefficient_axes(ax, _names(part, order), label, 1.0 / (BESIDE[0] + BESIDE[2]))
     rows, chosen = np.arange(order.size), part.support_[order]
     ax.hlines(rows, *interval[order].T, color=SELECTED, linewidth=1.5, zorder=1)
     ax.plot(coef[order], rows, "o", color=SELECTED, markerfacecolor="white", label="average", zorder=2)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from farrier._checks import check_number
-from farrier._types import Iteration, Vector
+from farrier._types import Iteration
 from farrier.em.mstep import Hyper
 from farrier.model.profile import profile
 from farrier.priors import LocalPrior, resolve_global, resolve_known
@@ -16,6 +16,7 @@ from farrier.report.axes import (
     MODE,
     SELECTED,
     ZERO,
+    broken,
     hide_spines,
     new_axes,
     plain_ticks,
@@ -214,7 +215,7 @@ def plot_shrinkage_profile(
     ax = new_axes(5.2, 5.2) if ax is None else ax
     ax.plot((-REACH, REACH), (-REACH, REACH), "--", color=ZERO, linewidth=1.2)
     ax.axhline(0.0, color=ZERO, linewidth=0.8)
-    ax.plot(*_broken(z, estimate), color=SELECTED, linewidth=2.0)
+    ax.plot(*broken(z, estimate), color=SELECTED, linewidth=2.0)
     zero = float(np.abs(z[estimate == 0.0]).max(initial=0.0))
     note = "" if zero == 0.0 else f"zero up to {significant(zero, 2)} standard errors"
     ax.set(xlabel="least-squares estimate, in standard errors", ylabel="posterior mode, in the same unit")
@@ -249,9 +250,3 @@ def _prior_of(prior: Any, coordinate: Any, tau: Any, n: Any) -> tuple[Hyper, flo
     tau = float(np.sqrt(part.tau2_))
     text = f"{name}, coordinate {hyper.coordinate:g}, tau {significant(tau)}, n {significant(rows)}"
     return hyper, rows * part.tau2_, text
-
-
-def _broken(x: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Return the points with a gap wherever the curve jumps between zero and not zero."""
-    jumps = np.flatnonzero(((y[1:] == 0.0) != (y[:-1] == 0.0)) & (np.abs(np.diff(y)) > 0.2)) + 1
-    return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)

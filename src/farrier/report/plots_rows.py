@@ -8,6 +8,7 @@ import numpy as np
 
 from farrier._checks import check_level
 from farrier._types import Matrix, Vector
+from farrier.families import Predictive
 from farrier.report.axes import (
     MODE,
     SELECTED,
@@ -25,6 +26,16 @@ GROUPS, LEAST = 12, 8
 """Groups of rows with like predictions, at most, and the rows of one at least."""
 WIDTH, HEIGHT, ENTRY = 6.0, 4.8, 2.1
 """Inches of a picture, and of an entry of its legend."""
+
+POINT = {
+    "marker": "o",
+    "linestyle": "none",
+    "color": SELECTED,
+    "markersize": 3.5,
+    "markerfacecolor": "none",
+    "alpha": 0.7,
+}
+CROSS = {"marker": "x", "linestyle": "none", "color": MODE, "markersize": 5.0, "alpha": 0.7}
 
 
 def plot_observed(
@@ -81,8 +92,9 @@ def plot_observed(
         options = default if method is None else {"method": method}
         interval = np.asarray(model.predict_interval(X, level, **given, **options))
     ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
-    _draw_band(ax, rows, interval, level)
-    _draw_points(ax, rows, interval)
+    of_mean = not (hasattr(model, "inclusion_") or isinstance(rows.family, Predictive))
+    _draw_band(ax, rows, interval, f"{percent(level)} intervals{' of the mean' if of_mean else ''}")
+    _draw_points(ax, rows, None if of_mean else interval)
     ax.set(xlabel="predicted", ylabel="observed")
     hide_spines(ax, "top", "right")
     shown = few(rows.mean)
@@ -93,7 +105,7 @@ def plot_observed(
     return ax
 
 
-def _draw_band(ax: Any, rows: Predicted, interval: Matrix, level: float) -> None:
+def _draw_band(ax: Any, rows: Predicted, interval: Matrix, label: str) -> None:
     """Draw the intervals as a band, which is their mean among rows of like predictions, and the diagonal."""
     finite = np.isfinite(interval).all(axis=1)
     if finite.any():
@@ -105,25 +117,26 @@ def _draw_band(ax: Any, rows: Predicted, interval: Matrix, level: float) -> None
             np.concatenate([ends[[first]], groups, ends[[last]]])
             for ends, (_, groups) in zip((low, high), middle, strict=True)
         )
-        band = {"color": ZERO, "alpha": 0.35, "linewidth": 0.0, "label": f"{percent(level)} intervals"}
+        band = {"color": ZERO, "alpha": 0.35, "linewidth": 0.0, "label": label}
         ax.fill_between(at, lower, upper, **band)
     ends = np.array([rows.mean.min(), rows.mean.max()])
     ax.plot(ends, ends, "--", color=ZERO, linewidth=1.2, label="observed = predicted")
 
 
-def _draw_points(ax: Any, rows: Predicted, interval: Matrix) -> None:
-    inside = (interval[:, 0] <= rows.y) & (rows.y <= interval[:, 1])
+def _draw_points(ax: Any, rows: Predicted, interval: Matrix | None) -> None:
+    """Draw the rows; those outside their interval, if it is one of y, with another mark."""
     shown = np.zeros(rows.y.size, dtype=bool)
     shown[few(rows.mean)] = True
+    if interval is None:
+        ax.plot(rows.mean[shown], rows.y[shown], label="row", **POINT)
+        return
+    inside = (interval[:, 0] <= rows.y) & (rows.y <= interval[:, 1])
     share = float(rows.weights @ inside) / float(rows.weights.sum())
-    for which, marker, color, label in (
-        (inside, "o", SELECTED, f"within ({_rounded(share)})"),
-        (~inside, "x", MODE, f"outside ({_rounded(1.0 - share)})"),
-    ):
+    for which, style, label in ((inside, POINT, "within"), (~inside, CROSS, "outside")):
         if which.any():
-            style = {"markersize": 3.5 if marker == "o" else 5.0, "alpha": 0.7, "color": color}
-            face = {"markerfacecolor": "none"} if marker == "o" else {}
-            ax.plot(rows.mean[which & shown], rows.y[which & shown], marker, label=label, **style, **face)
+            part = share if label == "within" else 1.0 - share
+            at = which & shown
+            ax.plot(rows.mean[at], rows.y[at], label=f"{label} ({_rounded(part)})", **style)
 
 
 def plot_residuals(
@@ -163,8 +176,7 @@ def plot_residuals(
     ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
     shown = few(rows.mean)
     ax.axhline(0.0, color=ZERO, linewidth=1.2, linestyle="--")
-    style = {"markersize": 3.5, "alpha": 0.7, "markerfacecolor": "none", "label": "row"}
-    ax.plot(rows.mean[shown], left[shown], "o", color=SELECTED, **style)
+    ax.plot(rows.mean[shown], left[shown], label="row", **POINT)
     at, middle = grouped(rows.mean, left, rows.weights)
     ax.plot(at, middle, color=MODE, linewidth=2.0, label="mean of like predictions")
     what = "observed - predicted"

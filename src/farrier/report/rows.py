@@ -35,10 +35,15 @@ class Predicted(NamedTuple):
 
     @property
     def deviation(self) -> Vector:
-        """The standard deviation of y at its mean, up to a factor: 1 where y = eta + noise."""
+        """The standard deviation of y at its mean, up to a factor: 1 where y = eta + noise.
+
+        The weights of shares are their numbers of trials.
+        """
         if self.family.is_location:
             return np.ones_like(self.mean)
         variance = self.family.variance(self.family.link(self.mean), 1.0)
+        if self.family.is_binary:
+            variance = variance / np.maximum(self.weights, 1.0)
         return np.sqrt(np.maximum(variance, 1e-12))
 
 

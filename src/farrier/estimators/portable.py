@@ -1,0 +1,206 @@
+"""What may be in a model file: the classes, what their fields hold, and which sizes go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from farrier._types import Covariance, FitResult, Iteration, Moments, Scales
+from farrier.adaptive.average import Average, Judged
+from farrier.adaptive.fit import Adapted, MemberRow
+from farrier.adaptive.intervals import Corrected, LeftOut
+from farrier.adaptive.record import Record
+from farrier.adaptive.sparse import Sparser
+from farrier.data.fitted import Fitted
+from farrier.data.standardise import Units
+from farrier.em.mstep import Hyper
+from farrier.estimators.intervals import Kept
+from farrier.estimators.labels import Label, Labels
+from farrier.families import FAMILIES, Family
+from farrier.families.deviance import Deviance
+from farrier.model.fit import Earlier
+from farrier.priors import (
+    FixedScale,
+    GammaScale,
+    GlobalPrior,
+    HalfCauchy,
+    InverseGammaGlobal,
+    InverseGammaScale,
+    InvertedBeta,
+    LocalPrior,
+    Slab,
+)
+from farrier.priors.names import LOCAL_PRIORS
+from farrier.store.codec import Registry
+from farrier.store.kinds import record
+from farrier.store.shapes import check_finite, check_places, check_shapes
+
+TRACE_ENDS = 100
+"""Of a longer trace than twice this, so many iterations are kept at the beginning and at the end."""
+
+CHOICES: dict[Any, tuple[Any, ...]] = {
+    Family: tuple(FAMILIES.values()),
+    LocalPrior: (*LOCAL_PRIORS.values(), InvertedBeta, GammaScale, InverseGammaScale, Slab),
+    GlobalPrior: (HalfCauchy, InverseGammaGlobal, FixedScale),
+}
+"""What may stand for a family or a prior."""
+
+
+@dataclass(frozen=True)
+class Modes:
+    """What is kept of a fit to one response or several classes."""
+
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    classes: Labels | None
+    regressions: tuple[Fitted, ...]
+    kept: tuple[Kept | None, ...]
+
+
+@dataclass(frozen=True)
+class Averages:
+    """What is kept of an adaptive fit to one response or several classes."""
+
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    classes: Labels | None
+    regressions: tuple[Adapted, ...]
+
+
+def _record(found: dict[str, Any]) -> Record:
+    """Return what is kept of rows that are not."""
+    none = np.zeros(0)
+    return Record(**found, y=none, prediction=none, weights=None, number=None, n_given=found["n"])
+
+
+def _adapted(state: dict[str, Any]) -> Adapted:
+    """Return an averaged fit as a copy of it is: without its training rows."""
+    found = object.__new__(Adapted)
+    found.__dict__.update({**state, "sets": None})
+    return found
+
+
+REGISTRY = Registry(
+    records={
+        **{cls: record(cls) for classes in CHOICES.values() for cls in classes},
+        **{
+            cls: record(cls)
+            for cls in (Covariance, Moments, Scales, Iteration, Hyper, Units, Average, Judged, MemberRow)
+        },
+        **{cls: record(cls) for cls in (Sparser, Corrected, LeftOut, Labels, Earlier, Modes, Averages)},
+        **{cls: record(cls) for cls in (Deviance, Kept)},
+        Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
+        FitResult: record(FitResult, family=Family | None),
+        Fitted: record(Fitted, family=Family, hyper=Hyper | None),
+        Adapted: record(
+            Adapted, without=("sets",), cv_error=float, left_out=LeftOut | None, corrected=Corrected | None
+        ),
+    },
+    choices=CHOICES,
+    makers={Adapted: _adapted, Record: _record},
+)
+
+PARAMETERS: dict[str, Any] = {
+    "family": str | Family,
+    "prior": str | LocalPrior,
+    "weights": str,
+    "coordinate": float,
+    "tau": str | float | GlobalPrior,
+    "tau_max": float,
+    "sigma2": str | float,
+    "slab": float | None,
+    "expectation": str,
+    "fit_intercept": bool,
+    "standardize": bool,
+    "weight_type": str,
+    "class_weight": str | dict[Label, float] | None,
+    "tol": float,
+    "max_iter": int,
+    "zero_threshold": str | float,
+    "start": str | Earlier | tuple[Earlier, ...],
+    "warm_start": bool,
+    "members": str | tuple[str, ...],
+    "cv": int | None,
+    "selection": str,
+    "n_jobs": int | None,
+    "callback": NoneType,
+    "random_state": int | None,
+}
+"""What the parameters of the estimators may be in a file."""
+
+MODE_SHAPES = {
+    **dict.fromkeys(("coef", "std", "lambda2", "shrinkage", "scale", "center", "powers.0"), "p"),
+    **dict.fromkeys(("result.coef", "result.scales.lambda2", "result.active", "result.center"), "k"),
+    **dict.fromkeys(("result.moments.mean", "result.moments.variance"), "k"),
+    "covariance.diagonal": "s",
+    "covariance.factor": "rs",
+}
+AVERAGE_SHAPES = {
+    **dict.fromkeys(("coef", "sparse_coef", "inclusion", "scale", "units.kept"), "p"),
+    **dict.fromkeys(("units.mean", "units.scale", "average.coef", "average.inclusion", "sparser.coef"), "k"),
+    **dict.fromkeys(("corrected.coef", "corrected.std"), "k"),
+    **dict.fromkeys(("members", "average.judged", "average.weights"), "m"),
+    **dict.fromkeys(("left_out.folds", "left_out.errors", "left_out.counts"), "n"),
+    "average.fold_coef": "kf",
+    "average.fold_intercept": "f",
+    "sparser.order": "o",
+}
+"""The sizes that go together: columns p, those that vary k, those selected s, members m, folds f."""
+
+
+def portable(fitted: Any) -> Any:
+    """Return a fit as it is written: without its data, and with the ends of a long trace.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> portable(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])._fitted).coef
+    array([0.])
+    """
+    if isinstance(fitted, Adapted):
+        return _adapted(fitted.__getstate__())
+    trace = fitted.result.trace
+    if len(trace) > 2 * TRACE_ENDS:
+        trace = trace[:TRACE_ENDS] + trace[-TRACE_ENDS:]
+    return replace(fitted, result=replace(fitted.result, trace=trace, covariance=None))
+
+
+def check_fit(fitted: Any, n_columns: int, place: str) -> None:
+    """Refuse a fit whose parts do not fit each other.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> fitted = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])._fitted
+    >>> check_fit(fitted, 2, "fitted")
+    Traceback (most recent call last):
+    ValueError: fitted.coef has the shape (1,), where (2) belongs
+    """
+    if isinstance(fitted, Adapted):
+        _check_average(fitted, n_columns, place)
+    else:
+        _check_mode(fitted, n_columns, place)
+
+
+def _check_mode(fitted: Fitted, n_columns: int, place: str) -> None:
+    check_finite(fitted, ("coef", "intercept"), place)
+    selected = int(np.count_nonzero(fitted.coef))
+    check_shapes(fitted, MODE_SHAPES, {"p": n_columns, "s": selected}, place)
+    for first, tied in fitted.aliases.items():
+        check_places((first, *tied), n_columns, f"{place}.aliases")
+
+
+def _check_average(fitted: Adapted, n_columns: int, place: str) -> None:
+    kept = int(fitted.units.kept.sum())
+    sizes = check_shapes(fitted, AVERAGE_SHAPES, {"p": n_columns, "k": kept}, place)
+    check_finite(fitted, ("coef", "intercept"), place)
+    parts = (fitted.average, fitted.sparser, fitted.left_out, fitted.corrected)
+    if len({part is None for part in parts}) > 1:
+        raise ValueError(f"{place} has some of average, sparser, left_out and corrected, but not all")
+    if fitted.left_out is not None and fitted.sparser is not None:
+        check_places(fitted.left_out.folds, sizes["f"], f"{place}.left_out.folds")
+        check_places(fitted.sparser.order, kept, f"{place}.sparser.order")
+        check_shapes(fitted, {"sparser.distance": "d"}, {"d": sizes["o"] + 1}, place)

@@ -1,0 +1,263 @@
+"""Models to files and back: plain data that any program can read, and that no program executes."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+KINDS = {
+    "HorseshoeRegressor": "farrier.estimators.regressor",
+    "HorseshoeClassifier": "farrier.estimators.classifier",
+    "HorseshoeRegressorCV": "farrier.estimators.cv",
+    "HorseshoeClassifierCV": "farrier.estimators.cv_classifier",
+}
+"""The estimators that can be saved, and where they live."""
+NOT_KEPT = ("callback", "cv", "random_state")
+"""Parameters that are saved as None where they are not plain: functions, splitters, generators."""
+
+
+class Saved:
+    """What an estimator has to be saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from farrier import HorseshoeRegressor, load_model
+    >>> x = np.arange(20.0)
+    >>> model = HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x))
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> model.save(path)
+    >>> bool(load_model(path).predict([[21.0]]) == model.predict([[21.0]]))
+    True
+    """
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which `farrier.load_model` reads.
+
+        The file is JSON, exact to the last bit, without the training data. What was under this name stays
+        until the new file is whole.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where; the folder must be there.
+        """
+        save_model(self, path)
+
+
+def save_model(model: Any, path: str | os.PathLike[str], recipe: dict[str, Any] | None = None) -> Path:
+    """Write a fitted model to a file, with how its columns were made of a table, if that is known.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted `HorseshoeRegressor` or `HorseshoeClassifier`, with ``CV`` or without.
+    path : str or path-like
+        Where; the folder must be there.
+    recipe : dict, optional
+        Plain data (None, bool, int, float, str, list, dict) to be kept with the model, and found again as
+        its ``recipe_``; the one that the model was loaded with if left out.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from farrier import HorseshoeRegressor, load_model
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> path = save_model(model, Path(tempfile.mkdtemp()) / "model.json", recipe={"target": "y"})
+    >>> load_model(path).recipe_
+    {'target': 'y'}
+    """
+    from farrier.store.envelope import write_envelope
+    from farrier.store.text import refuse_unplain
+
+    kind = check_kind(model, "saved")
+    recipe = getattr(model, "recipe_", None) if recipe is None else recipe
+    refuse_unplain(recipe, "recipe")
+    if not isinstance(recipe, dict | None):
+        raise TypeError(f"recipe={recipe!r:.60} must be a dict or None")
+    content = {"parameters": _encoded_parameters(model), "fitted": _encoded_fit(model), "recipe": recipe}
+    return write_envelope(Path(path), {"kind": kind, **content})
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model that was saved.
+
+    Nothing in the file is executed: it is data, and only estimators, families and priors of farrier are made
+    of it. A file that was changed after it was written, or that is not all there, is refused.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        It answers what the saved one did, bit for bit, but for what needs the training data. ``recipe_`` is
+        the dict that was saved with it, or None.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no model that this version can read; the sentence says why.
+    OSError
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from farrier import HorseshoeRegressor, load_model
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> HorseshoeRegressor(tau=0.5).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]).save(path)
+    >>> load_model(path)
+    HorseshoeRegressor(tau=0.5)
+    """
+    from farrier.store.envelope import read_envelope, refusal
+
+    path = Path(path)
+    content = read_envelope(path)
+    try:
+        return _decoded(content)
+    except ValueError as error:
+        raise refusal(path, error) from None
+
+
+def estimator_class(kind: str) -> Any:
+    """Return the estimator of this name.
+
+    Examples
+    --------
+    >>> estimator_class("HorseshoeRegressor")()
+    HorseshoeRegressor()
+    """
+    return getattr(import_module(KINDS[kind]), kind)
+
+
+def check_kind(model: Any, done: str) -> str:
+    """Return the name of a fitted estimator of ours, or say that nothing else can be ``done``.
+
+    Examples
+    --------
+    >>> check_kind("a model", "saved")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: a str cannot be saved: HorseshoeRegressor, HorseshoeClassifier, ... can
+    """
+    kind = type(model).__name__
+    if kind not in KINDS or type(model) is not estimator_class(kind):
+        raise TypeError(f"a {kind} cannot be {done}: {', '.join(KINDS)} can")
+    check_is_fitted(model)
+    return kind
+
+
+def _is_adaptive(kind: str) -> bool:
+    return kind.endswith("CV")
+
+
+def _encoded_parameters(model: Any) -> dict[str, Any]:
+    from farrier.estimators.portable import PARAMETERS, REGISTRY
+
+    found = {}
+    for name, value in model.get_params(deep=False).items():
+        value = _plainer(name, value)
+        found[name] = REGISTRY.encode(value, PARAMETERS[name], name)
+    return found
+
+
+def _plainer(name: str, value: Any) -> Any:
+    """Return a parameter as it is saved: an earlier fit as what a fit starts from, a class as its object."""
+    from farrier.model.fit import Earlier
+
+    if name in NOT_KEPT and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
+        return None
+    if name == "start" and not isinstance(value, str | tuple):
+        parts = getattr(value, "estimators_", [value])
+        starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
+        return starts if hasattr(value, "estimators_") else starts[0]
+    if name == "members" and not isinstance(value, str):
+        return tuple(value)
+    return value() if isinstance(value, type) else value
+
+
+def _encoded_fit(model: Any) -> Any:
+    from farrier.estimators.labels import Labels
+    from farrier.estimators.portable import REGISTRY, Averages, Modes, portable
+
+    parts = getattr(model, "estimators_", [model])
+    names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
+    found = (
+        model.n_features_in_,
+        None if names is None else tuple(map(str, names)),
+        None if classes is None else Labels.of(classes),
+        tuple(portable(part._fitted) for part in parts),
+    )
+    if _is_adaptive(type(model).__name__):
+        return REGISTRY.encode(Averages(*found), Averages, "fitted")
+    return REGISTRY.encode(Modes(*found, tuple(part._keep() for part in parts)), Modes, "fitted")
+
+
+def _decoded(content: dict[str, Any]) -> Any:
+    """Return the model that is in a file."""
+    from farrier.estimators.portable import PARAMETERS, REGISTRY, Averages, Modes
+    from farrier.store.arrays import Budget
+    from farrier.store.codec import check_fields
+
+    kind, budget = content["kind"], Budget(content["bytes"])
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"it is a {kind!r:.60}, which is not known here: {', '.join(KINDS)} are")
+    model = estimator_class(kind)()
+    check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
+    for name, value in content["parameters"].items():
+        setattr(model, name, REGISTRY.decode(value, PARAMETERS[name], f"parameters.{name}", budget))
+    cls = Averages if _is_adaptive(kind) else Modes
+    fitted = REGISTRY.decode(content["fitted"], cls, "fitted", budget)
+    if not isinstance(content["recipe"], dict | None):
+        raise ValueError("recipe is neither an object nor null")
+    _check_whole(model, fitted)
+    _restore(model, fitted)
+    model.recipe_ = content["recipe"]
+    return model
+
+
+def _check_whole(model: Any, fitted: Any) -> None:
+    """Refuse parts that do not fit each other."""
+    from farrier.estimators.portable import check_fit
+
+    classes, n_columns = fitted.classes, fitted.n_features
+    if (classes is None) == hasattr(model, "predict_proba"):
+        raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
+    wanted = 1 if classes is None or len(classes.values) == 2 else len(classes.values)
+    if len(fitted.regressions) != wanted:
+        raise ValueError(f"fitted.regressions: {len(fitted.regressions)} are there, where {wanted} belong")
+    names = fitted.feature_names
+    if names is not None and (len(names) != n_columns):
+        raise ValueError(f"fitted.feature_names: {len(names)} names for {n_columns} columns")
+    for number, one in enumerate(fitted.regressions):
+        check_fit(one, n_columns, f"fitted.regressions[{number}]")
+
+
+def _restore(model: Any, fitted: Any) -> None:
+    """Give an estimator its fit back; to one for classes, that of each of its regressions."""
+    parts = [model]
+    if fitted.classes is not None:
+        parts = [model._part() for _ in fitted.regressions]
+        model.classes_, model.estimators_ = fitted.classes.array(), parts
+    for one in {id(one): one for one in (model, *parts)}.values():
+        one.n_features_in_ = fitted.n_features
+        if fitted.feature_names is not None:
+            one.feature_names_in_ = np.array(fitted.feature_names, dtype=object)
+    for part, regression in zip(parts, fitted.regressions, strict=True):
+        part._store(regression)
+    for part, kept in zip(parts, getattr(fitted, "kept", ()), strict=False):
+        part._kept = kept
+    if fitted.classes is not None:
+        model._gather()

@@ -1,0 +1,203 @@
+"""Fitted models of every kind, what they answer, and a program that asks those in files.
+
+    python saved_models.py FOLDER
+
+loads every model of a folder and writes what it answers beside it.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.model_selection import KFold
+
+from farrier import (
+    HorseshoeClassifier,
+    HorseshoeClassifierCV,
+    HorseshoeRegressor,
+    HorseshoeRegressorCV,
+    load_model,
+)
+from farrier.families import NegativeBinomial, Poisson, StudentT
+from farrier.paper.coverage import RESPONSES, SIZES
+from farrier.priors import Horseshoe, Slab
+from registry import FAMILIES, GLOBAL_PRIORS, LOCAL_PRIORS
+
+NAMES = ["age", 'with "quotes" and \\', "größe <b>", "日本"]
+LABELS: dict[str, Any] = {
+    "ints": np.array([3, -7, 12]),
+    "unsigned": np.array([3, 2**63 + 5, 9], dtype=np.uint64),
+    "floats": np.array([1.0, 2.0, -3.0]),
+    "words": np.array(["no", 'it\'s "so"', "naïve 日本 \\u0041"]),
+    "objects": np.array(["<script>", "b", "c"], dtype=object),
+}
+
+
+def data(family: str, n: int = 50, p: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * np.geomspace(0.01, 100.0, p) + 3.0
+    signal = (X[:, 0] - 3.0) / 0.01 - (X[:, 1] - 3.0) / X[:, 1].std()
+    return X, RESPONSES[family](SIZES[family] * signal, rng)  # type: ignore[index]
+
+
+def frame(family: str) -> tuple[Any, Any]:
+    X, y = data(family)
+    return pd.DataFrame(X, columns=NAMES), y
+
+
+def classes(labels: Any, p: int = 3) -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, p))
+    codes = np.digitize(X[:, 0] + 0.7 * rng.standard_normal(60), [-0.5, 0.5])
+    return X, np.asarray(labels)[codes % len(labels)]
+
+
+def fit(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(X, y, **options), X, y
+
+
+def tied(estimator: Any) -> tuple[Any, Any, Any]:
+    X, y = frame("gaussian")
+    return fit(estimator, X.assign(again=2.0 * X["age"] + 1.0, constant=1.0), y)
+
+
+def started(cls: Any, X: Any, y: Any) -> tuple[Any, Any, Any]:
+    return fit(cls(start=cls().fit(X, y), tau=0.5), X, y)
+
+
+def weighted(estimator: Any, family: str) -> tuple[Any, Any, Any]:
+    X, y = frame(family)
+    n = len(y)
+    return fit(estimator, X, y, sample_weight=np.arange(n) % 3, offset=np.linspace(-0.1, 0.1, n))
+
+
+Case = Callable[[], tuple[Any, Any, Any]]
+MODES: dict[str, Case] = {
+    **{f"{family}": lambda f=family: fit(HorseshoeRegressor(f), *frame(f)) for family in FAMILIES},
+    **{
+        f"prior {prior!r}": lambda p=prior: fit(HorseshoeRegressor(prior=p), *data("gaussian"))
+        for prior, _ in LOCAL_PRIORS
+    },
+    **{
+        f"tau {tau!r}": lambda t=tau: fit(HorseshoeRegressor(tau=t), *data("gaussian"))
+        for tau in GLOBAL_PRIORS
+    },
+    "slab": lambda: fit(HorseshoeRegressor(prior=Slab(2.0, Horseshoe(a=0.4))), *data("gaussian")),
+    "slab number": lambda: fit(HorseshoeRegressor("poisson", slab=np.float32(1.1)), *data("poisson")),
+    "size": lambda: fit(HorseshoeRegressor(NegativeBinomial(size=2)), *data("negative_binomial")),
+    "df": lambda: fit(HorseshoeRegressor(StudentT(df=5.5), prior=Horseshoe), *data("student_t")),
+    "class": lambda: fit(HorseshoeRegressor(Poisson), *data("poisson")),
+    "wide": lambda: fit(HorseshoeRegressor(), *data("gaussian", n=30, p=90)),
+    "wide ridge": lambda: fit(HorseshoeRegressor(prior="ridge"), *data("gaussian", n=30, p=90)),
+    "wide poisson": lambda: fit(HorseshoeRegressor("poisson"), *data("poisson", n=30, p=90)),
+    "approximate": lambda: fit(HorseshoeRegressor(expectation="approximate"), *data("gaussian")),
+    "long trace": lambda: fit(
+        HorseshoeRegressor(expectation="stochastic", random_state=0, tol=1e-4), *data("gaussian")
+    ),
+    "max_iter": lambda: fit(HorseshoeRegressor(max_iter=2), *data("gaussian")),
+    "plain": lambda: fit(HorseshoeRegressor(fit_intercept=False, standardize=False), *data("gaussian")),
+    "nothing": lambda: fit(HorseshoeRegressor(), np.eye(5), np.ones(5)),
+    "all zero": lambda: fit(HorseshoeRegressor("poisson"), np.eye(5), np.zeros(5)),
+    "constant columns": lambda: fit(HorseshoeRegressor(), np.ones((6, 2)), np.arange(6.0)),
+    "sparse": lambda: fit(HorseshoeRegressor(), sparse.csr_array(np.eye(40)[:, :5]), np.arange(40.0)),
+    "ties": lambda: tied(HorseshoeRegressor()),
+    "weights": lambda: weighted(HorseshoeRegressor("poisson", weight_type="precision"), "poisson"),
+    "start": lambda: started(HorseshoeRegressor, *data("gaussian")),
+    "random": lambda: fit(
+        HorseshoeRegressor(random_state=np.random.default_rng(0), callback=lambda _: None), *data("gaussian")
+    ),
+    **{f"classes {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v)) for kind, v in LABELS.items()},
+    **{f"two {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v[:2])) for kind, v in LABELS.items()},
+    "bools": lambda: fit(HorseshoeClassifier(weights="irls"), *classes([False, True])),
+    "objects of bool": lambda: fit(HorseshoeClassifier(), *classes(np.array([False, True], dtype=object))),
+    "class weights": lambda: fit(HorseshoeClassifier(class_weight={"a": 2, "b": 1.5}), *classes(["a", "b"])),
+    "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
+}
+AVERAGES: dict[str, Case] = {
+    **{f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f)) for family in FAMILIES},
+    "cv members": lambda: fit(HorseshoeRegressorCV(members=["mode", "ridge"], cv=3), *data("gaussian")),
+    "cv splitter": lambda: fit(HorseshoeRegressorCV(cv=KFold(4), selection="paired"), *data("gaussian")),
+    "cv wide": lambda: fit(HorseshoeRegressorCV(cv=3), *data("gaussian", n=30, p=90)),
+    "cv mode": lambda: fit(HorseshoeRegressorCV(members="mode", cv=3), *data("gaussian", n=30, p=90)),
+    "cv weights": lambda: weighted(HorseshoeRegressorCV("poisson", cv=4), "poisson"),
+    "cv nothing": lambda: fit(HorseshoeRegressorCV(cv=2), np.eye(5), np.ones(5)),
+    "cv all zero": lambda: fit(HorseshoeRegressorCV("poisson", cv=2), np.eye(5), np.zeros(5)),
+    "cv constant": lambda: tied(HorseshoeRegressorCV(cv=3)),
+    "cv constant columns": lambda: fit(HorseshoeRegressorCV(cv=3), np.ones((9, 2)), np.arange(9.0)),
+    "cv plain": lambda: fit(HorseshoeRegressorCV(cv=3, fit_intercept=False), *data("laplace")),
+    "cv classes": lambda: fit(HorseshoeClassifierCV(cv=3), *classes(LABELS["words"])),
+    "cv two": lambda: fit(HorseshoeClassifierCV(cv=3, class_weight="balanced"), *classes(["ä", 'b"'])),
+    "cv bools": lambda: fit(HorseshoeClassifierCV(cv=3, random_state=7), *classes([False, True])),
+}
+CASES = {**MODES, **AVERAGES}
+
+
+def answers(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Return all that a model says without its data, by name."""
+    adaptive, classifier = hasattr(model, "cv_error_"), hasattr(model, "predict_proba")
+    by_mode = {} if adaptive else {"method": "mode"}
+    found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "recipe_"}
+    found.pop("estimators_", None)
+    found["trace_"] = None  # its ends are kept: see test_saving
+    found |= {
+        "predict": model.predict(X),
+        "transform": model.transform(X),
+        "score": model.score(X, y),
+        "log_likelihood": _try(model.log_likelihood, X, y),
+        "coef_interval": model.coef_interval(0.9, **by_mode),
+        "summary": model.summary(0.8, **by_mode).to_dict("list"),
+        "names": model.get_feature_names_out(),
+    }
+    if not adaptive:
+        found["expected_by_chance"] = model.expected_by_chance_
+    if not (adaptive and classifier):
+        found["predict_interval"] = model.predict_interval(X, level=0.5, **by_mode)
+    if classifier:
+        found |= {"proba": model.predict_proba(X), "decision": model.decision_function(X)}
+    elif not adaptive:
+        found["predict_std"] = model.predict(X, return_std=True)
+    return {name: comparable(value) for name, value in found.items()}
+
+
+def _try(call: Callable[..., Any], *args: Any) -> Any:
+    try:
+        return call(*args)
+    except ValueError as error:  # a constant y has no density
+        return str(error)
+
+
+def comparable(value: Any) -> Any:
+    """Return a value in which every bit counts: arrays as their bytes, floats in hexadecimals."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return (value.dtype.str, value.shape, value.tobytes())
+    if sparse.issparse(value):
+        return comparable(value.toarray())
+    if isinstance(value, pd.DataFrame):
+        return comparable(value.to_dict("list"))
+    if isinstance(value, float):
+        return float(value).hex()
+    if isinstance(value, dict):
+        return {key: comparable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [comparable(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def main(folder: Path) -> None:
+    for path in sorted(folder.glob("*.json")):
+        X, y = pickle.loads(path.with_suffix(".data").read_bytes())
+        path.with_suffix(".answers").write_bytes(pickle.dumps(answers(load_model(path), X, y)))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

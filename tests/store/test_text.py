@@ -1,0 +1,176 @@
+"""JSON as it is written and read: every bit of a float, and nothing that is not JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from farrier.store.arrays import Budget, decode_array, decode_number, encode_array, encode_number
+from farrier.store.text import DEEPEST, from_text, refuse_unplain, to_text
+
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+    max_leaves=30,
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether values are the same in type and to the bit."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float):
+        return type(other) is float and one.hex() == other.hex()
+    return type(one) is type(other) and one == other
+
+
+@settings(max_examples=50)
+@given(PLAIN)
+def test_plain_data_come_back(value: Any) -> None:
+    refuse_unplain(value, "value")
+    assert same(from_text(to_text(value)), value)
+    assert same(json.loads(to_text(value)), value)
+
+
+@given(st.lists(st.floats(width=64), max_size=40), st.sampled_from([0.0, -0.0, 1.0, math.nan, math.inf]))
+def test_every_bit_of_an_array_comes_back(values: list[float], common: float) -> None:
+    for array in (np.array(values), np.array(values + [common] * 4 * len(values))):
+        text = to_text(encode_array(array))
+        again = decode_array(from_text(text), np.dtype(np.float64), Budget(len(text)))
+        assert again.dtype == np.float64
+        nan = np.isnan(array)
+        np.testing.assert_array_equal(np.isnan(again), nan)
+        assert again[~nan].tobytes() == array[~nan].tobytes()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.int32, np.bool_])
+@pytest.mark.parametrize("shape", [(3, 4), (0, 3), (3, 0), (1, 1), (5,), (0,), (2, 3, 2)])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_shapes_and_orders_come_back(order: Any, dtype: Any, shape: tuple[int, ...], zeros: bool) -> None:
+    rng = np.random.default_rng(0)
+    array = np.asarray(rng.integers(-9, 9, size=shape), dtype=dtype, order=order)
+    array = array * 0 if zeros and dtype is not np.bool_ else array
+    again = decode_array(from_text(to_text(encode_array(array))), np.dtype(dtype), Budget(0))
+    assert again.dtype == array.dtype
+    np.testing.assert_array_equal(again, array)
+    assert (again.flags.c_contiguous, again.flags.f_contiguous) == (
+        array.flags.c_contiguous,
+        array.flags.f_contiguous,
+    )
+
+
+def test_a_slice_comes_back_as_an_array_of_its_own() -> None:
+    array = np.arange(12.0).reshape(3, 4)[:, :-1]
+    np.testing.assert_array_equal(decode_array(encode_array(array), array.dtype, Budget(0)), array)
+
+
+def test_numbers_that_json_lacks() -> None:
+    for value in (math.inf, -math.inf, 0.5, -0.0, 5):
+        assert same(decode_number(from_text(to_text(encode_number(value)))), value)
+    assert math.isnan(decode_number(encode_number(np.float64("nan"))))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("NaN", "NaN is no number"),
+        ("[-Infinity]", "-Infinity is no number"),
+        ("1e999", "beyond the range of a float"),
+        ("-1e999", "beyond the range of a float"),
+        ("9" * 30, "has too many digits"),
+        ("9" * 6000, "has too many digits"),
+        (str(2**64), "has too many digits"),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', "the name 'c' stands twice"),
+        ("{'a': 1}", "it is not JSON"),
+        ("[1,]", "it is not JSON"),
+        ("[1] 2", "it is not JSON"),
+        ("// no\n1", "it is not JSON"),
+        ('"\t"', "it is not JSON"),
+        ("", "it is not JSON"),
+        ("[" * 41 + "]" * 41, "nested more than 40 levels"),
+        ('{"a":' * 50 + "1" + "}" * 50, "nested more than 40 levels"),
+        ("[" * 10**6 + "]" * 10**6, "nested more than 40 levels"),
+    ],
+)
+def test_refused_text(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        from_text(text)
+
+
+def test_the_deepest_that_is_allowed() -> None:
+    assert from_text("[" * DEEPEST + "]" * DEEPEST)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "sentence"),
+    [
+        ({"a": math.nan}, ValueError, "recipe.a is nan"),
+        ({"a": [math.inf]}, ValueError, r"recipe.a\[0\] is inf"),
+        ({1: "a"}, TypeError, "recipe has the name 1"),
+        ({"a": (1,)}, TypeError, "recipe.a is a tuple"),
+        ({"a": {1}}, TypeError, "recipe.a is a set"),
+        ({"a": np.arange(3)}, TypeError, "recipe.a is a ndarray"),
+        ({"a": np.bool_(True)}, TypeError, "recipe.a is a bool"),
+        ({"a": 2**64}, ValueError, "2\\^64 or more"),
+        ({"a": b""}, TypeError, "recipe.a is a bytes"),
+        ({"a": object()}, TypeError, "recipe.a is a object"),
+    ],
+)
+def test_what_is_not_plain(value: Any, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        refuse_unplain(value, "recipe")
+
+
+def test_a_circle_is_refused() -> None:
+    circle: dict[str, Any] = {}
+    circle["a"] = [circle, circle]
+    with pytest.raises(ValueError, match="nested too deeply"):
+        refuse_unplain(circle, "recipe")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (3, "is not an array"),
+        ([1.0, 2], "2 is in an array of float"),
+        ([1.0, True], "True is in an array of float"),
+        ([1.0, None], "None is in an array of float"),
+        ([1.0, [2.0]], "is in an array of float"),
+        ([1.0, "nan"], "'nan' is not a number"),
+        ({"shape": [2], "values": [1.0]}, "has 2 entries, but 1 are there"),
+        ({"shape": [2]}, "an array has shape, values"),
+        ({"shape": [2], "values": [1.0, 2.0], "x": 1}, "an array has shape, values"),
+        ({"shape": [], "values": []}, "one to three sizes"),
+        ({"shape": [1] * 40, "values": [1.0]}, "one to three sizes"),
+        ({"shape": [-1], "values": []}, "whole numbers"),
+        ({"shape": [2.0], "values": []}, "whole numbers"),
+        ({"shape": [True], "values": [1.0]}, "whole numbers"),
+        ({"shape": [1], "order": "K", "values": [1.0]}, "'C' or 'F'"),
+        ({"shape": [1], "order": ["C"], "values": [1.0]}, "'C' or 'F'"),
+        ({"shape": [9], "fill": 0.0, "values": []}, "fill has at"),
+        ({"shape": [9], "fill": None, "at": [], "values": []}, "None is in an array"),
+        ({"shape": [9], "fill": 0.0, "at": [1], "values": []}, "1 places, but 0 values"),
+        ({"shape": [9], "fill": 0.0, "at": [9], "values": [1.0]}, "from 0 to 8"),
+        ({"shape": [9], "fill": 0.0, "at": [-1], "values": [1.0]}, "from 0 to 8"),
+        ({"shape": [9], "fill": 0.0, "at": [3, 3], "values": [1.0, 2.0]}, "from 0 to 8"),
+        ({"shape": [9], "fill": 0.0, "at": [2**63], "values": [1.0]}, "beyond the range"),
+        ({"shape": [10**7], "fill": 0.0, "at": [], "values": []}, "too many for a file of 100 bytes"),
+        ({"shape": [10**5, 10**5], "fill": 0.0, "at": [], "values": []}, "too many for a file of 100 bytes"),
+    ],
+)
+def test_refused_arrays(content: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        decode_array(content, np.dtype(np.float64), Budget(100))
