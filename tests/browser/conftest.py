@@ -87,15 +87,14 @@ def programs():
     return found("chromium", "chromium-browser", "google-chrome"), found("chromedriver")
 
 
-def pytest_collection_modifyitems(items):
-    """Skip what needs a browser where there is none: marked beforehand, so that one line says so of all."""
+def pytest_runtest_setup(item):
+    """Skip what needs a browser if there is none: here and not in the fixture, so that one line says so."""
     parts = dict(zip(("chromium", "chromedriver"), programs(), strict=True))
     missing = [name for name, path in parts.items() if path is None]
     if importlib.util.find_spec("selenium") is None:
         missing.append("selenium")
-    for item in items:
-        if missing and "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.skip(f"no {' and no '.join(missing)} here: {HOW}"))
+    if missing and "browser" in item.fixturenames:
+        pytest.skip(f"no {' and no '.join(missing)} here: {HOW}")
 
 
 @pytest.fixture(scope="session")

@@ -69,13 +69,17 @@ class Table:
 
 
 class Picture(NamedTuple):
-    """A picture: bytes of a PNG or SVG file, and the words for those who cannot see it."""
+    """A picture: bytes of a PNG or SVG file, and the words for those who cannot see it.
+
+    A ``wide`` one has a row of its own.
+    """
 
     heading: str
     caption: str
     content: bytes
     alt: str
     kind: str = "image/png"
+    wide: bool = False
 
 
 @dataclass(frozen=True)

@@ -240,12 +240,12 @@ def _plain(table: Table) -> dict[str, Any]:
 
 
 def _pictures(pictures: tuple[Picture, ...]) -> str:
-    drawn = "\n".join(_figure(picture, wide=place == 0) for place, picture in enumerate(pictures))
+    drawn = "\n".join(map(_figure, pictures))
     return _section("pictures", "Pictures", f'<div class="pictures">\n{drawn}\n</div>' if drawn else "")
 
 
-def _figure(picture: Picture, wide: bool) -> str:
-    kind = ' class="wide"' if wide else ""
+def _figure(picture: Picture) -> str:
+    kind = ' class="wide"' if picture.wide else ""
     source = f"data:{picture.kind};base64,{base64.b64encode(picture.content).decode()}"
     return (
         f"<figure{kind}><h3>{text(picture.heading)}</h3>"
@@ -255,7 +255,7 @@ def _figure(picture: Picture, wide: bool) -> str:
 
 
 def _convergence(page: Page) -> str:
-    drawn = "\n".join(_figure(picture, wide=False) for picture in page.ending)
+    drawn = "\n".join(map(_figure, page.ending))
     beside = f'<div class="pair">\n{_facts(page.members)}\n{drawn}\n</div>' if page.members or drawn else ""
     return _section("convergence", "How the fit ended", _paragraphs(page.convergence) + beside)
 

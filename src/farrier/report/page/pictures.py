@@ -39,6 +39,7 @@ class Drawing(NamedTuple):
     caption: str
     draw: Callable[[Any], Any]
     size: tuple[float, float] = (5.2, 4.2)
+    wide: bool = False
 
 
 class Drawn(NamedTuple):
@@ -88,9 +89,8 @@ def png(drawing: Drawing) -> Picture:
     drawn = image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
     few = drawn.convert("RGB").quantize(COLOURS, dither=image.Dither.NONE)
     few.save(packed, format="PNG", optimize=True)
-    return Picture(
-        drawing.heading, drawing.caption, packed.getvalue(), f"{drawing.heading}. {drawing.caption}"
-    )
+    alt = f"{drawing.heading}. {drawing.caption}"
+    return Picture(drawing.heading, drawing.caption, packed.getvalue(), alt, wide=drawing.wide)
 
 
 def drawings(
@@ -139,7 +139,8 @@ def _coefficients(model: Any, one: Effects, level: float, method: str) -> Drawin
         f"The effect of one standard deviation of each column with its {percent_of(level)} interval, so that "
         f"sizes can be compared.{beside}{most}",
         lambda ax: plot_coefficients(whole, level, most=MOST, ax=ax),
-        (7.0, 1.9 + 0.3 * lines),
+        (7.0 if one.label is None else 5.6, 1.9 + 0.3 * lines),
+        one.label is None,
     )
 
 

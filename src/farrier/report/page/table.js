@@ -10,12 +10,15 @@
   const only = section.querySelector("input[type=checkbox]");
   const count = section.querySelector("output");
   const more = section.querySelector(".more");
-  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
   const whole = (number) => number.toLocaleString("en");
+
+  // Names in the order of people: no accents, no capitals, 9 before 10. A collator is slower.
+  const sortKey = (name) => name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
+    .replace(/\d+/g, (digits) => digits.padStart(15, "0"));
 
   // A row is [selected, names, values, texts]; its place in the file is the order that ties keep.
   const all = rows.map(([selected, names, values, texts], place) => (
-    { selected, names, values, texts, place, sought: names.join("\n").toLowerCase() }
+    { selected, names, values, texts, place, sought: names.join("\n").toLowerCase(), keys: null }
   ));
   let column = -1;
   let direction = 0;
@@ -85,9 +88,13 @@
     return direction * (one - other);
   }
 
+  function compareNames(one, other) {
+    return one === other ? 0 : direction * (one < other ? -1 : 1);
+  }
+
   function compare(one, other) {
     const found = column < words
-      ? direction * collator.compare(one.names[column], other.names[column])
+      ? compareNames(one.keys[column], other.keys[column])
       : compareNumbers(one.values[column - words], other.values[column - words]);
     return found || one.place - other.place;
   }
@@ -96,6 +103,7 @@
     const first = chosen < words ? 1 : -1; // the largest numbers, the first names
     direction = chosen !== column ? first : direction === first ? -first : 0;
     column = direction === 0 ? -1 : chosen;
+    if (column >= 0 && column < words) for (const row of all) row.keys ??= row.names.map(sortKey);
     sorted = direction === 0 ? all : [...all].sort(compare);
     heads.forEach((head, place) => {
       const way = direction > 0 ? "ascending" : "descending";
