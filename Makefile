@@ -2,11 +2,12 @@
 PYTHON ?= python3
 REV ?= HEAD
 CASES ?= 10000
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := .venv/.ready
+DOCS_STAMP := .venv/.docs-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow fuzz bench bench-against bench-sparse lint docs clean
+.PHONY: help demo test test-slow fuzz bench bench-against bench-sparse lint docs dist clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,8 +44,17 @@ lint: $(STAMP)  ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(STAMP)  ## run every example in the documentation
-	$(BIN)/python -m pytest -q docs README.md
+$(DOCS_STAMP): $(STAMP) requirements-docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt -c requirements-dev.txt
+	@touch $@
+
+docs: $(DOCS_STAMP)  ## build the site in build/docs: no warning, no network (make test runs its examples)
+	$(BIN)/python -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/docs
+	@echo "The site: build/docs/index.html"
+
+dist: $(STAMP)  ## build the wheel and the source archive in dist, and check their metadata
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 clean:  ## remove everything that make made
-	rm -rf .venv benchmarks/.venvs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv benchmarks/.venvs build dist docs/gallery docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -25,7 +25,7 @@ def main() -> None:
 
     print(f"Progression of diabetes in {len(X)} patients, from {X.shape[1]} measurements\n")
     table = model.summary(level=0.95).rename(columns={"coef": "mode", "lower": "2.5 %", "upper": "97.5 %"})
-    print(table.drop(columns="shrinkage").to_string(index=False, float_format="{:.3f}".format))
+    print(table.drop(columns="shrinkage").to_string(index=False, float_format="{:.3f}".format, na_rep=""))
 
     print(f"\nStatus      {model.status_}")
     print(f"Iterations  {model.n_iter_}, last change {model.trace_[-1].change:.1e}")

@@ -147,7 +147,8 @@ def answers(model: Any, X: Any, y: Any) -> dict[str, Any]:
     adaptive, classifier = hasattr(model, "cv_error_"), hasattr(model, "predict_proba")
     by_mode = {} if adaptive else {"method": "mode"}
     found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "recipe_"}
-    found.pop("estimators_", None)
+    for name in ("estimators_", "cv_prediction_"):  # the latter is of the rows, which no file holds
+        found.pop(name, None)
     found["trace_"] = None  # its ends are kept: see test_saving
     found |= {
         "predict": model.predict(X),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -19,7 +20,26 @@ def main() -> None:
         sys.exit(str(error))
     from farrier.cli.app import app
 
-    app()
+    try:
+        app()
+    except BrokenPipeError:  # whoever reads has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:
+        _own_fault(error)
+
+
+def _own_fault(error: Exception) -> None:
+    """Say that the program is at fault, and end with 1; the traceback is for whoever asks for it."""
+    if os.environ.get("FARRIER_DEBUG"):
+        raise error
+    reason = f"{type(error).__name__}: {error}".strip()
+    print(
+        f"farrier: this is a fault of farrier, not of your data: {reason}\n"
+        "Please report it with the output of the same command after FARRIER_DEBUG=1.",
+        file=sys.stderr,
+    )
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,20 @@ def check_random_state(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of processes or threads, or None; negative ones count from the number of cores.
+
+    Examples
+    --------
+    >>> check_jobs(-1), check_jobs(None)
+    (-1, None)
+    """
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or None")
+    return None if n_jobs is None else int(n_jobs)
+
+
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], instead: str = "") -> str:
     """Return ``value`` if it is one of the names allowed; ``instead`` says what else would do.
 

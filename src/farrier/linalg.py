@@ -22,7 +22,7 @@ def cholesky(matrix: Any, again: Callable[[], Any] | None = None) -> Any:
 
     Only the lower triangle of a Fortran-ordered matrix is read. Where rounding swallows the identity, as
     little more of it as is needed is added, to ``matrix`` itself. With ``again``, which makes the matrix anew
-    where that happens, the factor takes its place.
+    where that happens, the factor takes its place. A matrix that is not finite has no factor: LinAlgError.
 
     Examples
     --------
@@ -35,8 +35,10 @@ def cholesky(matrix: Any, again: Callable[[], Any] | None = None) -> Any:
     factor, info = potrf(lower, lower=1, overwrite_a=again is not None)
     if info != 0 and again is not None:
         return cholesky(again())
-    jitter = np.finfo(matrix.dtype).eps * float(matrix.diagonal().max()) if info else 0.0
+    jitter = np.finfo(matrix.dtype).eps * float(np.abs(matrix.diagonal()).max()) if info else 0.0
     while info != 0:
+        if not np.isfinite(jitter):
+            raise np.linalg.LinAlgError("a matrix to be factorised is not finite")
         add_identity(matrix, jitter)
         factor, info = potrf(lower, lower=1)
         jitter *= 4.0

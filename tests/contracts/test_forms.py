@@ -160,7 +160,7 @@ def test_feature_names(to_frame: Callable[..., Any]) -> None:
     est = fit(frame, y)
     assert list(est.feature_names_in_) == NAMES
     assert est.n_features_in_ == P
-    assert list(est.summary(method="mode")["feature"]) == NAMES
+    assert list(est.summary(method="mode")["feature"]) == ["(Intercept)", *NAMES]
     with pytest.raises(ValueError, match=r"(?i)feature names"):
         est.predict(to_frame({name: X[:, j] for j, name in reversed(list(enumerate(NAMES)))}))
 
@@ -170,7 +170,7 @@ def test_no_feature_names_without_a_frame() -> None:
     est = fit(X, y)
     assert not hasattr(est, "feature_names_in_")
     assert est.n_features_in_ == P
-    assert len(est.summary(method="mode")) == P
+    assert len(est.summary(method="mode")) == P + 1
 
 
 def test_refitting_on_an_array_forgets_the_names() -> None:

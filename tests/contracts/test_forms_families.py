@@ -127,7 +127,7 @@ def test_every_form_of_x(form: str, model: str) -> None:
     assert est.n_features_in_ == P
     if form.startswith(("pandas", "polars")):
         assert list(est.feature_names_in_) == NAMES
-        assert list(est.summary(method="mode")["feature"])[:P] == NAMES
+        assert list(est.summary(method="mode")["feature"])[: P + 1] == ["(Intercept)", *NAMES]
 
 
 @pytest.mark.parametrize(("form", "model"), in_turn(VECTOR_FORMS, few_models[:2]))

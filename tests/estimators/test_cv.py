@@ -136,13 +136,19 @@ def test_summary(gaussian):
     _, _, model = gaussian
     table = model.summary(level=0.8)
     assert table.columns.tolist() == [
-        *("feature", "coef", "lower", "upper"),
+        *("feature", "coef", "lower", "upper", "per_sd"),
         *("inclusion", "sparse_coef", "selected"),
     ]
+    assert dict(table.attrs["member_weights"]) == {row.name: row.weight for row in model.members_}
+    first, table = table.iloc[0], table[1:]
+    assert first[["feature", "coef", "sparse_coef"]].tolist() == [
+        *("(Intercept)", model.intercept_, model.sparse_intercept_)
+    ]
+    assert first[["lower", "upper", "per_sd", "inclusion"]].isna().all()
     np.testing.assert_array_equal(table["coef"], model.coef_)
     np.testing.assert_array_equal(table[["lower", "upper"]], model.coef_interval(0.8))
     np.testing.assert_array_equal(table["selected"], model.support_)
-    assert dict(table.attrs["member_weights"]) == {row.name: row.weight for row in model.members_}
+    np.testing.assert_array_equal(table["per_sd"], model.coef_ * model.scale_)
 
 
 def test_intervals_widen_with_their_level(fitted):
@@ -285,7 +291,7 @@ def test_a_response_without_variation(family, y, status, mean):
     assert ((low <= mean) & (mean <= high)).all()
     np.testing.assert_allclose(high - low, 0.0, atol=0.51 / N)
     np.testing.assert_array_equal(model.coef_interval(), np.zeros((P, 2)))
-    assert len(model.summary()) == P
+    assert len(model.summary()) == P + 1
 
 
 def test_constant_columns_are_no_columns():

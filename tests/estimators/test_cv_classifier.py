@@ -189,7 +189,7 @@ def test_frames_keep_their_names(kind, classes):
     want = fit(X, y)
     near(want, model)
     assert model.feature_names_in_.tolist() == names
-    assert model.summary()["feature"].tolist() == names * len(model.estimators_)
+    assert model.summary()["feature"].tolist() == ["(Intercept)", *names] * len(model.estimators_)
     np.testing.assert_allclose(model.predict_proba(frame), want.predict_proba(X))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[names[::-1]])
@@ -217,12 +217,14 @@ def test_it_selects(fitted):
 def test_summary(fitted):
     _, _, model = fitted
     table = model.summary(0.8)
-    columns = ["feature", "coef", "lower", "upper", "inclusion", "sparse_coef", "selected"]
+    columns = ["feature", "coef", "lower", "upper", "per_sd", "inclusion", "sparse_coef", "selected"]
     if len(model.classes_) > 2:
         columns = ["class", *columns]
-        assert table["class"].tolist() == np.repeat(model.classes_, P).tolist()
+        assert table["class"].tolist() == np.repeat(model.classes_, P + 1).tolist()
     assert table.columns.tolist() == columns
-    np.testing.assert_array_equal(table["coef"], model.coef_.ravel())
+    of_columns = table[table["feature"] != "(Intercept)"]
+    np.testing.assert_array_equal(of_columns["coef"], model.coef_.ravel())
+    np.testing.assert_array_equal(table.drop(of_columns.index)["coef"], np.ravel(model.intercept_))
 
 
 def test_intervals_of_coefficients_widen_with_their_level(fitted):

@@ -52,7 +52,7 @@ def test_frames_keep_their_names(kind):
     model = fit(frame, y)
     same(want, model)
     assert model.feature_names_in_.tolist() == names
-    assert model.summary()["feature"].tolist() == names
+    assert model.summary()["feature"].tolist() == ["(Intercept)", *names]
     assert model.get_feature_names_out().tolist() == [names[j] for j in np.flatnonzero(model.support_)]
     np.testing.assert_allclose(model.predict(frame), want.predict(X))
     with pytest.raises(ValueError, match="feature names"):

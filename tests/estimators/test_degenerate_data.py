@@ -23,7 +23,7 @@ def assert_no_variables(est: HorseshoeRegressor, X: np.ndarray, expected: float)
     assert np.all(std >= 0)
     np.testing.assert_array_equal(np.asarray(est.coef_interval(method="mode"), dtype=float), 0.0)
     assert np.all(np.isfinite(est.predict_interval(X, method="mode")))
-    assert len(est.summary(method="mode")) == X.shape[1]
+    assert len(est.summary(method="mode")) == X.shape[1] + bool(est.fit_intercept)
     assert not np.any(np.asarray(est.summary(method="mode")["selected"]))
 
 

@@ -54,9 +54,12 @@ def test_classes_have_the_intervals_of_their_regression() -> None:
     interval = classes.predict_interval(X, **SHORT)
     np.testing.assert_array_equal(interval, classes.predict_interval(X, method="posterior", **SHORT))
     table = classes.summary()
-    np.testing.assert_array_equal(table[["lower", "upper"]], classes.coef_interval())
+    np.testing.assert_array_equal(table[["lower", "upper"]][1:], classes.coef_interval())
     np.testing.assert_array_equal(
-        classes.summary(method="mode")[["lower", "upper"]], classes.coef_interval(method="mode")
+        table[["lower", "upper"]].iloc[0], classes.estimators_[0].intercept_interval()
+    )
+    np.testing.assert_array_equal(
+        classes.summary(method="mode")[["lower", "upper"]][1:], classes.coef_interval(method="mode")
     )
 
 

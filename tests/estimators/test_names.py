@@ -57,7 +57,7 @@ def test_the_regressions_of_a_classifier_have_the_names(data, request):
     assert len(model.estimators_) == (1 if data == "tumours" else 3)
     for regression in model.estimators_:
         assert regression.feature_names_in_.tolist() == list(X.columns)
-        assert regression.summary(method="mode")["feature"].tolist() == list(X.columns)
+        assert regression.summary(method="mode")["feature"].tolist() == ["(Intercept)", *X.columns]
         regression.predict(X)
         for method in ("predict", "linear_predictor", "predict_interval", "transform"):
             with pytest.raises(ValueError, match="feature names"):

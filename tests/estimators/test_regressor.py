@@ -73,8 +73,15 @@ def test_summary_is_the_fit(diabetes):
     X, y = diabetes
     model = HorseshoeRegressor().fit(X, y)
     table = model.summary(level=0.8)
-    assert list(table.columns) == ["feature", "coef", "std", "lower", "upper", "shrinkage", "selected"]
-    assert list(table["feature"]) == list(X.columns)
+    assert list(table.columns) == [
+        *("feature", "coef", "std", "lower", "upper", "per_sd", "shrinkage", "selected")
+    ]
+    assert list(table["feature"]) == ["(Intercept)", *X.columns]
+    first, table = table.iloc[0], table[1:]
+    assert first["coef"] == model.intercept_
+    assert not first["selected"]
+    assert np.isnan([first["per_sd"], first["shrinkage"]]).all()
+    np.testing.assert_array_equal(table["per_sd"], model.coef_ * model.scale_)
     np.testing.assert_array_equal(table["coef"], model.coef_)
     np.testing.assert_array_equal(table[["lower", "upper"]], model.coef_interval(0.8))
     np.testing.assert_array_equal(table["selected"], model.support_)

@@ -51,15 +51,15 @@ def test_every_model_says_the_same_in_a_new_process(models: dict[str, Any], tmp_
 
 
 def test_a_loaded_model_has_all_that_the_saved_one_had(models: dict[str, Any], tmp_path: Path) -> None:
-    data_of_the_fit = {"_training", "_sampled"}
+    data_of_the_fit, kept = {"_training", "_sampled", "cv_prediction_"}, {"recipe_", "_kept"}
     for name, (model, _, _) in models.items():
         again = saved(model, tmp_path)
         assert type(again) is type(model), name
-        assert set(vars(again)) - {"recipe_"} == set(vars(model)) - data_of_the_fit, name
+        assert set(vars(again)) - kept == set(vars(model)) - data_of_the_fit, name
         for one, other in zip(
             getattr(model, "estimators_", []), getattr(again, "estimators_", []), strict=True
         ):
-            assert set(vars(other)) == set(vars(one)) - data_of_the_fit, name
+            assert set(vars(other)) - kept == set(vars(one)) - data_of_the_fit, name
 
 
 def test_parameters_come_back(models: dict[str, Any], tmp_path: Path) -> None:
@@ -138,6 +138,14 @@ def test_draws_need_the_data(models: dict[str, Any], tmp_path: Path, name: str) 
         again.predict_interval(X)
     with pytest.raises(ValueError, match="do not hold its data"):
         again.coef_interval(method="posterior")
+
+
+def test_rows_left_out_are_not_in_the_file(models: dict[str, Any], tmp_path: Path) -> None:
+    again = saved(models["cv gaussian"][0], tmp_path)
+    assert not hasattr(again, "cv_prediction_")
+    with pytest.raises(ValueError, match="do not hold the rows that were left out"):
+        again.left_out()
+    assert not hasattr(saved(models["cv classes"][0], tmp_path), "cv_prediction_")
 
 
 @pytest.mark.parametrize("name", ["gaussian", "ties", "classes words", "cv gaussian", "cv classes"])

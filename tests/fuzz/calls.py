@@ -194,8 +194,13 @@ def _coef_interval(case: Case, model: Any, *_: Any) -> Values:
     return {"coef_interval": _ordered("coef_interval", model.coef_interval(_level(case), method="mode"))}
 
 
+def _columns_of(table: Any) -> Any:
+    """Leave out the intercept, which moves with the units of the columns."""
+    return table[table["feature"] != "(Intercept)"]
+
+
 def _summary(case: Case, model: Any, *_: Any) -> Values:
-    table = model.summary(level=_level(case), method="mode")
+    table = _columns_of(model.summary(level=_level(case), method="mode"))
     return {"summary": table[["coef", "std", "lower", "upper", "shrinkage"]].to_numpy(float)}
 
 
@@ -211,7 +216,7 @@ def _averaged_coef_interval(case: Case, model: Any, *_: Any) -> Values:
 
 
 def _averaged_summary(case: Case, model: Any, *_: Any) -> Values:
-    table = model.summary(level=_level(case))
+    table = _columns_of(model.summary(level=_level(case)))
     return {"summary": table[["coef", "lower", "upper", "inclusion", "sparse_coef"]].to_numpy(float)}
 
 

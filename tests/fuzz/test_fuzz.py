@@ -138,7 +138,7 @@ def test_an_answer_that_does_not_follow_its_data_is_found(
     monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     """Whatever is done to the data, the answer is other numbers at each call of these two."""
-    answers = iter([ANSWER, ANSWER | {"coef_": np.array([1.5, 0.25])}, *[ANSWER] * 3])
+    answers = iter([ANSWER, ANSWER | {"coef_": np.array([1.5, 0.25])}, *[ANSWER] * outcomes.SHAKES])
     case = Case(n=3, p=2, change=change, power=5, seed=3)
     assert kinds(monkeypatch, lambda *_: next(answers), case) == [f"changed by {change}: coef_"]
 

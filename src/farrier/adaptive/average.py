@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.sets import Fits, Sets, information
+from farrier.adaptive.sets import Fits, Sets, information, summed
 
 TEMPER = 4.0
 """By how much log-likelihoods are divided before they become weights."""
@@ -159,7 +159,7 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
         if family.constant_weights:
             left = float(counts @ (y - base - slope * way) ** 2)
             return 0.5 * size * float(counts.sum()) * float(np.log(max(left, 1e-300)))
-        return size * float(counts @ family.neg_log_likelihood(y, base + slope * way, sigma2))
+        return size * summed(counts, family.neg_log_likelihood(y, base + slope * way, sigma2))
 
     gain = variance_gain(sets, coef, fit)
     power = float(counts @ way**2) / float(counts.sum())
@@ -214,7 +214,7 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
         left = error - min(gain, MOST_GAIN * error)
         return Judged(error, 0.5 * size * float(np.log(max(left, 1e-300))), error)
     family, sigma2 = fits.families[-1], _best_noise(sets, fits, counts, y, seen)
-    loss = float(counts @ family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
+    loss = summed(counts, family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
     weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
     gain = min(0.5 * float(weights.sum()) * gain, MOST_GAIN * abs(size * loss))
     return Judged(error if family.has_dispersion else 2.0 * loss, size * loss - gain, sigma2)
@@ -225,5 +225,5 @@ def _best_noise(sets: Sets, fits: Fits, counts: Vector, y: Vector, eta: Vector) 
     if not sets.family.has_dispersion:
         return 1.0
     family, base = fits.families[-1], float(fits.sigma2[-1])
-    losses = [float(counts @ family.neg_log_likelihood(y, eta, base * scale)) for scale in SCALES]
+    losses = [summed(counts, family.neg_log_likelihood(y, eta, base * scale)) for scale in SCALES]
     return base * float(SCALES[int(np.argmin(losses))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,10 @@ from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.average import Average, average
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
-from farrier.adaptive.intervals import Corrected, LeftOut, coef_interval, corrected, cv_plus
+from farrier.adaptive.intervals import Corrected, FoldErrors, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
-from farrier.adaptive.sets import Fits, Fold, Sets, information
+from farrier.adaptive.record import Record, record_of
+from farrier.adaptive.sets import HUGE, Fits, Fold, Sets, information, summed
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.columns import Columns
 from farrier.data.rows import Rows
@@ -30,8 +31,10 @@ RULES = ("1se", "paired")
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
 
-KEPT = ("cv_error", "left_out", "corrected")
+KEPT = ("cv_error", "fold_errors", "corrected")
 """All that is ever asked of the training rows once a fit is done: its copies know it, and not the rows."""
+NOT_YET: Any = None
+"""In the place of what is recorded of a fit once it is there."""
 
 
 class Progress(NamedTuple):
@@ -75,6 +78,10 @@ class Adapted:
         What was found, on the scale of the prior; None where there was nothing to fit.
     sets : Sets, optional
         The training sets; copies of a fit do without them.
+    scale : array of shape (p,)
+        The standard deviations of the columns; zero where a column is constant.
+    record : Record
+        What is kept of the rows.
     """
 
     units: Units
@@ -91,6 +98,8 @@ class Adapted:
     average: Average | None = None
     sparser: Sparser | None = None
     edge: float | None = None
+    scale: Vector = NOT_YET
+    record: Record = NOT_YET
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
@@ -124,7 +133,7 @@ class Adapted:
         return _cv_error(self.sets, self.family, self.average.predicted) * self._error_unit
 
     @lazy
-    def left_out(self) -> LeftOut | None:
+    def fold_errors(self) -> FoldErrors | None:
         """The errors of the rows that were left out, in the user's units or in those of their spread."""
         if self.sets is None or self.average is None:
             return None
@@ -132,7 +141,7 @@ class Adapted:
         unit = self.units.unit if self.family.is_location else 1.0
         errors = np.abs(self.sets.y[rows] - self.family.mean(seen)) * unit
         errors = errors if self.family.is_location else errors / self._deviation(seen)
-        return LeftOut(folds, errors, self.sets.counts[rows])
+        return FoldErrors(folds, errors, self.sets.counts[rows])
 
     @property
     def _error_unit(self) -> float:
@@ -140,11 +149,11 @@ class Adapted:
 
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
         """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
-        if self.left_out is None or self.average is None:
+        if self.fold_errors is None or self.average is None:
             mean = self.family.mean(self.linear_predictor(columns) + known)
             seen = mean if self.edge is None else np.full_like(mean, self.edge)
             return np.column_stack([np.minimum(mean, seen), np.maximum(mean, seen)])
-        found, (folds, errors, counts) = self.average, self.left_out
+        found, (folds, errors, counts) = self.average, self.fold_errors
         coef = self.units.coef(found.fold_coef.T)
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
         eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))
@@ -154,8 +163,10 @@ class Adapted:
         return self._within_range(found_rows)
 
     def _deviation(self, eta: Any) -> Any:
-        """Return the standard deviation of y where its mean is that of eta."""
-        return np.sqrt(np.maximum(self.family.variance(eta, 1.0), 1e-12))
+        """Return the standard deviation of y where its mean is that of eta; never out of range."""
+        with np.errstate(over="ignore"):
+            variance = self.family.variance(eta, 1.0)
+        return np.sqrt(np.clip(variance, 1e-12, np.finfo(np.float64).max))
 
     def _within_range(self, interval: Matrix) -> Matrix:
         """Return intervals that keep to what y can be."""
@@ -221,7 +232,7 @@ def adapt(
     prepared = prepare(spec, rows)
     nothing = _nothing(rows, spec, prepared)
     if nothing is not None:
-        return nothing
+        return _recorded(nothing, prepared, rows)
     with fitting_threads(*prepared.design.columns.shape):
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
@@ -247,7 +258,14 @@ def adapt(
                 callback(Progress(name, done, len(names)))
         if not kept:
             raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
-        return _restored(prepared, fitting, tuple(kept), fits, rule)
+        return _recorded(_restored(prepared, fitting, tuple(kept), fits, rule), prepared, rows)
+
+
+def _recorded(found: Adapted, prepared: Prepared, rows: Rows) -> Adapted:
+    """Return the fit with what is kept of its rows."""
+    eta = found.linear_predictor(rows.columns) + rows.offset
+    record = record_of(rows, eta, found.family, found.units, found.sets, found.average)
+    return replace(found, scale=found.units.places(prepared.design.spread), record=record)
 
 
 def _restored(
@@ -300,7 +318,7 @@ def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
         losses = (y - predicted) ** 2
     else:
         losses = 2.0 * family.neg_log_likelihood(y, predicted, 1.0)
-    return float(counts @ losses) / float(counts.sum())
+    return summed(counts, losses) / float(counts.sum())
 
 
 def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
@@ -312,7 +330,7 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
         losses, weights = (y - found.predicted) ** 2, sets.counts
     else:
         sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
-        losses = 2.0 * family.neg_log_likelihood(y, found.predicted, sigma2)
+        losses = np.minimum(2.0 * family.neg_log_likelihood(y, found.predicted, sigma2), HUGE)
         eta = sets.eta(found.coef[:, None], np.array([found.intercept]))[:, 0]
         weights = sets.counts * information(family, sets.y, eta, sigma2)
     mean = float(counts @ losses) / total

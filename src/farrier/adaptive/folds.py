@@ -39,7 +39,7 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
         raise ValueError(f"cv={k} is more than the {n} rows: ask for at most {n} folds")
     centred = rows.y - np.average(rows.y, weights=rows.counts)
     among_equals = np.asarray(columns.matvec(columns.rmatvec(rows.counts * centred)))
-    order, kind = _kinds(_rounded(centred), _rounded(among_equals))
+    order, kind = _kinds(_rounded(centred), _rounded(among_equals), rows.counts)
     if kind[-1] + 1 < max(k, min(FEW_KINDS * k, float(rows.counts.sum()) / COPIES)):
         kind = np.arange(n)
     draw = np.random.default_rng(seed)
@@ -50,9 +50,9 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     return tuple((np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(k))
 
 
-def _kinds(y: Vector, spread: Vector) -> tuple[Any, Any]:
-    """Return the order of the rows, and the number of the kind of each in that order."""
-    order = np.lexsort((spread, y))
+def _kinds(y: Vector, spread: Vector, counts: Vector) -> tuple[Any, Any]:
+    """Return the order of the rows, copies by their weights, and the number of the kind of each in it."""
+    order = np.lexsort((counts, spread, y))
     new = (np.diff(y[order]) != 0.0) | (np.diff(spread[order]) != 0.0)
     return order, np.concatenate([[0], np.cumsum(new)])
 

@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.special import ndtri
 
 from farrier._types import Matrix, Vector
 from farrier.adaptive.ridge import outer
 from farrier.adaptive.sets import Sets
+from farrier.posterior.predictive import half_width
 
 CHUNK = 1 << 22
 """New rows times training rows that are worked on at a time."""
@@ -92,7 +92,7 @@ def _smallest(values: Matrix, counts: Vector, rank: int) -> Vector:
     return np.asarray(np.take_along_axis(values, place, axis=1)[:, 0])
 
 
-class LeftOut(NamedTuple):
+class FoldErrors(NamedTuple):
     """What CV+ needs of the rows that were left out: the fold of each, the size of its error, its count."""
 
     folds: NDArray[np.int64]
@@ -144,5 +144,5 @@ def coef_interval(coef: Vector, found: Corrected, level: float) -> Matrix:
     >>> coef_interval(np.array([0.0]), Corrected(np.array([1.0]), np.array([0.5])), 0.95).round(2)
     array([[-0.98,  1.98]])
     """
-    reach = ndtri(0.5 + 0.5 * level) * found.std
+    reach = half_width(level) * found.std
     return np.column_stack([np.minimum(coef, found.coef) - reach, np.maximum(coef, found.coef) + reach])

@@ -167,8 +167,12 @@ def _gaussian_mixture(sets: Sets, begin: Fits) -> Fits:
     return _with_intercepts(sets, targets, weights, found, begin)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
-    """Alternate between sweeps and new weights; a set that has converged stays as it is."""
+    """Alternate between sweeps and new weights; a set that has converged stays as it is.
+
+    Targets may be so far off that a set leads out of range: what is not finite is left out by the caller.
+    """
     fits, pi, left = begin, None, np.arange(sets.n_sets)
     for _ in range(ROUNDS):
         eta = sets.eta(fits.coef, fits.intercept)

@@ -120,11 +120,12 @@ class _Rows:
         )
 
     def loss(self, eta: Vector, sigma2: float, coef: Vector, d: Vector) -> float:
-        """Return minus the penalised log-likelihood."""
+        """Return minus the penalised log-likelihood; infinite where a step leads out of range."""
         some = d > 0.0
         penalty = float((coef[some] ** 2 / d[some]).sum()) / sigma2
         loss = self.family.neg_log_likelihood(self.y, eta, sigma2)
-        return float(self.counts @ loss) + 0.5 * penalty
+        with np.errstate(over="ignore"):
+            return float(self.counts @ loss) + 0.5 * penalty
 
 
 def _mode(sets: Sets, t: int, start: Start, hyper: Hyper) -> _Mode:

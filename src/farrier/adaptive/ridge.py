@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.sets import Sets
+from farrier.adaptive.sets import Sets, summed
 from farrier.families import Family
 from farrier.linalg import add_identity, both_triangles, cholesky, log_det
 
@@ -286,7 +286,7 @@ def cross_validated(sets: Sets, eta: Matrix, sigma2: Vector, families: tuple[Fam
     total = 0.0
     for t, (_, test) in enumerate(sets.folds):
         loss = families[t].neg_log_likelihood(sets.y[test], eta[test, t], float(sigma2[t]))
-        total += float(sets.counts[test] @ loss)
+        total += summed(sets.counts[test], loss)
     return total
 
 
@@ -349,8 +349,9 @@ def _norm2(K: Matrix | None, solution: Vector) -> float:
 
 
 def _penalised(sets: Sets, t: int, family: Family, eta: Vector, sigma2: float, square: float) -> float:
-    """Return minus the penalised log-likelihood of a set."""
+    """Return minus the penalised log-likelihood of a set; infinite where a step leads out of range."""
     weights = sets.weights[:, t]
     rows = weights > 0.0
     loss = family.neg_log_likelihood(sets.y[rows], eta[rows], sigma2)
-    return float(weights[rows] @ loss) + 0.5 * square / sigma2
+    with np.errstate(over="ignore"):
+        return float(weights[rows] @ loss) + 0.5 * square / sigma2

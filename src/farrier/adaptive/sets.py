@@ -19,6 +19,8 @@ from farrier.families import Family
 
 Fold = tuple[Any, Any]
 """The rows to learn from and the rows to predict."""
+HUGE = 1e100
+"""The most that a row can lose."""
 
 
 def information(family: Family, y: Vector, eta: Vector, sigma2: float) -> Vector:
@@ -36,6 +38,19 @@ def information(family: Family, y: Vector, eta: Vector, sigma2: float) -> Vector
     fisher = family.fisher(eta, sigma2)
     weights = family.working(y, eta, sigma2).weights if fisher is None else fisher
     return np.asarray(weights / sigma2)
+
+
+def summed(counts: Vector, losses: Vector) -> float:
+    """Return the losses of rows that were left out, each so often; none is more than `HUGE`.
+
+    A fit may predict e^700 of a row that it has not seen: it must lose, but in numbers.
+
+    Examples
+    --------
+    >>> summed(np.array([2.0, 1e6]), np.array([0.5, 1e304]))
+    1e+106
+    """
+    return float(counts @ np.minimum(losses, HUGE))
 
 
 class Fits(NamedTuple):

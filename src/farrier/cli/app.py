@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
 from farrier._version import __version__
+from farrier.cli import fit, predict, sample
 from farrier.cli.reproduce import reproduce
+from farrier.cli.show import show
 
 app = typer.Typer(
     help="Sparse horseshoe regression: which few columns matter, by how much, and how sure that is.",
@@ -28,8 +31,17 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help="Without colours; as with NO_COLOR in the environment.")
+    ] = False,
 ) -> None:
     """Sparse horseshoe regression."""
+    if no_color:
+        os.environ["NO_COLOR"] = "1"
 
 
+app.command(epilog=fit.EXAMPLES)(fit.fit)
+app.command(epilog=predict.EXAMPLES)(predict.predict)
+app.command()(show)
+app.command(epilog=sample.EXAMPLES)(sample.sample)
 app.command()(reproduce)

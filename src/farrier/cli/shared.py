@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import shlex
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -20,6 +25,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from farrier.cli.stop import STOP
+
 WIDE = 150
 """Columns of what is printed into a file or a pipe."""
 EVERY = 30.0
@@ -27,19 +34,60 @@ EVERY = 30.0
 
 
 def standard_output() -> Console:
-    """Return the console on standard output.
+    """Return the console on standard output: as wide as the terminal or COLUMNS say, else as `WIDE`.
 
     Examples
     --------
     >>> standard_output().width > 0
     True
     """
-    return Console() if sys.stdout.isatty() else Console(width=WIDE)
+    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(width=WIDE if wide else None)
 
 
 def notice(text: str) -> None:
     """Tell the user something on standard error."""
     typer.echo(text, err=True)
+
+
+def json_text(value: Any) -> str:
+    """Return data as JSON that every reader takes: no NaN, and letters as they are.
+
+    Examples
+    --------
+    >>> print(json_text({"a": [1, 2.5, None]}))
+    {
+     "a": [
+      1,
+      2.5,
+      null
+     ]
+    }
+    """
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def command_line() -> str:
+    """Return the command that runs, as one would type it."""
+    return shlex.join(["farrier", *STOP.arguments])
+
+
+@contextmanager
+def said_warnings() -> Iterator[None]:
+    """Pass the warnings of the library on as sentences, each once, without the code they come from.
+
+    Examples
+    --------
+    >>> with said_warnings():
+    ...     pass
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                notice(f"farrier: {text}")
 
 
 @contextmanager
@@ -66,10 +114,11 @@ def told(*errors: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def progress_on(name: str) -> Iterator[Callable[[int, int], None]]:
+def progress_on(name: str, patient: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Show how much is done, and the time left, on standard error: call what is given with done and total.
 
-    In a terminal that is a bar; in a file or a pipe a line now and then.
+    In a terminal that is a bar; in a file or a pipe a line now and then, and with ``patient`` none unless it
+    takes long.
 
     Examples
     --------
@@ -77,7 +126,7 @@ def progress_on(name: str) -> Iterator[Callable[[int, int], None]]:
     ...     progress(1, 4)
     """
     if not sys.stderr.isatty():
-        yield Lines(name, notice)
+        yield Lines(name, notice, patient=patient)
         return
     bar = Progress(
         TextColumn(name),
@@ -109,10 +158,15 @@ class Lines:
     """
 
     def __init__(
-        self, name: str, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+        self,
+        name: str,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        patient: bool = False,
     ) -> None:
         self.name, self.say, self.clock = name, say, clock
-        self.start = self.last = -math.inf
+        self.start = self.last = clock() if patient else -math.inf
+        self.patient = patient
 
     def __call__(self, done: int, total: int) -> None:
         """Say how much is done, or nothing."""
@@ -120,7 +174,7 @@ class Lines:
         first, finished = math.isinf(self.start), done == total
         if first:
             self.start = now
-        elif not finished and now - self.last < EVERY:
+        elif (self.patient or not finished) and now - self.last < EVERY:
             return
         self.last = now
         past = now - self.start

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farrier._types import Covariance, FitResult, Vector
+from farrier._types import Covariance, FitResult, Mask, Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.standardise import Units
 from farrier.linalg import scatter
@@ -57,10 +57,28 @@ class Fitted:
             support = self.coef != 0.0
             with np.errstate(over="ignore", invalid="ignore"):
                 rows = columns.take(support).dense() - self.center[support]
-                bounded = self.covariance.quadratic(np.ldexp(rows, -self.powers[0][support]))
-                variance += np.ldexp(bounded, 2 * self.powers[1])
+                variance += self._variance(rows, support)
             refuse_far_rows(variance)
         return np.asarray(np.maximum(variance, 0.0))
+
+    @property
+    def intercept_std(self) -> float:
+        """The standard deviation of the intercept: of the linear predictor where every column is zero.
+
+        It is infinite where that is too far from the data for its square to be written as a float.
+        """
+        variance = self.intercept_variance
+        if self.covariance is not None and variance > 0.0:  # without an intercept it is known to be zero
+            support = self.coef != 0.0
+            with np.errstate(over="ignore", invalid="ignore"):
+                variance += float(self._variance(-self.center[None, support], support)[0])
+        return float(np.sqrt(max(variance, 0.0))) if np.isfinite(variance) else np.inf
+
+    def _variance(self, away: Matrix, support: Mask) -> Vector:
+        """Return the variance of the selected coefficients' part of the predictor, so far from the centre."""
+        assert self.covariance is not None
+        bounded = self.covariance.quadratic(np.ldexp(away, -self.powers[0][support]))
+        return np.asarray(np.ldexp(bounded, 2 * self.powers[1]))
 
 
 def refuse_far_rows(variance: Vector) -> None:

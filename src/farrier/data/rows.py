@@ -13,7 +13,7 @@ from farrier.data.columns import Columns
 class Rows(NamedTuple):
     """X, y, weights and offset; every row has a positive weight.
 
-    ``number`` says which rows of the user's they are; None if they are all of them.
+    ``number`` says which of the user's ``given`` rows they are; None if they are all of them.
     """
 
     columns: Columns
@@ -21,6 +21,7 @@ class Rows(NamedTuple):
     weights: Vector | None
     offset: Vector
     number: Any = None
+    given: int | None = None
 
     @property
     def counts(self) -> Vector:
@@ -49,7 +50,7 @@ def known_rows(columns: Columns, y: Vector, weights: Vector | None, offset: Vect
     if weights is not None and not weights.all():
         counted = weights > 0
         number = np.flatnonzero(counted)
-        rows = Rows(columns.rows(counted), y[counted], weights[counted], rows.offset[counted], number)
+        rows = Rows(columns.rows(counted), y[counted], weights[counted], rows.offset[counted], number, y.size)
     n = rows.y.size
     if n < 2:
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farrier._checks import check_random_state
+from farrier._checks import check_jobs, check_random_state
 from farrier._types import Vector
 from farrier.model.chance import evidence
 
@@ -113,7 +113,7 @@ class ChanceMixin:
         rng, n = check_random_state(random_state), first[2]
         orders = [rng.permutation(n) for _ in range(n_permutations)]
         work = (delayed(_selection)(self, X, y, order, fit_params) for order in orders)
-        others = Parallel(n_jobs=n_jobs)(work)
+        others = Parallel(n_jobs=check_jobs(n_jobs))(work)
         return ChanceSelection(
             first[0], np.array([one[0] for one in others]), first[1], np.array([one[1] for one in others])
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -10,11 +10,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_number
-from farrier._types import Matrix, Vector
+from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.validation import check_labels, check_weights
 from farrier.estimators.ending import weigh
 from farrier.estimators.selector import check_new
+
+if TYPE_CHECKING:
+    from farrier.report.statistics import FitStatistics
 
 
 class Classes:
@@ -30,6 +33,7 @@ class Classes:
 
     classes_: Any
     estimators_: list[Any]
+    support_: Mask
     class_weight: Any
     weight_type: str
 
@@ -174,6 +178,12 @@ class Classes:
         check_is_fitted(self)
         check_two(offset, self.classes_)
         return check_new(self, X)
+
+    def _statistics(self) -> FitStatistics:
+        from farrier.report.statistics import all_classes
+
+        selected = int(np.atleast_2d(self.support_).any(axis=0).sum())
+        return all_classes([model.statistics() for model in self.estimators_], selected)
 
     def _stack(self, values: list[Any], axis: int = 0) -> Any:
         return values[0] if len(values) == 1 else np.stack(values, axis=axis)

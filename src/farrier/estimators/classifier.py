@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice
@@ -14,6 +14,7 @@ from farrier._types import Callback, Iteration, Mask, Status, Vector
 from farrier.data.validation import check_weights, check_x
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
+from farrier.estimators.described import Described
 from farrier.estimators.ending import warn_unfinished
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.saving import Saved
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from farrier.posterior.draws import Posterior
 
 
-class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin, BaseEstimator):
+class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin, Described):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
@@ -240,16 +241,16 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             )
         return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
 
-    def summary(self, level: float = 0.95, method: str = "auto") -> Any:
-        """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
-
-        For more than two classes the first column is the class. Needs pandas, which the extra
-        ``farrier[pandas]`` installs.
+    def summary(self, level: float = 0.95, exponentiate: bool = False, method: str = "auto") -> Any:
+        """Return a data frame as `HorseshoeRegressor.summary`; of several classes, the class in front.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage of the interval.
+        exponentiate : bool, default=False
+            Whether to add ``odds_ratio``, the exponential of ``coef``, and to give ``lower``, ``upper`` and
+            ``per_sd`` as odds ratios too.
         method : {"auto", "mode", "posterior"}, default="auto"
             Of the interval, as in `HorseshoeRegressor.coef_interval`: for classes, from draws.
 
@@ -257,11 +258,11 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         -------
         pandas.DataFrame
         """
-        from farrier.report.tables import class_table, coefficient_table
+        from farrier.report.tables import class_frame, frame, mode_columns
 
         check_is_fitted(self)
-        table = coefficient_table if len(self.estimators_) == 1 else class_table
-        return table(self, level, method)
+        parts = [mode_columns(model, level, exponentiate, method) for model in self.estimators_]
+        return frame(parts[0]) if len(parts) == 1 else class_frame(self.classes_.tolist(), parts)
 
     @property
     def expected_by_chance_(self) -> Any:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice, check_level, check_random_state
+from farrier._checks import check_choice, check_jobs, check_level, check_random_state
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
 from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
+from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_x, check_y
+from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, remember_columns
 from farrier.families import Family, resolve_family
 from farrier.model.spec import Prepared
+
+if TYPE_CHECKING:
+    from farrier.report.statistics import FitStatistics
 
 SEED = 0
 """Of the folds where no random_state is given: the same data then have the same answer."""
@@ -92,11 +97,11 @@ class AverageMixin(Selector):
             fit_intercept=bool(self.fit_intercept),
             standardize=bool(self.standardize),
             callback=self.callback,
-            n_jobs=self.n_jobs,
+            n_jobs=check_jobs(self.n_jobs),
         )
 
 
-class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, BaseEstimator):
+class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Described):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -154,6 +159,11 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, BaseEsti
     shrinkage_ : float
         What the average was multiplied by at last: 1 where it predicts well, 0 where there is nothing.
     sigma2_ : float
+    scale_ : array of shape (n_features,)
+        The standard deviations of the columns; zero where a column is constant.
+    cv_prediction_ : array of shape (n,)
+        What is predicted of each row of the data by fits that have not seen it, on the scale of y; not a
+        number where a row was never left out. A model that was loaded does not have it.
     family_ : Family
     status_ : Status
     n_features_in_ : int
@@ -182,6 +192,8 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, BaseEsti
     path_: tuple[tuple[Any, float], ...]
     shrinkage_: float
     sigma2_: float
+    scale_: Vector
+    cv_prediction_: Vector
     family_: Family
     status_: Status
     n_features_in_: int
@@ -308,25 +320,64 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, BaseEsti
         check_is_fitted(self)
         return np.asarray(self._fitted.coef_interval(check_level(level)))
 
-    def summary(self, level: float = 0.95) -> Any:
-        """Return a data frame: feature, coef, lower, upper, inclusion, sparse_coef, selected.
+    def summary(self, level: float = 0.95, exponentiate: bool = False) -> Any:
+        """Return a data frame: feature, coef, lower, upper, per_sd, inclusion, sparse_coef, selected.
 
-        The weights of the members are in its ``attrs["member_weights"]``. Needs pandas, which the extra
-        ``farrier[pandas]`` installs.
+        The first row is the intercept, which is never "selected" and has no interval. ``per_sd`` is the
+        effect of one standard deviation of the column. The weights of the members are in
+        ``attrs["member_weights"]``. Needs pandas, which the extra ``farrier[pandas]`` installs.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage of the interval.
+        exponentiate : bool, default=False
+            Whether to add ``odds_ratio`` or ``rate_ratio``, the exponential of ``coef``, and to give
+            ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
 
         Returns
         -------
         pandas.DataFrame
         """
-        from farrier.report.tables import average_table
+        from farrier.report.tables import average_columns, frame
 
         check_is_fitted(self)
-        return average_table(self, level)
+        table = frame(average_columns(self, level, exponentiate))
+        table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
+        return table
+
+    def left_out(self) -> LeftOut:
+        """Return the rows of the fit that were left out at least once, and what was predicted of them then.
+
+        Returns
+        -------
+        LeftOut
+            ``y``, ``prediction`` on the scale of y, and ``weights``. A model that was loaded has none, and
+            says so.
+        """
+        check_is_fitted(self)
+        record = self._fitted.record
+        if not record.has_rows:
+            raise ValueError("models from files do not hold the rows that were left out: give rows, X and y")
+        found: LeftOut = record.left_out()
+        return found
+
+    def _statistics(self) -> FitStatistics:
+        from farrier.report.statistics import FitStatistics
+
+        record = self._fitted.record
+        return FitStatistics(
+            n=record.n,
+            p=self.n_features_in_,
+            n_selected=int(self.support_.sum()),
+            family=type(self.family_).__name__,
+            has_noise=self.family_.has_dispersion,
+            deviance=record.deviance,
+            status=self.status_,
+            cv_deviance=record.cv_deviance,
+            cv_error=self.cv_error_,
+            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
+        )
 
     def _store(self, fitted: Adapted) -> None:
         self._fitted = fitted
@@ -339,3 +390,6 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, BaseEsti
         names = self.__dict__.get("feature_names_in_")
         self.path_ = tuple((j if names is None else names[j], left) for j, left in fitted.path)
         self.shrinkage_ = 0.0 if fitted.average is None else fitted.average.slope
+        self.scale_ = fitted.scale
+        if fitted.record.has_rows:
+            self.cv_prediction_ = fitted.record.everywhere(fitted.record.prediction)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_level
-from farrier._types import Mask, Status, Vector
+from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.folds import check_classes
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
@@ -17,6 +17,7 @@ from farrier.data.rows import known_rows
 from farrier.data.validation import check_weights, check_x
 from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
 from farrier.estimators.cv import AverageMixin, HorseshoeRegressorCV
+from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
 from farrier.estimators.saving import Saved
 from farrier.estimators.selector import hand_down_names, remember_columns
@@ -24,7 +25,7 @@ from farrier.families import Binomial, Family
 from farrier.model.spec import Prepared
 
 
-class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, BaseEstimator):
+class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Described):
     """Classification that adapts to the unknown sparsity: `HorseshoeRegressorCV` for classes.
 
     Two classes are one binomial regression. More are fitted one against the rest, on the same folds. The
@@ -46,6 +47,11 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, BaseE
         As in `HorseshoeRegressorCV`; of shape (n_classes, n_features) for more than two classes.
     intercept_, sparse_intercept_, cv_error_, members_, member_weights_, path_, shrinkage_, status_
         As in `HorseshoeRegressorCV`; one for each class where there are more than two.
+    scale_ : array of shape (n_features,)
+        As in `HorseshoeRegressorCV`.
+    cv_prediction_ : array of shape (n, n_classes)
+        The probabilities of the classes of each row of the data by fits that have not seen it; not a number
+        where a row was never left out.
     estimators_ : list of HorseshoeRegressorCV
         The binomial regressions.
     n_features_in_ : int
@@ -73,6 +79,8 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, BaseE
     cv_error_: Any
     path_: Any
     shrinkage_: Any
+    scale_: Vector
+    cv_prediction_: Matrix
     family_: Family
     status_: Status | tuple[Status, ...]
     estimators_: list[HorseshoeRegressorCV]
@@ -127,6 +135,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, BaseE
         check_two(offset, classes)
         weights = weigh(self._class_weights(classes, codes, weights), n, self.weight_type)
         known = check_known(offset, None, n, family)
+        family.check_offset(np.asarray(known))
         rows = known_rows(columns, codes.astype(float), weights, known)
         folds = self._folds(rows, X, labels, groups)
         targets = [1] if classes.size == 2 else range(classes.size)
@@ -163,26 +172,31 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, BaseE
         level = check_level(level)
         return self._stack([model.coef_interval(level) for model in self.estimators_])
 
-    def summary(self, level: float = 0.95) -> Any:
+    def summary(self, level: float = 0.95, exponentiate: bool = False) -> Any:
         """Return a data frame as `HorseshoeRegressorCV.summary`; of several classes, the class in front.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage of the interval.
+        exponentiate : bool, default=False
+            As in `HorseshoeClassifier.summary`.
 
         Returns
         -------
         pandas.DataFrame
         """
-        from farrier.report.tables import average_class_table, average_table
+        from farrier.report.tables import average_columns, class_frame
 
         check_is_fitted(self)
-        return (average_table if len(self.estimators_) == 1 else average_class_table)(self, level)
+        if len(self.estimators_) == 1:
+            return self.estimators_[0].summary(level, exponentiate)
+        parts = [average_columns(model, level, exponentiate) for model in self.estimators_]
+        return class_frame(self.classes_.tolist(), parts)
 
     def _part(self) -> HorseshoeRegressorCV:
         """Return a regression for one class that is to be given its fit."""
-        return HorseshoeRegressorCV(family=Binomial())
+        return HorseshoeRegressorCV(family=Binomial(), fit_intercept=self.fit_intercept)
 
     def _gather(self) -> None:
         models = self.estimators_
@@ -194,4 +208,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, BaseE
         for name in ("members_", "member_weights_", "path_", "status_"):
             found = tuple(getattr(model, name) for model in models)
             setattr(self, name, found[0] if len(found) == 1 else found)
-        self.family_ = models[0].family_
+        self.family_, self.scale_ = models[0].family_, models[0].scale_
+        if not hasattr(models[0], "cv_prediction_"):  # as of a model from a file, which holds no rows
+            return
+        second = np.column_stack([model.cv_prediction_ for model in models])
+        both = np.hstack([1.0 - second, second]) if len(models) == 1 else second
+        self.cv_prediction_ = both / both.sum(axis=1, keepdims=True)

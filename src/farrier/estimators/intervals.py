@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,7 @@ from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.estimators.selector import check_new
 from farrier.families import Family
+from farrier.families.deviance import Deviance, deviance
 from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import half_width, predictive_interval
 
@@ -32,6 +33,13 @@ class Training:
 
     rows: Rows
     spec: ModelSpec
+
+
+class Kept(NamedTuple):
+    """What copies keep of the training data: how many rows count, and what the fit leaves of them."""
+
+    n: int
+    deviance: Deviance
 
 
 class IntervalMixin:
@@ -52,6 +60,7 @@ class IntervalMixin:
     sigma2_: float
     status_: Status
     random_state: Any
+    intercept_: float
     _fitted: Fitted
     _training: Training
 
@@ -120,6 +129,32 @@ class IntervalMixin:
         z = half_width(level)
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
 
+    def intercept_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Vector:
+        """Return the interval of the intercept: of the linear predictor where every column is zero.
+
+        Parameters
+        ----------
+        level, method, **options
+            As in `coef_interval`.
+
+        Returns
+        -------
+        array of shape (2,)
+        """
+        check_is_fitted(self)
+        level = check_level(level)
+        if self._by_posterior(method, options):
+            return self._interval_draws(options).interval(level, of="intercept")
+        reach = half_width(level) * self.intercept_std_
+        return np.array([self.intercept_ - reach, self.intercept_ + reach])
+
+    @property
+    def intercept_std_(self) -> float:
+        """The standard deviation of the intercept, given the selection as those of the coefficients."""
+        if "_fitted" not in self.__dict__:
+            raise AttributeError("intercept_std_ is there after fit")
+        return self._fitted.intercept_std
+
     def sample_posterior(self, **options: Any) -> Posterior:
         """Draw from the posterior of which this fit is the mode, with the same prior, for the same data.
 
@@ -147,7 +182,17 @@ class IntervalMixin:
     def __getstate__(self) -> Any:
         """Leave the training data and the draws out of copies: they are large, and seldom needed."""
         state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_training", "_sampled")}
+        kept = {"_kept": self._keep()} if "_training" in state else {}
+        return {name: state[name] for name in state if name not in ("_training", "_sampled")} | kept
+
+    def _keep(self) -> Kept | None:
+        """Return what is kept of the training data, computed when it is first asked for."""
+        training = self.__dict__.get("_training")
+        if training is None:
+            return self.__dict__.get("_kept")
+        rows = training.rows
+        eta = self._fitted.linear_predictor(rows.columns) + rows.offset
+        return Kept(rows.y.size, deviance(self.family_, rows.y, eta, rows.counts))
 
     def _by_posterior(self, method: Any, options: dict[str, Any]) -> bool:
         """Tell whether draws are to be taken; options without them are a mistake."""

@@ -203,7 +203,7 @@ def _name(model: Estimator, X: Any, columns: Columns) -> None:
     remember_columns(model, X, columns.shape[1])
     if isinstance(model, HorseshoeClassifier):
         hand_down_names(model, model.estimators_)
-        model._store()
+        model._gather()
     else:
         hand_down_names(model, [model])
 

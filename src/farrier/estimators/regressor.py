@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_number
@@ -15,6 +15,7 @@ from farrier.data.known import check_known
 from farrier.data.rows import known_rows
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.chance import ChanceMixin
+from farrier.estimators.described import Described
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
 from farrier.estimators.saving import Saved
@@ -28,8 +29,11 @@ from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
 
+if TYPE_CHECKING:
+    from farrier.report.statistics import FitStatistics
 
-class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, BaseEstimator):
+
+class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, Described):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -283,15 +287,19 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
 
-    def summary(self, level: float = 0.95, method: str = "auto") -> Any:
-        """Return a data frame: feature, coef, std, lower, upper, shrinkage, selected.
+    def summary(self, level: float = 0.95, exponentiate: bool = False, method: str = "auto") -> Any:
+        """Return a data frame: feature, coef, std, lower, upper, per_sd, shrinkage, selected.
 
-        Needs pandas, which the extra ``farrier[pandas]`` installs.
+        The first row is the intercept, which is never "selected". ``per_sd`` is the effect of one standard
+        deviation of the column. Needs pandas, which the extra ``farrier[pandas]`` installs.
 
         Parameters
         ----------
         level : float, default=0.95
             The coverage of the interval.
+        exponentiate : bool, default=False
+            Whether to add ``odds_ratio`` or ``rate_ratio``, the exponential of ``coef``, and to give
+            ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
         method : {"auto", "mode", "posterior"}, default="auto"
             Of the interval, as in `coef_interval`.
 
@@ -299,9 +307,10 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         -------
         pandas.DataFrame
         """
-        from farrier.report.tables import coefficient_table
+        from farrier.report.tables import frame, mode_columns
 
-        return coefficient_table(self, level, method)
+        check_is_fitted(self)
+        return frame(mode_columns(self, level, exponentiate, method))
 
     @property
     def expected_by_chance_(self) -> float:
@@ -309,6 +318,23 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         if "_fitted" not in self.__dict__:
             raise AttributeError("expected_by_chance_ is there after fit")
         return expected_by_chance(self._fitted)
+
+    def _statistics(self) -> FitStatistics:
+        from farrier.report.statistics import FitStatistics
+
+        kept = self._keep()
+        return FitStatistics(
+            n=0 if kept is None else kept.n,
+            p=self.n_features_in_,
+            n_selected=int(self.support_.sum()),
+            family=type(self.family_).__name__,
+            has_noise=self.family_.has_dispersion,
+            deviance=None if kept is None else kept.deviance,
+            status=self.status_,
+            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
+            n_iter=self.n_iter_,
+            expected_by_chance=self.expected_by_chance_,
+        )
 
     def _start(self, n_columns: int) -> str | Earlier:
         warm = self.warm_start and hasattr(self, "coef_")

@@ -194,14 +194,15 @@ def _encoded_fit(model: Any) -> Any:
 
     parts = getattr(model, "estimators_", [model])
     names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
-    cls = Averages if _is_adaptive(type(model).__name__) else Modes
-    found = cls(
+    found = (
         model.n_features_in_,
         None if names is None else tuple(map(str, names)),
         None if classes is None else Labels.of(classes),
         tuple(portable(part._fitted) for part in parts),
     )
-    return REGISTRY.encode(found, cls, "fitted")
+    if _is_adaptive(type(model).__name__):
+        return REGISTRY.encode(Averages(*found), Averages, "fitted")
+    return REGISTRY.encode(Modes(*found, tuple(part._keep() for part in parts)), Modes, "fitted")
 
 
 def _decoded(content: dict[str, Any]) -> Any:
@@ -237,6 +238,8 @@ def _check_whole(model: Any, fitted: Any) -> None:
     wanted = 1 if classes is None or len(classes.values) == 2 else len(classes.values)
     if len(fitted.regressions) != wanted:
         raise ValueError(f"fitted.regressions: {len(fitted.regressions)} are there, where {wanted} belong")
+    if len(getattr(fitted, "kept", fitted.regressions)) != wanted:
+        raise ValueError(f"fitted.kept: {len(fitted.kept)} are there, where {wanted} belong")
     names = fitted.feature_names
     if names is not None and (len(names) != n_columns):
         raise ValueError(f"fitted.feature_names: {len(names)} names for {n_columns} columns")
@@ -256,5 +259,7 @@ def _restore(model: Any, fitted: Any) -> None:
             one.feature_names_in_ = np.array(fitted.feature_names, dtype=object)
     for part, regression in zip(parts, fitted.regressions, strict=True):
         part._store(regression)
+    for part, kept in zip(parts, getattr(fitted, "kept", ()), strict=False):
+        part._kept = kept
     if fitted.classes is not None:
         model._gather()

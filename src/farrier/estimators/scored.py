@@ -13,6 +13,7 @@ from farrier.data.validation import check_y
 from farrier.estimators.ending import weigh
 from farrier.estimators.selector import check_new
 from farrier.families import Family, resolve_family
+from farrier.families.deviance import deviance
 
 
 class Scored:
@@ -73,16 +74,7 @@ class Scored:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
 
             return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
-        mean = np.full_like(response, float(weights @ response / weights.sum()))
-        family = self.family_
-        losses = [
-            float(weights @ family.neg_log_likelihood(response, at, self.sigma2_))
-            for at in (eta, family.link(mean), family.link(response))
-        ]
-        fit, null, perfect = losses
-        if null <= perfect:  # y is constant
-            return 1.0 if fit <= perfect else 0.0
-        return 1.0 - (fit - perfect) / (null - perfect)
+        return deviance(self.family_, response, eta, weights).explained
 
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None

@@ -11,6 +11,7 @@ from scipy import special
 
 from farrier._types import Vector
 from farrier.families.base import (
+    WEIGHT_FLOOR,
     Family,
     Working,
     best_positive,
@@ -181,7 +182,8 @@ class StudentT(Location):
         Of rows that are repeated only the sum of their precisions matters, a gamma variate too.
         """
         rate = 0.5 * (self.df_ + (y - eta) ** 2 / sigma2)
-        return Working(rng.standard_gamma(0.5 * (self.df_ + 1.0) * counts) / rate, y)
+        precision = rng.standard_gamma(0.5 * (self.df_ + 1.0) * counts) / rate
+        return Working(np.maximum(precision, WEIGHT_FLOOR**2), y)  # of tiny counts all may underflow
 
     def redraw(
         self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._checks import check_number, check_random_state
+from farrier._checks import check_jobs, check_number, check_random_state
 from farrier._types import Matrix
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
@@ -66,7 +66,7 @@ def draw(
         model,
         plan,
         lambda piece: _in_units(piece, units),
-        _check_jobs(extras.n_jobs),
+        check_jobs(extras.n_jobs),
         _reporter(extras.progress, need),
         file.save if file is not None else None,
     )
@@ -85,13 +85,6 @@ def _checkpoint(rows: Rows, plan: Plan, extras: Extras, spec: dict[str, Any]) ->
         raise TypeError(f"checkpoint={extras.checkpoint!r} must be the path of a file")
     data = digest_of(*rows.columns.digest(), rows.y, rows.counts, rows.offset)
     return Checkpoint(extras.checkpoint, _describe(spec, plan, extras), data)
-
-
-def _check_jobs(n_jobs: Any) -> int | None:
-    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or None")
-    return None if n_jobs is None else int(n_jobs)
 
 
 def _describe(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, str]:

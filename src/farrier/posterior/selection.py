@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dnrm2
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Mask, Matrix, Vector
@@ -237,10 +238,10 @@ def _residuals(x: Matrix, target: Vector, supports: Iterator[Mask]) -> Iterator[
             held, basis, residual = np.zeros_like(held), basis[:, :0], target
         for column in np.flatnonzero(support & ~held):
             left = x[:, column]
-            length = np.sqrt(left @ left)
+            length = dnrm2(left)
             for _ in range(2):  # twice is enough for full precision
                 left = left - basis @ (basis.T @ left)
-            if (rest := np.sqrt(left @ left)) > DEPENDENT * length:
+            if (rest := dnrm2(left)) > DEPENDENT * length:
                 basis = np.column_stack([basis, left / rest])
                 residual = residual - basis[:, -1] * (basis[:, -1] @ residual)
         held = support

@@ -20,6 +20,8 @@ CHARACTER, ENTRY = 0.08, 1.75
 """Inches that a character of a label takes, about, and an entry of a legend."""
 BOTTOM = -0.8
 """Where the axes of coefficients begin; the first is at 0, the next at 1."""
+LITTLE, LARGE = 1e-3, 1e6
+"""Between these, numbers at ticks are as Matplotlib writes them."""
 LONGEST = 30
 """Characters of a name; of a longer one the beginning and the end are shown."""
 
@@ -58,15 +60,29 @@ def finish(ax: Any, n_lines: int, *title: str) -> Any:
 
     The legend has a strip of its own above the uppermost coefficient.
     """
-    ax.set_title("\n".join(line for line in title if line), fontsize="medium")
+    put_title(ax, *title)
+    put_legend(ax, BOTTOM, n_lines - 0.4)
+    plain_ticks(ax.xaxis)
+    return ax
+
+
+def put_title(ax: Any, *lines: str) -> None:
+    """Put lines above a picture, those that say something."""
+    ax.set_title("\n".join(line for line in lines if line), fontsize="medium")
+
+
+def put_legend(ax: Any, low: float, high: float, entry: float = ENTRY) -> None:
+    """Show what is between two heights, and the legend in a strip of its own above; ``entry`` is in inches.
+
+    The strip is there without a legend too, so that pictures side by side are alike.
+    """
     entries = len(ax.get_legend_handles_labels()[0])
     width, height = inches(ax)
-    across = max(1, min(entries, int(width / ENTRY)))
+    across = max(1, min(entries, int(width / entry)))
     strip = min(0.5, (0.15 + 0.2 * -(-entries // across)) / height)
-    ax.set_ylim(BOTTOM, BOTTOM + (n_lines - 0.4 - BOTTOM) / (1.0 - strip))
+    ax.set_ylim(low, low + (high - low) / (1.0 - strip))
     if entries:
         ax.legend(frameon=False, loc="upper left", ncols=across, fontsize="small", borderaxespad=0.2)
-    return ax
 
 
 def unit_of(family: Family, classes: Any = None, per: str = "one standard deviation") -> str:
@@ -141,6 +157,34 @@ def tick_logarithm(axis: Any, values: Any) -> None:
     axis.set_major_locator(few)
     axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def plain_ticks(*axes: Any) -> None:
+    """Write numbers that are very large or small whole at each tick, without a factor in a corner.
+
+    Examples
+    --------
+    >>> ax = new_axes(4.0, 3.0)
+    >>> ax.set_xlim(0.0, 4e11)
+    (0.0, 400000000000.0)
+    >>> plain_ticks(ax.xaxis)
+    >>> [ax.xaxis.get_major_formatter()(x) for x in (0.0, 1e11, 2.5e11)]
+    ['0', '1e11', '2.5e11']
+    """
+    ticker = require("matplotlib.ticker", extra="plot")
+    for axis in axes:
+        low, high = sorted(axis.get_view_interval())
+        largest_seen = max(abs(low), abs(high))
+        if LITTLE <= largest_seen < LARGE and (high - low) > LITTLE * largest_seen:
+            continue
+        digits = 3 + int(np.log10(max(largest_seen / max(high - low, 1e-300), 1.0)))
+        axis.set_major_formatter(ticker.FuncFormatter(lambda x, _, digits=digits: _plain(x, digits)))
+        axis.set_major_locator(ticker.MaxNLocator(5))
+
+
+def _plain(value: float, digits: int) -> str:
+    mantissa, _, exponent = f"{value:.{min(digits, 15)}g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
 def new_axes(width: float, height: float) -> Any:

@@ -52,8 +52,23 @@ class FittedModel(Protocol):
     def family_(self) -> Family:
         """The distribution of y."""
 
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether there is an intercept."""
+
+    @property
+    def intercept_(self) -> float:
+        """The linear predictor where every column is zero."""
+
+    @property
+    def intercept_std_(self) -> float:
+        """Its standard deviation."""
+
     def coef_interval(self, level: float = 0.95, method: str = ...) -> Matrix:
         """Return (lower, upper) of each coefficient."""
+
+    def intercept_interval(self, level: float = 0.95, method: str = ...) -> Vector:
+        """Return (lower, upper) of the intercept."""
 
 
 class FittedClasses(Protocol):
@@ -102,3 +117,51 @@ class FittedPath(Protocol):
     @property
     def warm_start(self) -> bool:
         """Whether each fit started at the one before."""
+
+
+def parts_of(model: Any) -> list[Any]:
+    """Return the regressions of which a fitted model is made: one, or one for each of several classes.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> parts_of(model) == [model]
+    True
+    >>> parts_of(HorseshoeRegressor())
+    Traceback (most recent call last):
+    ValueError: this HorseshoeRegressor is not fitted yet: call fit before
+    >>> parts_of("a")
+    Traceback (most recent call last):
+    TypeError: 'a' is no model of farrier: give a fitted HorseshoeRegressor, HorseshoeClassifier, or one \
+with CV
+    """
+    if not hasattr(model, "get_support"):
+        raise TypeError(
+            f"{model!r:.60} is no model of farrier: give a fitted HorseshoeRegressor, HorseshoeClassifier, "
+            "or one with CV"
+        )
+    if not hasattr(model, "coef_"):
+        raise ValueError(f"this {type(model).__name__} is not fitted yet: call fit before")
+    return list(getattr(model, "estimators_", [model]))
+
+
+def one_part(model: Any, asked: str) -> Any:
+    """Return the one regression of a model; of several classes, say how to draw one of them.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeClassifier
+    >>> model = HorseshoeClassifier().fit([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], list("aabbcc"))
+    >>> one_part(model, "plot_coefficients")
+    Traceback (most recent call last):
+    ValueError: the model has 3 classes, one against the rest: draw one of them, as in \
+plot_coefficients(model.estimators_[0])
+    """
+    parts = parts_of(model)
+    if len(parts) > 1:
+        raise ValueError(
+            f"the model has {len(parts)} classes, one against the rest: "
+            f"draw one of them, as in {asked}(model.estimators_[0])"
+        )
+    return parts[0]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from farrier._extras import require
+from farrier._types import Vector
+from farrier.families import Family
 from farrier.report.model import FittedClasses, FittedModel, FittedPath
+
+INTERCEPT = "(Intercept)"
+"""The name of the first row."""
 
 
 def feature_names(model: FittedModel | FittedClasses) -> list[str]:
@@ -23,8 +29,10 @@ def feature_names(model: FittedModel | FittedClasses) -> list[str]:
     return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def coefficient_table(model: FittedModel, level: float, method: str = "auto") -> Any:
-    """Return one row for each column of X, in the user's units and order.
+def mode_columns(
+    model: FittedModel, level: float = 0.95, exponentiate: bool = False, method: str = "auto"
+) -> dict[str, Any]:
+    """Return the columns of the table of a mode: the intercept, then each column of X in the user's units.
 
     Where columns are tied, ``alias_of`` names the one that stands for each.
 
@@ -32,96 +40,145 @@ def coefficient_table(model: FittedModel, level: float, method: str = "auto") ->
     --------
     >>> from farrier import HorseshoeRegressor
     >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
-    >>> list(coefficient_table(model, level=0.95).columns)
-    ['feature', 'coef', 'std', 'lower', 'upper', 'shrinkage', 'selected']
+    >>> found = mode_columns(model)
+    >>> list(found)
+    ['feature', 'coef', 'std', 'lower', 'upper', 'per_sd', 'shrinkage', 'selected']
+    >>> found["feature"].tolist(), found["coef"].round(2)
+    (['(Intercept)', 'x0'], array([1.83, 0.  ]))
     """
+    ratio = ratio_of(model.family_, exponentiate)
     interval = model.coef_interval(level, method=method)
-    pandas = require("pandas", extra="pandas")
-    table = pandas.DataFrame(
-        {
-            "feature": np.array(feature_names(model), dtype=object),
-            "coef": model.coef_,
-            "std": model.coef_std_,
-            "lower": interval[:, 0],
-            "upper": interval[:, 1],
-            "shrinkage": model.shrinkage_,
-            "selected": model.support_,
-        }
-    )
+    first = None
+    if model.fit_intercept:
+        first = (model.intercept_, model.intercept_std_, *model.intercept_interval(level, method=method))
+    numbers = np.column_stack([model.coef_, model.coef_std_, interval])
+    coef, std, lower, upper = (numbers if first is None else np.vstack([first, numbers])).T
+    per_sd = _below(first is not None, model.coef_ * model.scale_)
+    found = {
+        "feature": _features(model, first is not None),
+        "coef": coef,
+        "std": std,
+        **_ends(coef, lower, upper, per_sd, ratio),
+        "shrinkage": _below(first is not None, model.shrinkage_),
+        "selected": _below(first is not None, model.support_, False),
+    }
     if model.aliases_:
         lead = {str(later): str(first) for first, tied in model.aliases_.items() for later in tied}
-        names = table["feature"] if hasattr(model, "feature_names_in_") else map(str, range(len(table)))
-        table["alias_of"] = np.array([lead.get(str(name), "") for name in names], dtype=object)
-    return table
+        named = hasattr(model, "feature_names_in_")
+        names = feature_names(model) if named else map(str, range(model.coef_.size))
+        tied = np.array([lead.get(str(name), "") for name in names], dtype=object)
+        found["alias_of"] = _below(first is not None, tied, "")
+    return found
 
 
-def class_table(model: FittedClasses, level: float, method: str = "auto") -> Any:
-    """Return the rows of every class below each other, with the class in front.
-
-    Examples
-    --------
-    >>> from farrier import HorseshoeClassifier
-    >>> X = [[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]]
-    >>> class_table(HorseshoeClassifier().fit(X, list("aabbcc")), level=0.95, method="mode")["class"].tolist()
-    ['a', 'b', 'c']
-    """
-    pandas = require("pandas", extra="pandas")
-    tables = []
-    for label, regression in zip(model.classes_.tolist(), model.estimators_, strict=True):
-        table = coefficient_table(regression, level, method)
-        table["feature"] = np.array(feature_names(model), dtype=object)
-        table.insert(0, "class", [label] * len(table))
-        tables.append(table)
-    return pandas.concat(tables, ignore_index=True)
-
-
-def average_table(model: Any, level: float) -> Any:
-    """Return one row for each column of X: the average, its interval, inclusion, and the sparse answer.
+def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False) -> dict[str, Any]:
+    """Return the columns of the table of an average: its interval, inclusion, and the sparse answer.
 
     Examples
     --------
     >>> from farrier import HorseshoeRegressorCV
     >>> x = np.arange(20.0)
-    >>> table = average_table(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)), level=0.95)
-    >>> table.columns.tolist(), [name for name, _ in table.attrs["member_weights"]][:2]
-    (['feature', 'coef', 'lower', 'upper', 'inclusion', 'sparse_coef', 'selected'], ['mean', 'ridge'])
+    >>> found = average_columns(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> list(found)
+    ['feature', 'coef', 'lower', 'upper', 'per_sd', 'inclusion', 'sparse_coef', 'selected']
     """
-    interval = model.coef_interval(level)
-    pandas = require("pandas", extra="pandas")
-    table = pandas.DataFrame(
-        {
-            "feature": np.array(feature_names(model), dtype=object),
-            "coef": model.coef_,
-            "lower": interval[:, 0],
-            "upper": interval[:, 1],
-            "inclusion": model.inclusion_,
-            "sparse_coef": model.sparse_coef_,
-            "selected": model.support_,
-        }
+    ratio = ratio_of(model.family_, exponentiate)
+    interval, first = model.coef_interval(level), bool(model.fit_intercept)
+    coef = _below(first, model.coef_, model.intercept_)
+    lower, upper = (_below(first, ends) for ends in interval.T)
+    return {
+        "feature": _features(model, first),
+        "coef": coef,
+        **_ends(coef, lower, upper, _below(first, model.coef_ * model.scale_), ratio),
+        "inclusion": _below(first, model.inclusion_),
+        "sparse_coef": _below(first, model.sparse_coef_, model.sparse_intercept_),
+        "selected": _below(first, model.support_, False),
+    }
+
+
+def _ends(coef: Vector, lower: Vector, upper: Vector, per_sd: Vector, ratio: str | None) -> dict[str, Vector]:
+    """Return the ends of the intervals and the effects of one standard deviation, perhaps as ratios."""
+    found = {"lower": lower, "upper": upper, "per_sd": per_sd}
+    if ratio is None:
+        return found
+    with np.errstate(over="ignore"):  # an infinite ratio is a fair answer
+        return {ratio: np.exp(coef), **{name: np.exp(values) for name, values in found.items()}}
+
+
+def ratio_of(family: Family, exponentiate: Any = True) -> str | None:
+    """Return what exp of a coefficient is, "odds_ratio" or "rate_ratio"; None where nobody asked.
+
+    Examples
+    --------
+    >>> from farrier.families import Binomial, Gaussian, Poisson
+    >>> ratio_of(Binomial()), ratio_of(Poisson())
+    ('odds_ratio', 'rate_ratio')
+    >>> ratio_of(Gaussian())
+    Traceback (most recent call last):
+    ValueError: exponentiate=True is for log odds and logarithms of means, but coefficients of Gaussian are \
+changes of y itself: leave it out
+    """
+    if not isinstance(exponentiate, bool | np.bool_):
+        raise TypeError(f"exponentiate={exponentiate!r} must be True or False")
+    if not exponentiate:
+        return None
+    if has_ratios(family):
+        return "odds_ratio" if family.is_binary else "rate_ratio"
+    raise ValueError(
+        "exponentiate=True is for log odds and logarithms of means, but coefficients of "
+        f"{type(family).__name__} are changes of y itself: leave it out"
     )
-    table.attrs["member_weights"] = [(row.name, row.weight) for row in model.members_]
-    return table
 
 
-def average_class_table(model: Any, level: float) -> Any:
+def has_ratios(family: Family) -> bool:
+    """Tell whether exp of a coefficient is a ratio that has a name.
+
+    Examples
+    --------
+    >>> from farrier.families import Gaussian, Poisson
+    >>> has_ratios(Poisson()), has_ratios(Gaussian())
+    (True, False)
+    """
+    return bool(family.is_binary or family.log_link)
+
+
+def _features(model: Any, intercept: bool) -> Any:
+    return np.array([INTERCEPT] * intercept + feature_names(model), dtype=object)
+
+
+def _below(intercept: bool, values: Any, first: Any = np.nan) -> Any:
+    """Return what is said of the columns below what is said of the intercept, if there is one."""
+    if not intercept:
+        return np.array(values)
+    return np.concatenate([np.array([first], dtype=values.dtype), values])
+
+
+def frame(columns: dict[str, Any]) -> Any:
+    """Return columns as a data frame.
+
+    Examples
+    --------
+    >>> frame({"feature": ["a"], "coef": [1.0]}).shape
+    (1, 2)
+    """
+    return require("pandas", extra="pandas").DataFrame(columns)
+
+
+def class_frame(labels: Sequence[Any], tables: Sequence[dict[str, Any]]) -> Any:
     """Return the rows of every class below each other, with the class in front.
 
     Examples
     --------
-    >>> from farrier import HorseshoeClassifierCV
-    >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2], [2.0], [2.1], [2.2]]
-    >>> model = HorseshoeClassifierCV(cv=3).fit(X, list("aaabbbccc"))
-    >>> average_class_table(model, level=0.95)["class"].tolist()
-    ['a', 'b', 'c']
+    >>> part = {"feature": ["a"], "coef": [1.0]}
+    >>> class_frame(["x", "y"], [part, part])["class"].tolist()
+    ['x', 'y']
     """
-    pandas = require("pandas", extra="pandas")
-    tables = []
-    for label, regression in zip(model.classes_.tolist(), model.estimators_, strict=True):
-        table = average_table(regression, level)
-        table.attrs = {}
-        table.insert(0, "class", [label] * len(table))
-        tables.append(table)
-    return pandas.concat(tables, ignore_index=True)
+    parts = []
+    for label, columns in zip(labels, tables, strict=True):
+        part = frame(columns)
+        part.insert(0, "class", [label] * len(part))
+        parts.append(part)
+    return require("pandas", extra="pandas").concat(parts, ignore_index=True)
 
 
 def path_table(path: FittedPath) -> Any:

@@ -1,0 +1,165 @@
+"""The command ``farrier fit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from farrier.cli import options as given
+from farrier.cli.shared import command_line, json_text, progress_on, said_warnings, standard_output, told
+
+if TYPE_CHECKING:
+    from farrier.cli.answer import Answer
+    from farrier.intake.ask import Question
+
+EXAMPLES = """
+Examples:
+
+  farrier fit diabetes --target progression
+
+  farrier fit patients.csv --target died --report report.html --model model.json
+
+  farrier fit claims.parquet --formula 'claims ~ age*region + log(power)' --exposure years
+
+  zcat big.csv.gz | farrier fit - --target y --missing drop --json > answer.json
+"""
+
+
+def fit(
+    data: given.Data,
+    target: given.Target = None,
+    family: given.FamilyName = None,
+    formula: given.FormulaText = None,
+    missing: given.MissingWay = given.Missing.error,
+    weights: given.Weights = None,
+    offset: given.Offset = None,
+    exposure: given.Exposure = None,
+    drop: given.Drop = None,
+    column: given.Columns = None,
+    categorical: given.Categorical = None,
+    numeric: given.Numeric = None,
+    mode: Annotated[
+        bool,
+        typer.Option(
+            "--mode",
+            help="The paper's single sparse mode instead of the average that adapts to the sparsity.",
+            rich_help_panel=given.MODEL,
+        ),
+    ] = False,
+    posterior: Annotated[
+        bool,
+        typer.Option(
+            "--posterior",
+            help="The single mode, with intervals from draws of the whole posterior.",
+            rich_help_panel=given.MODEL,
+        ),
+    ] = False,
+    level: given.Level = 0.95,
+    cv: Annotated[
+        int, typer.Option(min=2, help="Folds of the cross-validation.", rich_help_panel=given.MODEL)
+    ] = 10,
+    seed: given.Seed = 0,
+    jobs: given.Jobs = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Write the model to this file, for farrier predict.", rich_help_panel=given.OUTPUT),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a report to this HTML file.", rich_help_panel=given.OUTPUT),
+    ] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Say which columns matter for the target, by how much, and how sure that is."""
+    from farrier.cli.answer import as_plain, print_answer
+    from farrier.cli.fitting import Wishes, ask_of, check_folder, fit_question, make_estimator
+
+    with told(ValueError), said_warnings():
+        if mode and posterior:
+            raise ValueError("--mode and --posterior are two answers: ask for one of them")
+        for path in (model, report):
+            check_folder(path)
+        wishes = Wishes(
+            *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
+            *(tuple(column) if column else None, tuple(categorical or ()), tuple(numeric or ())),
+        )
+        question = ask_of(data, wishes)
+        averaged = not (mode or posterior)
+        extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
+        estimator = make_estimator(question, averaged, random_state=seed, **extra)
+        with progress_on("fit", patient=True) as show:
+            fitted, seconds = fit_question(question, estimator, show)
+        answer = _answer(fitted, question, level, "posterior" if posterior else "auto")
+        written = _write(answer, question, model, report, seconds)
+        if as_json:
+            typer.echo(json_text(as_plain(answer) | {"files": written}))
+        else:
+            console = standard_output()
+            print_answer(console, answer)
+            for what, name in written.items():
+                console.print(
+                    f"\n{what.capitalize()} written to {name}", soft_wrap=True, highlight=False, markup=False
+                )
+
+
+def _answer(fitted: Any, question: Question, level: float, method: str) -> Answer:
+    from farrier.cli.answer import Answer
+
+    facts = {
+        "source": question.name,
+        "family": question.family,
+        "rows_read": question.rows_read,
+        "rows_dropped": question.rows_dropped,
+        "cells_imputed": question.cells_imputed,
+        "dropped_columns": question.dropped_columns,
+    }
+    return Answer(
+        *(fitted, level, question.target, question.terms, method, question.notes, question.warnings, facts)
+    )
+
+
+def _write(
+    answer: Answer, question: Question, model: Path | None, report: Path | None, seconds: float
+) -> dict[str, str]:
+    """Write what is asked for; return where each is."""
+    written = {}
+    if model is not None:
+        from farrier.estimators.saving import save_model
+
+        written["model"] = str(save_model(answer.model, model, recipe=question.recipe.to_plain()))
+    if report is not None:
+        from farrier.files import write_text
+
+        written["report"] = str(write_text(report, _page(answer, question, seconds)))
+    return written
+
+
+def _page(answer: Answer, question: Question, seconds: float) -> str:
+    from farrier.intake.told import encodings_of, fillings_of
+    from farrier.report.page.build import Asked, build_page
+    from farrier.report.page.html import render
+
+    recipe = question.recipe
+    facts = [("Rows read", f"{question.rows_read:,}")] if question.rows_dropped else []
+    facts += [("Rows dropped", f"{question.rows_dropped:,}")] if question.rows_dropped else []
+    asked = Asked(
+        question.X,
+        question.y,
+        question.weights,
+        question.offset,
+        question.exposure,
+        target=question.target,
+        source=question.name,
+        terms=question.terms,
+        dropped=tuple(question.dropped_columns.items()),
+        encoded=encodings_of(recipe),
+        imputed=fillings_of(recipe),
+        notes=question.notes,
+        warnings=question.warnings,
+        facts=facts,
+        command=command_line(),
+        seconds=seconds,
+    )
+    return render(build_page(answer.model, asked, answer.level, answer.method))

@@ -1,0 +1,124 @@
+"""From DATA and its options to a fitted model: what the commands that fit have in common."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from farrier.cli.shared import notice
+
+if TYPE_CHECKING:
+    from farrier.intake.ask import Question
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user wishes of the data: the arguments of `farrier.intake.ask.ask`.
+
+    Examples
+    --------
+    >>> Wishes(target="progression").as_options()["missing"]
+    'error'
+    """
+
+    target: str | None
+    family: str | None = None
+    formula: str | None = None
+    missing: str = "error"
+    weights: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
+    drop: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+    categorical: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+
+    def as_options(self) -> dict[str, Any]:
+        """Return them by name."""
+        return dict(self.__dict__)
+
+
+def ask_of(data: str, wishes: Wishes) -> Question:
+    """Read the data, and return what is asked of them."""
+    from farrier.intake.ask import ask
+    from farrier.intake.read import read_table
+
+    table = read_table(data, stdin=sys.stdin.buffer if data == "-" else None)
+    return ask(table, **wishes.as_options())
+
+
+def check_folder(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before anything takes time.
+
+    Examples
+    --------
+    >>> check_folder(Path("not-there") / "model.json")
+    Traceback (most recent call last):
+    ValueError: not-there is no folder: make it before, or write model.json elsewhere
+    """
+    if path is None:
+        return
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: give the name of a file in it")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent} is no folder: make it before, or write {path.name} elsewhere")
+
+
+def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
+    """Return the estimator for a question: the average, or the single mode of the paper."""
+    import farrier
+
+    classes = question.family == "classes"
+    name = ("HorseshoeClassifier" if classes else "HorseshoeRegressor") + ("CV" if averaged else "")
+    family = {} if classes else {"family": question.family}
+    return getattr(farrier, name)(fit_intercept=question.fit_intercept, **family, **options)
+
+
+def fit_question(
+    question: Question, model: Any, progress: Callable[[int, int], None] | None = None
+) -> tuple[Any, float]:
+    """Fit the model; return it, and how many seconds that took."""
+    known = {"sample_weight": question.weights, "offset": question.offset, "exposure": question.exposure}
+    given = {name: values for name, values in known.items() if values is not None}
+    if question.family == "classes" and "exposure" in given:
+        raise ValueError("an exposure is for counts: classes have none")
+    if progress is not None and hasattr(model, "members"):
+        parts = 1 if len(question.classes) <= 2 else len(question.classes)
+        model.set_params(callback=Steps(progress, parts))
+    start = time.perf_counter()
+    model.fit(question.X, question.y, **given)
+    seconds = time.perf_counter() - start
+    if "callback" in model.get_params():
+        model.set_params(callback=None)
+    return model, seconds
+
+
+class Steps:
+    """Counts what members are done, over several regressions.
+
+    Examples
+    --------
+    >>> from farrier.adaptive.fit import Progress
+    >>> steps = Steps(lambda done, total: print(done, total), parts=2)
+    >>> for done in (1, 2):
+    ...     steps(Progress("mean", done, 2))
+    1 4
+    2 4
+    """
+
+    def __init__(self, progress: Callable[[int, int], None], parts: int) -> None:
+        self.progress, self.parts, self.done = progress, parts, 0
+
+    def __call__(self, step: Any) -> None:
+        """Go on by one."""
+        self.done += 1
+        self.progress(self.done, self.parts * step.total)
+
+
+def warn_quietly(text: str) -> None:
+    """Pass a warning of the library on, without the line of code that it comes from."""
+    notice(f"farrier: {text}")

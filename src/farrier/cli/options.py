@@ -1,0 +1,119 @@
+"""The options that commands share, with their help: what is asked of which data."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DATA, MODEL, OUTPUT = "What is asked", "How it is fitted", "What is written"
+"""The panels of the help."""
+
+
+class Missing(StrEnum):
+    """What to do with missing values."""
+
+    error = "error"
+    drop = "drop"
+    impute = "impute"
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A CSV, TSV, Parquet or Feather file; - for standard input; or a built-in set: diabetes, "
+        "breast_cancer, wine, iris.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="The column to explain.", rich_help_panel=DATA),
+]
+FamilyName = Annotated[
+    str | None,
+    typer.Option(
+        "--family",
+        metavar="NAME",
+        help="gaussian, student_t, laplace, poisson, negative_binomial, or classes; guessed from the target "
+        "by default, and said.",
+        rich_help_panel=DATA,
+    ),
+]
+FormulaText = Annotated[
+    str | None,
+    typer.Option("--formula", metavar="TEXT", help="Such as 'y ~ a*b + log(c)'.", rich_help_panel=DATA),
+]
+MissingWay = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        help="What to do with missing values: refuse them, drop the rows, or fill in the median or the most "
+        "frequent level.",
+        rich_help_panel=DATA,
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="COLUMN", help="How often each row counts.", rich_help_panel=DATA),
+]
+Offset = Annotated[
+    str | None,
+    typer.Option(
+        "--offset", metavar="COLUMN", help="A known part of the linear predictor.", rich_help_panel=DATA
+    ),
+]
+Exposure = Annotated[
+    str | None,
+    typer.Option(
+        "--exposure", metavar="COLUMN", help="What counts are proportional to.", rich_help_panel=DATA
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop", metavar="COLUMN", help="Leave this column out; may be repeated.", rich_help_panel=DATA
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="COLUMN", help="Use only these columns; repeated.", rich_help_panel=DATA
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        metavar="COLUMN",
+        help="Numbers that are names of groups; repeated.",
+        rich_help_panel=DATA,
+    ),
+]
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--numeric", metavar="COLUMN", help="Take this column as numbers; repeated.", rich_help_panel=DATA
+    ),
+]
+Level = Annotated[
+    float,
+    typer.Option("--level", min=0.01, max=0.9999, help="The coverage of intervals.", rich_help_panel=MODEL),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of folds and draws.", rich_help_panel=MODEL)]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, help="Threads or processes; the answer is the same.", rich_help_panel=MODEL
+    ),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print JSON for other programs, and nothing else.", rich_help_panel=OUTPUT),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A file that farrier fit --model wrote.", show_default=False)
+]

@@ -1,0 +1,118 @@
+"""The command ``farrier predict``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from farrier.cli import options as given
+from farrier.cli.shared import notice, said_warnings, told
+
+EXAMPLES = """
+Examples:
+
+  farrier predict model.json new.csv
+
+  farrier predict model.json new.csv --out predictions.csv --keep patient
+"""
+
+
+def predict(
+    model: given.ModelFile,
+    data: given.Data,
+    out: Annotated[
+        Path | None, typer.Option(help="Write to this CSV file instead of standard output.")
+    ] = None,
+    level: given.Level = 0.95,
+    missing: Annotated[
+        given.Missing | None,
+        typer.Option(help="What to do with missing values; as in the fit by default."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column of DATA to write beside the prediction; repeated."),
+    ] = None,
+) -> None:
+    """Predict new rows: a CSV with the row, the prediction and its interval, or probabilities of classes.
+
+    Columns are matched by name, whatever their order.
+    """
+    from farrier.cli.fitting import check_folder
+    from farrier.estimators.saving import load_model
+    from farrier.files import csv_text, write_text
+    from farrier.intake.read import read_table
+
+    with told(ValueError), said_warnings():
+        check_folder(out)
+        found = load_model(model)
+        table = read_table(data, stdin=sys.stdin.buffer if data == "-" else None)
+        rows = _new_rows(found, table, None if missing is None else missing.value)
+        kept = _kept(table.frame, keep or [], rows.numbers)
+        predicted = {"row": rows.numbers + 1} | kept | _predicted(found, rows, level)
+        for note in (*table.notes, *rows.notes):
+            notice(note)
+        text = csv_text(
+            tuple(predicted), zip(*(column.tolist() for column in predicted.values()), strict=True)
+        )
+        if out is None:
+            sys.stdout.write(text)
+        else:
+            write_text(out, text)
+            notice(f"{len(rows.numbers):,} predictions written to {out}")
+
+
+class NewRows:
+    """The rows of a table as a model takes them; ``numbers`` says which of the table they are, from 0."""
+
+    def __init__(self, X: Any, numbers: Any, known: dict[str, Any], notes: tuple[str, ...]) -> None:
+        self.X, self.numbers, self.known, self.notes = X, numbers, known, notes
+
+
+def _new_rows(model: Any, table: Any, missing: str | None) -> NewRows:
+    import numpy as np  # late: the help comes at once
+
+    from farrier.intake.recipe import Recipe
+
+    n = len(table.frame)
+    if model.recipe_ is None:
+        return NewRows(_by_name(model, table), np.arange(n), {}, ())
+    applied = Recipe.from_plain(model.recipe_).apply(table.frame, missing)
+    left = np.setdiff1d(np.arange(n), np.array(applied.dropped, dtype=int) - 1)
+    known = {"offset": applied.offset, "exposure": applied.exposure}
+    given_ones = {name: values for name, values in known.items() if values is not None}
+    return NewRows(applied.X, left, given_ones, applied.notes)
+
+
+def _by_name(model: Any, table: Any) -> Any:
+    """Return the columns of a model that was saved in Python: by name, if it knows names."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return table.frame.to_numpy()
+    absent = [name for name in names if name not in table.frame.columns]
+    if absent:
+        few = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
+        raise ValueError(f"{table.name} lacks columns of the model: {few}")
+    return table.frame[list(names)]
+
+
+def _kept(frame: Any, names: list[str], rows: Any) -> dict[str, Any]:
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(f"--keep {name}: there is no such column")
+    return {name: frame[name].iloc[rows].astype(object) for name in names}
+
+
+def _predicted(model: Any, rows: NewRows, level: float) -> dict[str, Any]:
+    """Return the columns of the output."""
+    if hasattr(model, "classes_"):
+        offset = {name: values for name, values in rows.known.items() if name == "offset"}
+        shares = model.predict_proba(rows.X, **offset)
+        columns = {f"p({label})": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
+        return {"prediction": model.predict(rows.X, **offset), **columns}
+    method = {} if hasattr(model, "members_") else {"method": "mode"}
+    interval = model.predict_interval(rows.X, level=level, **method, **rows.known)
+    prediction = model.predict(rows.X, **rows.known)
+    return {"prediction": prediction, "lower": interval[:, 0], "upper": interval[:, 1]}

@@ -1,0 +1,130 @@
+"""The command ``farrier sample``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from farrier.cli import options as given
+from farrier.cli.shared import json_text, said_warnings, standard_output, told
+
+MOST = 30
+"""So many columns are printed, the surest first; --json has all."""
+SHOWN = ("mean", "std", "lower", "upper", "sign_probability", "ess_bulk", "rhat")
+HEADINGS = ("mean", "sd", "from", "to", "P(sign)", "ESS", "R-hat")
+EXAMPLES = """
+Examples:
+
+  farrier sample diabetes --target progression
+
+  farrier sample patients.csv --target died --draws 4000 --out draws.csv
+"""
+
+
+def sample(
+    data: given.Data,
+    target: given.Target = None,
+    family: given.FamilyName = None,
+    formula: given.FormulaText = None,
+    missing: given.MissingWay = given.Missing.error,
+    weights: given.Weights = None,
+    offset: given.Offset = None,
+    exposure: given.Exposure = None,
+    drop: given.Drop = None,
+    column: given.Columns = None,
+    categorical: given.Categorical = None,
+    numeric: given.Numeric = None,
+    draws: Annotated[
+        int, typer.Option(min=1, help="Draws of each chain.", rich_help_panel=given.MODEL)
+    ] = 1000,
+    warmup: Annotated[
+        int, typer.Option(min=0, help="Draws before them that are thrown away.", rich_help_panel=given.MODEL)
+    ] = 1000,
+    chains: Annotated[int, typer.Option(min=1, help="Chains.", rich_help_panel=given.MODEL)] = 4,
+    level: given.Level = 0.95,
+    seed: given.Seed = 0,
+    jobs: given.Jobs = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the draws to this file: .csv, one row a draw, or .npz, arrays with the chain first.",
+            rich_help_panel=given.OUTPUT,
+        ),
+    ] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Draw from the whole posterior: means, intervals, how sure each sign is, and whether chains agree."""
+    from farrier.cli.fitting import Wishes, ask_of, check_folder, fit_question, make_estimator
+
+    with told(ValueError), said_warnings():
+        check_folder(out)
+        if out is not None and out.suffix not in (".csv", ".npz"):
+            raise ValueError(f"--out {out}: the name must end in .csv or .npz")
+        wishes = Wishes(
+            *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
+            *(tuple(column) if column else None, tuple(categorical or ()), tuple(numeric or ())),
+        )
+        question = ask_of(data, wishes)
+        model, _ = fit_question(question, make_estimator(question, averaged=False, random_state=seed))
+        posterior = model.sample_posterior(n_draws=draws, n_warmup=warmup, n_chains=chains, n_jobs=jobs)
+        if out is not None:
+            _write_draws(posterior, out)
+        table = posterior.summary(level)
+        if as_json:
+            from farrier.cli.answer import plain
+
+            rows = plain(table.to_dict("records"))
+            typer.echo(json_text({"target": question.target, "notes": list(question.notes), "columns": rows}))
+            return
+        _print(question, posterior, table, level, out)
+
+
+def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | None) -> None:
+    import numpy as np  # late: the help comes at once
+
+    from farrier.report.digits import significant
+
+    console = standard_output()
+    for note in question.notes:
+        console.print(Text(note, style="dim"))
+    chains, draws, _ = posterior.coef.shape
+    said = f"The posterior of {question.target}, from {chains} chains of {draws} draws"
+    console.print(Text(f"{said}; intervals of {level:.6g}."))
+    surest = np.abs(table["mean"]) / table["std"].where(table["std"] > 0.0, np.inf)
+    order = np.argsort(-surest, kind="stable")
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    grid.add_column("column", overflow="fold", min_width=6)
+    for name in HEADINGS:
+        grid.add_column(name, justify="right", no_wrap=True)
+    for row in table.iloc[order[:MOST]].to_dict("records"):
+        grid.add_row(Text(str(row["feature"])), *(significant(float(row[name])) for name in SHOWN))
+    console.print(grid)
+    if len(table) > MOST:
+        console.print(Text(f"  The {MOST} surest of {len(table):,} columns.", style="dim"))
+    if out is not None:
+        console.print(Text(f"Draws written to {out}"), soft_wrap=True)
+
+
+def _write_draws(posterior: Any, out: Path) -> None:
+    import numpy as np
+
+    from farrier.files import csv_text, write_file, write_text
+
+    chains, draws, _ = posterior.coef.shape
+    scalars = {name: getattr(posterior, name) for name in ("intercept", "tau2", "sigma2")}
+    if out.suffix == ".npz":
+        names = np.array([str(name) for name in posterior.feature_names])
+        write_file(out, lambda file: np.savez(file, coef=posterior.coef, feature_names=names, **scalars))
+        return
+    header = ("chain", "draw", *scalars, *(f"coef[{name}]" for name in posterior.feature_names))
+    rows = (
+        (c, d, *(values[c, d] for values in scalars.values()), *posterior.coef[c, d].tolist())
+        for c in range(chains)
+        for d in range(draws)
+    )
+    write_text(out, csv_text(header, rows))

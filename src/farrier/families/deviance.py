@@ -1,0 +1,61 @@
+"""How much of a response a linear predictor explains."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.families.base import Family
+
+
+class Deviance(NamedTuple):
+    """The deviance that a fit leaves, and that of the mean of y.
+
+    Of families with a noise variance these are sums of squares in units of the latter: ``total`` is 1, or 0
+    where y is constant.
+    """
+
+    left: float
+    total: float
+
+    @property
+    def explained(self) -> float:
+        """The share that is explained: R^2, or D^2 for families without a noise variance."""
+        if self.total <= 0.0:
+            return 1.0 if self.left <= 0.0 else 0.0
+        return 1.0 - self.left / self.total
+
+
+def deviance(family: Family, y: Vector, eta: Vector, weights: Vector) -> Deviance:
+    """Return the deviance of ``y`` at ``eta``, and at the mean of y.
+
+    Examples
+    --------
+    >>> from farrier.families import Gaussian
+    >>> y = np.array([1.0, 2.0, 3.0])
+    >>> deviance(Gaussian(), y, np.array([1.0, 2.0, 2.0]), np.ones(3)).explained
+    0.5
+    """
+    if family.has_dispersion:
+        return _squares(y, family.mean(eta), weights)
+    mean = np.full_like(y, float(weights @ y / weights.sum()))
+    fit, null, perfect = (
+        float(weights @ family.neg_log_likelihood(y, at, 1.0))
+        for at in (eta, family.link(mean), family.link(y))
+    )
+    return Deviance(2.0 * (fit - perfect), 2.0 * (null - perfect))
+
+
+def _squares(y: Vector, fit: Vector, weights: Vector) -> Deviance:
+    """Return sums of squares, in units in which none is out of range."""
+    power = int(np.frexp(np.abs(y).max(initial=0.0))[1])  # powers of two change no digit
+    y, fit = np.ldexp(y, -power), np.ldexp(fit, -power)
+    around = y - np.average(y, weights=weights)
+    spread = float(np.abs(around).max(initial=0.0))
+    if spread <= 1e-14:  # the rounding of the mean is all that varies
+        return Deviance(float(weights @ (y - fit) ** 2 > 1e-28 * weights.sum()), 0.0)
+    power = int(np.frexp(spread)[1])
+    total = float(weights @ np.ldexp(around, -power) ** 2)
+    return Deviance(float(weights @ np.ldexp(y - fit, -power) ** 2) / total, 1.0)

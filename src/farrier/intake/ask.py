@@ -1,0 +1,176 @@
+"""A table and what is asked of it: the question that an estimator can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from farrier._types import Vector
+from farrier.intake.columns import by_name, frame_of
+from farrier.intake.design import Design
+from farrier.intake.leaks import find_leaks
+from farrier.intake.prepare import prepare
+from farrier.intake.read import Table
+from farrier.intake.recipe import Recipe
+from farrier.intake.target import settle
+from farrier.intake.wish import Wish, checked
+from farrier.intake.words import TableError
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is fitted, and all that was decided on the way to it.
+
+    Attributes
+    ----------
+    X : pandas.DataFrame
+        Numbers; a level of a category is the column ``city=Berlin``.
+    y : array
+        The target: numbers, or labels where ``family`` is ``classes``.
+    weights, offset, exposure : array or None
+        One value a row.
+    family : str
+        The name of a family, or ``classes``.
+    classes : tuple
+        The labels; of two, the probability of the second is modelled.
+    recipe : Recipe
+        How new rows are encoded.
+    terms : dict
+        The user's column, or the term of the formula, that each column of X stands for.
+    notes : tuple of str
+        What was recognised, guessed, left out and filled in, in sentences.
+    warnings : tuple of str
+        What may be wrong with the table: columns that nearly determine the target.
+    fit_intercept : bool
+        False after ``- 1`` in a formula.
+    target, name : str
+        The column asked about, and what the table is called.
+    rows_read, rows_dropped, cells_imputed : int
+        How many rows came in and were left out, and how many values were filled in.
+    dropped_columns : dict
+        Columns left out, and why.
+    """
+
+    X: Any
+    y: Any
+    weights: Vector | None
+    offset: Vector | None
+    exposure: Vector | None
+    family: str
+    classes: tuple[Any, ...]
+    recipe: Recipe
+    terms: dict[str, str]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    fit_intercept: bool = True
+    target: str = ""
+    name: str = ""
+    rows_read: int = 0
+    rows_dropped: int = 0
+    cells_imputed: int = 0
+    dropped_columns: dict[str, str] = field(default_factory=dict)
+
+
+def ask(
+    table: Table,
+    target: str | None = None,
+    *,
+    family: str | None = None,
+    formula: str | None = None,
+    weights: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
+    missing: str = "error",
+    drop: Collection[str] = (),
+    categorical: Collection[str] = (),
+    numeric: Collection[str] = (),
+    columns: Sequence[str] | None = None,
+) -> Question:
+    """Return what is asked of a table, ready to fit.
+
+    Parameters
+    ----------
+    table : Table
+        From `read_table`.
+    target : str
+        The column to explain; a formula may name it instead.
+    family : str, optional
+        A family, or ``classes``; by default what the values of the target suggest, which is said.
+    formula : str, optional
+        As ``y ~ a * b + log(c)``.
+    weights, offset, exposure : str, optional
+        Columns that hold them.
+    missing : "error", "drop" or "impute"
+        What to do with missing values.
+    drop, columns : names, optional
+        Columns to leave out, or the only ones to use.
+    categorical, numeric : names, optional
+        Columns to take as categories or as numbers, whatever they look like.
+
+    Examples
+    --------
+    >>> from farrier.intake.read import read_table
+    >>> question = ask(read_table("diabetes"), "progression")
+    >>> question.X.shape, question.family
+    ((442, 10), 'gaussian')
+    >>> question.notes[-1]
+    'progression holds numbers: family gaussian (--family says otherwise)'
+    """
+    only = None if columns is None else tuple(columns)
+    wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))
+    return _answer(table, replace(wish, numeric=tuple(numeric), columns=only))
+
+
+def _answer(table: Table, wish: Wish) -> Question:
+    frame = by_name(table.frame)
+    wish, formula, features = checked(wish, list(frame.columns), table.name)
+    ready = prepare(frame, wish, formula, features)
+    target = settle(ready.target, wish.family, ready.known.get("exposure"))
+    recipe = Recipe(
+        str(wish.target),
+        target.family,
+        ready.ingredients,
+        encoded=(),
+        missing=wish.missing,
+        formula=None if formula is None else formula.text,
+        classes=target.classes,
+        weights=wish.weights,
+        offset=wish.offset,
+        exposure=wish.exposure,
+    )
+    design = recipe.design(ready.columns, np.flatnonzero(ready.kept))
+    encoded = design.names if formula is None else _varying(design)
+    X = frame_of(design, encoded, frame.index[ready.kept])
+    leaks = find_leaks(ready.columns, X.to_numpy(), encoded, target.y, str(wish.target))
+    return Question(
+        X,
+        target.y,
+        ready.known.get("weights"),
+        ready.known.get("offset"),
+        ready.known.get("exposure"),
+        family=target.family,
+        classes=target.classes,
+        recipe=replace(recipe, encoded=encoded, fit_intercept=design.fit_intercept),
+        terms={name: design.terms[name] for name in encoded},
+        notes=(*table.notes, *ready.notes, *target.notes),
+        warnings=tuple(leaks),
+        fit_intercept=design.fit_intercept,
+        target=str(wish.target),
+        name=table.name,
+        rows_read=len(frame),
+        rows_dropped=int((~ready.kept).sum()),
+        cells_imputed=ready.imputed,
+        dropped_columns=ready.dropped,
+    )
+
+
+def _varying(design: Design) -> tuple[str, ...]:
+    """Return the encoded columns that are not constant; a formula may make some that are."""
+    spread = design.values.max(axis=0) > design.values.min(axis=0) if design.names else []
+    names = tuple(name for name, varies in zip(design.names, spread, strict=True) if varies)
+    if not names:
+        raise TableError("formula: none of its columns varies from row to row")
+    return names

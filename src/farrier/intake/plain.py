@@ -1,0 +1,128 @@
+"""A recipe as plain data and back; what comes back is checked in every part, for it may come from anyone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from farrier.families.names import FAMILIES
+from farrier.intake.formula import parse_formula
+from farrier.intake.gaps import WAYS
+
+KINDS = ("number", "truth", "category")
+KNOWN = (*FAMILIES, "classes")
+KEYS = (
+    "target", "family", "ingredients", "encoded", "missing", "formula", "weights", "offset", "exposure",
+    "classes", "fit_intercept",
+)  # fmt: skip
+
+
+def to_plain(recipe: Any) -> dict[str, Any]:
+    """Return a recipe as dicts, lists, texts and numbers.
+
+    Examples
+    --------
+    >>> from farrier.intake.recipe import Recipe
+    >>> to_plain(Recipe("y", "gaussian", (), ()))["missing"]
+    'error'
+    """
+    plain = asdict(recipe)
+    ingredients = [{**each, "levels": list(each["levels"])} for each in plain["ingredients"]]
+    return {
+        **plain,
+        "ingredients": ingredients,
+        "encoded": list(plain["encoded"]),
+        "classes": list(plain["classes"]),
+    }
+
+
+def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the fields of a recipe and its ingredients, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> from_plain([])
+    Traceback (most recent call last):
+    ValueError: recipe: a dictionary is needed, not list
+    """
+    _check_keys(plain, KEYS, "recipe")
+    for key in ("target", "family", "missing"):
+        _check(isinstance(plain[key], str), key, plain[key], "a text")
+    _check(plain["family"] in KNOWN, "family", plain["family"], f"one of {', '.join(KNOWN)}")
+    _check(plain["missing"] in WAYS, "missing", plain["missing"], f"one of {', '.join(WAYS)}")
+    for key in ("formula", "weights", "offset", "exposure"):
+        _check(plain[key] is None or isinstance(plain[key], str), key, plain[key], "a text or null")
+    _check(isinstance(plain["fit_intercept"], bool), "fit_intercept", plain["fit_intercept"], "true or false")
+    _check_texts("encoded", plain["encoded"])
+    _check(isinstance(plain["classes"], list), "classes", plain["classes"], "a list")
+    for each in plain["classes"]:
+        _check(
+            isinstance(each, str | int | float) and not isinstance(each, bool) and _finite(each),
+            "classes",
+            each,
+            "texts or numbers",
+        )
+    _check(isinstance(plain["ingredients"], list), "ingredients", plain["ingredients"], "a list")
+    ingredients = [_ingredient(each) for each in plain["ingredients"]]
+    _check_formula(plain, [each["name"] for each in ingredients])
+    fields = {key: plain[key] for key in KEYS if key != "ingredients"}
+    return {**fields, "encoded": tuple(plain["encoded"]), "classes": tuple(plain["classes"])}, ingredients
+
+
+def _ingredient(plain: Any) -> dict[str, Any]:
+    _check_keys(plain, ("name", "kind", "levels", "fill"), "an ingredient of the recipe")
+    _check(isinstance(plain["name"], str), "name", plain["name"], "a text")
+    _check(
+        isinstance(plain["kind"], str) and plain["kind"] in KINDS,
+        "kind",
+        plain["kind"],
+        f"one of {', '.join(KINDS)}",
+    )
+    _check_texts("levels", plain["levels"])
+    levels, fill = tuple(plain["levels"]), plain["fill"]
+    _check(plain["kind"] != "number" or not levels, "levels", plain["levels"], "empty for a number")
+    _check(plain["kind"] != "category" or bool(levels), "levels", plain["levels"], "the levels of a category")
+    if levels:
+        _check(fill is None or fill in levels, "fill", fill, "one of the levels")
+    else:
+        number = isinstance(fill, int | float) and not isinstance(fill, bool)
+        _check(fill is None or (number and _finite(fill)), "fill", fill, "a number or null")
+    return {**plain, "levels": levels, "fill": fill if levels or fill is None else float(fill)}
+
+
+def _check_formula(plain: Mapping[str, Any], names: list[str]) -> None:
+    _check(len(set(names)) == len(names), "ingredients", names[:3], "columns that are each there once")
+    if plain["formula"] is not None:
+        formula = parse_formula(plain["formula"])
+        unknown = [name for name in formula.names if name not in names]
+        _check(not unknown, "formula", plain["formula"], "made of the ingredients")
+
+
+def _check_keys(plain: Any, keys: tuple[str, ...], what: str) -> None:
+    if not isinstance(plain, Mapping):
+        raise ValueError(f"{what}: a dictionary is needed, not {type(plain).__name__}")
+    missing, unknown = sorted(set(keys) - set(plain)), sorted(map(str, set(plain) - set(keys)))
+    if missing or unknown:
+        parts = [f"missing {', '.join(missing)}"] * bool(missing) + [
+            f"unknown {', '.join(unknown[:5])}"
+        ] * bool(unknown)
+        raise ValueError(f"{what}: the keys are not those of a recipe: {'; '.join(parts)}")
+
+
+def _check_texts(key: str, value: Any) -> None:
+    texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    _check(texts and len(set(value)) == len(value), key, value, "a list of different texts")
+
+
+def _check(right: bool, key: str, value: Any, wanted: str) -> None:
+    if not right:
+        raise ValueError(f"recipe: {key}={repr(value)[:80]} should be {wanted}")
+
+
+def _finite(value: Any) -> bool:
+    try:
+        return isinstance(value, str) or math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False

@@ -1,0 +1,178 @@
+"""The columns of a question: usable, in the rows that are kept, without gaps, with their levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._types import Mask, Vector
+from farrier.intake.columns import (
+    Ingredient,
+    check_exposure,
+    check_usable,
+    check_weights,
+    numbers_of,
+    with_levels,
+)
+from farrier.intake.formula import Formula
+from farrier.intake.gaps import filled, gaps_error, gaps_of, typical, whole_rows
+from farrier.intake.kinds import Column, level, understand
+from farrier.intake.target import read_target
+from farrier.intake.wish import Wish
+from farrier.intake.words import TableError, counted, listed, shown
+
+ONCE = "values filled in once are taken as if they had been measured, so intervals come out too narrow"
+
+
+class Prepared(NamedTuple):
+    """The columns, the target and the numbers of each role in the rows kept, and what was done to them."""
+
+    columns: dict[str, Column]
+    ingredients: tuple[Ingredient, ...]
+    target: Column
+    known: dict[str, Vector]
+    kept: Mask
+    imputed: int
+    dropped: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[str]) -> Prepared:
+    """Return what is asked about and what explains it, ready to be encoded.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"a": [1.0, 2.0, None], "b": [1, 1, 1], "y": [3.0, 2.0, 5.0]})
+    >>> ready = prepare(frame, Wish("y", missing="drop"), None, ("a", "b"))
+    >>> ready.kept, ready.dropped
+    (array([ True,  True, False]), {'b': 'only one value (1)'})
+    """
+    columns, empty = _columns(frame, wish, formula, features)
+    target = read_target(frame, str(wish.target), wish.family, wish.target in wish.categorical)
+    known = {role: numbers_of(frame, name) for role, name in wish.roles.items()}
+    check_weights(known.get("weights"))
+    check_exposure(known.get("exposure"))
+    needed = {target.name: target, **{column.name: column for column in known.values()}}
+    kept, said = _rows(needed, columns, wish, len(frame))
+    fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, wish, formula)
+    dropped = empty | fixed.constant
+    heard = [note for column in (*columns.values(), *needed.values()) for note in column.notes]
+    left_out = [f"{shown(name)} left out: {reason}" for name, reason in dropped.items()]
+    return Prepared(
+        fixed.columns,
+        fixed.ingredients,
+        target.take(kept),
+        {role: np.asarray(column.take(kept).numbers) for role, column in known.items()},
+        kept,
+        fixed.imputed,
+        dropped,
+        (*_few(heard, "note of this kind"), *_few(left_out, "column left out"), *said, *fixed.notes),
+    )
+
+
+def _columns(
+    frame: Any, wish: Wish, formula: Formula | None, features: Sequence[str]
+) -> tuple[dict[str, Column], dict[str, str]]:
+    """Return the columns that can be used, and those that have no values; refuse all others."""
+    factors = () if formula is None else formula.factors
+    found = understand(frame, features, {*wish.categorical, *factors}, set(wish.numeric))
+    empty = {name: "no values" for name, column in found.items() if column.kind == "empty"}
+    if formula is not None and empty:
+        raise TableError(f"formula: {listed(empty)} has no values: take it out")
+    check_usable(found.values())
+    if len(empty) == len(found):
+        raise TableError(f"no column is left to explain {shown(wish.target)}: the others have no values")
+    return {name: column for name, column in found.items() if name not in empty}, empty
+
+
+def _rows(
+    needed: Mapping[str, Column], columns: Mapping[str, Column], wish: Wish, count: int
+) -> tuple[Mask, list[str]]:
+    """Return the rows to keep: a target or a weight is never filled in, so rows without one are left out."""
+    gaps, holes = gaps_of(needed), gaps_of(columns)
+    if wish.missing == "error" and (gaps or holes):
+        advice = "Leave the rows out with --missing drop, or fill in the columns with --missing impute"
+        raise gaps_error({**gaps, **holes}, advice)
+    without = whole_rows(gaps, count)
+    kept = whole_rows({**gaps, **holes}, count) if wish.missing == "drop" else without
+    if kept.sum() < 2:
+        raise TableError(
+            f"{counted(int(kept.sum()), 'row')} of {count:,} left without missing "
+            "values: drop the emptiest columns, or use --missing impute"
+        )
+    notes = [f"{counted(int((~without).sum()), 'row')} without {listed(gaps)} left out"] if gaps else []
+    if (without & ~kept).any():
+        worst = sorted(holes, key=lambda name: -int(holes[name].sum()))
+        notes.append(
+            f"{counted(int((without & ~kept).sum()), 'row')} with "
+            f"missing values left out ({listed(worst, most=5)})"
+        )
+    return kept, notes
+
+
+class _Fixed(NamedTuple):
+    """The columns of the rows kept, without gaps and with their levels, and how that was done."""
+
+    columns: dict[str, Column]
+    ingredients: tuple[Ingredient, ...]
+    constant: dict[str, str]
+    imputed: int
+    notes: tuple[str, ...]
+
+
+def _fixed(columns: Mapping[str, Column], wish: Wish, formula: Formula | None) -> _Fixed:
+    constant = {
+        name: f"only one value ({_only(column)})" for name, column in columns.items() if column.constant
+    }
+    if formula is not None:  # which may ask for a constant; its encoded columns are looked at later
+        constant = {}
+    if len(constant) == len(columns):
+        raise TableError(f"no column is left to explain {shown(wish.target)}: each has one value only")
+    given = {} if formula is None else {atom.names[0]: atom.levels for atom in formula.atoms if atom.levels}
+    fixed, ingredients, imputed, references = {}, [], list[str](), list[str]()
+    for name, column in columns.items():
+        if name in constant:
+            continue
+        fill = typical(column) if wish.missing == "impute" else None
+        if fill is not None and column.missing.any():
+            cells = counted(int(column.missing.sum()), "missing value")
+            imputed.append(f"{shown(name)}: {cells} filled in with {shown(level(fill))}")
+            column = filled(column, fill)
+        levels = _levels(column, given.get(name, ())) if column.numbers is None else ()
+        if levels:
+            references.append(f"{shown(name)}: reference level {shown(levels[0])}")
+            column = with_levels(column, levels)
+        fixed[name] = column
+        ingredients.append(Ingredient(name, column.kind, levels, fill))
+    notes = _few(imputed, "column filled in") + _few(references, "factor without its most frequent level")
+    cells_imputed = sum(int(columns[name].missing.sum()) for name in fixed)
+    return _Fixed(fixed, tuple(ingredients), constant, cells_imputed, (*notes, *([ONCE] if imputed else [])))
+
+
+def _only(column: Column) -> str:
+    known = np.flatnonzero(~column.missing)
+    return shown(column.value(int(known[0]))) if known.size else "none"
+
+
+def _levels(column: Column, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the levels, the reference first: no of yes and no, else the most frequent one."""
+    codes = np.asarray(column.codes)
+    counts = np.bincount(codes[codes >= 0], minlength=len(column.words))
+    present = [word for word, count in zip(column.words, counts, strict=True) if count]
+    if given:
+        strange = [word for word in present if word not in given]
+        if strange:
+            raise TableError(
+                f"formula: {shown(column.name)} has levels that C() does not name: {listed(strange)}"
+            )
+        return given
+    first = present[0] if column.kind == "truth" else column.words[int(counts.argmax())]
+    return (first, *(word for word in present if word != first))
+
+
+def _few(notes: list[str], thing: str, most: int = 10) -> list[str]:
+    more = len(notes) - most
+    return notes if more <= 0 else [*notes[:most], f"and {counted(more, 'more ' + thing)}"]

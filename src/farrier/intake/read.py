@@ -1,0 +1,202 @@
+"""A table from a file, from standard input, or by name."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from farrier._extras import require
+from farrier.intake.binary import arrow_kind, looks_binary
+from farrier.intake.builtin import BUILT_IN, built_in
+from farrier.intake.delimited import check_names, read_delimited
+from farrier.intake.words import TableError, listed, near, shown
+
+HEAD = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table as it came in.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Its columns, under the names of the file.
+    notes : tuple of str
+        What was recognised on the way: encoding, delimiter, decimal commas, columns left out.
+    name : str
+        What to call it in a sentence: the file, ``standard input``, or the built-in name.
+    """
+
+    frame: Any
+    notes: tuple[str, ...] = ()
+    name: str = "the table"
+
+
+class Source:
+    """Bytes that can be opened more than once: a file, or what standard input had to say."""
+
+    def __init__(self, name: str, path: Path | None = None, data: bytes = b""):
+        self.name, self.path, self.data = name, path, data
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a stream from their beginning."""
+        if self.path is None:
+            return io.BytesIO(self.data)
+        try:
+            return self.path.open("rb")
+        except PermissionError:
+            raise TableError(f"no permission to read {self.name}: ask its owner, or copy it") from None
+        except OSError as error:
+            raise TableError(f"{self.name} cannot be read: {error.strerror or error}") from None
+
+
+def read_table(
+    source: str | os.PathLike[str], stdin: BinaryIO | bytes | None = None, words: Collection[str] = ()
+) -> Table:
+    r"""Return the table in a file, in standard input (``-``), or of a built-in name.
+
+    CSV and its relatives (separated by commas, semicolons, tabs, vertical bars or spaces), Parquet and
+    Feather are told by their content. Encoding, delimiter and decimal mark are recognised and said in
+    ``notes``.
+
+    Parameters
+    ----------
+    source : path or str
+        A file, ``-``, or one of `diabetes`, `breast_cancer`, `wine`, `iris`; a file of that name comes first.
+    stdin : binary stream or bytes, optional
+        What ``-`` reads; by default standard input.
+    words : names, optional
+        Columns of a file of text in which 007 stays 007: categories that look like numbers.
+
+    Raises
+    ------
+    TableError
+        The source is not there, or is no table; the message says what it is and what to do.
+
+    Examples
+    --------
+    >>> table = read_table("-", stdin="größe;y\n1,5;2\n2,5;4\n".encode("latin-1"))
+    >>> table.frame["größe"].tolist()
+    [1.5, 2.5]
+    >>> for note in table.notes:
+    ...     print(note)
+    read as Latin-1: the bytes are not UTF-8
+    columns separated by semicolons
+    decimal commas
+    """
+    pandas = require("pandas", "cli")
+    if os.fspath(source) == "-":
+        return _from_source(Source("standard input", data=_all_bytes(stdin)), words, pandas)
+    path = Path(source)
+    name = shown(os.fspath(source))
+    if not _exists(path, name):
+        if os.fspath(source) in BUILT_IN:
+            frame, _ = built_in(os.fspath(source))
+            return Table(frame, (f"built-in data set {source}",), str(source))
+        raise TableError(_not_there(path, name))
+    if path.is_dir():
+        raise TableError(f"{name} is a folder: name one file in it{_files_of(path)}")
+    return _from_source(Source(name, path), words, pandas)
+
+
+def _all_bytes(stdin: BinaryIO | bytes | None) -> bytes:
+    if isinstance(stdin, bytes):
+        return stdin
+    return (sys.stdin.buffer if stdin is None else stdin).read()
+
+
+def _exists(path: Path, name: str) -> bool:
+    try:
+        return path.exists()
+    except PermissionError:
+        raise TableError(f"no permission to look for {name}: ask the owner of the folder") from None
+    except (OSError, ValueError) as error:  # a name too long, or with a NUL in it
+        raise TableError(f"{name} cannot be a file: {error}") from None
+
+
+def _not_there(path: Path, name: str) -> str:
+    try:
+        found = [each.name for each in path.parent.iterdir()]
+    except OSError:
+        return f"{name} is not there, nor is its folder"
+    guess = near(path.name, [*found, *BUILT_IN])
+    return (
+        f"{name} is not there{guess}"
+        if guess
+        else (f"{name} is not there; the built-in data sets are {', '.join(BUILT_IN)}")
+    )
+
+
+def _files_of(folder: Path) -> str:
+    kinds = {".csv", ".tsv", ".txt", ".parquet", ".feather"}
+    try:
+        names = sorted(each.name for each in folder.iterdir() if each.suffix.lower() in kinds)
+    except OSError:
+        return ""
+    return f" ({listed(names, most=5)})" if names else ""
+
+
+def _from_source(source: Source, words: Collection[str], pandas: Any) -> Table:
+    with source.open() as stream:
+        head = stream.read(HEAD)
+    if not head:
+        raise TableError(f"{source.name} is empty: a header line and rows of data are needed")
+    kind = arrow_kind(head)
+    if kind is not None:
+        return _from_arrow(source, kind, pandas)
+    binary = looks_binary(head)
+    if binary is not None:
+        raise TableError(f"{source.name} is not a table that can be read: {binary}")
+    frame, notes = read_delimited(source.open, source.name, words, pandas)
+    return Table(*_named(frame, notes, source.name), source.name)
+
+
+def _from_arrow(source: Source, kind: str, pandas: Any) -> Table:
+    arrow = require("pyarrow", "parquet")
+    read = pandas.read_parquet if kind == "parquet" else pandas.read_feather
+    try:
+        with source.open() as stream:
+            frame = read(stream)
+    except (arrow.ArrowException, OSError, ValueError, TypeError) as error:
+        reason = shown(str(error).splitlines()[0] if str(error) else type(error).__name__)
+        raise TableError(f"{source.name} is a damaged {kind.capitalize()} file: {reason}") from None
+    frame = frame.reset_index(drop=True)
+    if not frame.shape[0] or not frame.shape[1]:
+        raise TableError(
+            f"{source.name} has {frame.shape[0]} rows and {frame.shape[1]} columns: there are no data"
+        )
+    frame.columns = [str(each) for each in frame.columns]
+    check_names(frame.columns, source.name)
+    return Table(*_named(frame, (f"read as {kind.capitalize()}",), source.name), source.name)
+
+
+def _named(frame: Any, notes: Iterable[str], name: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the frame without columns that have no name: empty ones and one that counts the rows."""
+    nameless = [j for j, each in enumerate(frame.columns) if not str(each).strip()]
+    said = list(notes)
+    for j in nameless:
+        values = frame.iloc[:, j]
+        if values.isna().all():
+            said.append(f"column {j + 1} has no name and no values: left out")
+        elif j == 0 and _counts_rows(values):
+            said.append("the first column has no name and counts the rows: left out")
+        else:
+            first = shown(values.dropna().iloc[0])
+            raise TableError(
+                f"column {j + 1} of {name} has no name (its first value is {first}): name it in the header"
+            )
+    kept = [j for j in range(frame.shape[1]) if j not in nameless]
+    return (frame.iloc[:, kept] if nameless else frame), tuple(said)
+
+
+def _counts_rows(values: Any) -> bool:
+    if values.dtype.kind not in "iu" or len(values) < 1:
+        return False
+    steps = values.to_numpy()
+    return bool(steps[0] in (0, 1) and (steps[1:] - steps[:-1] == 1).all())

@@ -1,0 +1,199 @@
+"""How the columns of a table became those of a model, so that new rows are treated alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from farrier._checks import check_choice
+from farrier._types import Mask, Vector
+from farrier.intake.columns import (
+    Ingredient,
+    by_name,
+    check_exposure,
+    check_frame,
+    frame_of,
+    numbers_of,
+    understood,
+    with_levels,
+)
+from farrier.intake.design import Design, formula_design, plain_design
+from farrier.intake.formula import parse_formula
+from farrier.intake.gaps import WAYS, filled, gaps_error, gaps_of, whole_rows
+from farrier.intake.kinds import Column, level
+from farrier.intake.plain import from_plain, to_plain
+from farrier.intake.words import TableError, counted, listed, shown
+
+
+class Applied(NamedTuple):
+    """New rows as the model takes them; ``dropped`` are the numbers of rows left out, counted from 1."""
+
+    X: Any
+    offset: Vector | None
+    exposure: Vector | None
+    notes: tuple[str, ...]
+    dropped: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a table becomes X, as plain data.
+
+    Attributes
+    ----------
+    target, family : str
+        The response and its distribution; ``classes`` for labels.
+    ingredients : tuple of Ingredient
+        The columns used.
+    encoded : tuple of str
+        The columns of X, in order.
+    missing : str
+        ``error``, ``drop`` or ``impute``: what is done with missing values.
+    formula : str or None
+        The formula, where one was asked for.
+    weights, offset, exposure : str or None
+        The columns that hold them.
+    classes : tuple
+        The labels; of two, the probability of the second is modelled.
+    fit_intercept : bool
+        False after ``- 1`` in a formula.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> recipe = Recipe("y", "gaussian", (Ingredient("sex", "category", ("f", "m")),), ("sex=m",))
+    >>> recipe.apply(pandas.DataFrame({"sex": ["m", "f"]})).X["sex=m"].tolist()
+    [1.0, 0.0]
+    """
+
+    target: str
+    family: str
+    ingredients: tuple[Ingredient, ...]
+    encoded: tuple[str, ...]
+    missing: str = "error"
+    formula: str | None = None
+    weights: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
+    classes: tuple[Any, ...] = ()
+    fit_intercept: bool = True
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the recipe as data that JSON knows.
+
+        Examples
+        --------
+        >>> Recipe("y", "gaussian", (Ingredient("a", "number"),), ("a",)).to_plain()["ingredients"]
+        [{'name': 'a', 'kind': 'number', 'levels': [], 'fill': None}]
+        """
+        return to_plain(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Recipe:
+        """Return the recipe that plain data describe; every part of them is checked.
+
+        Examples
+        --------
+        >>> recipe = Recipe("y", "gaussian", (Ingredient("a", "number"),), ("a",))
+        >>> Recipe.from_plain(recipe.to_plain()) == recipe
+        True
+        """
+        fields, ingredients = from_plain(plain)
+        return cls(ingredients=tuple(Ingredient(**each) for each in ingredients), **fields)
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of the categories, the reference first."""
+        return {each.name: each.levels for each in self.ingredients if each.levels}
+
+    def design(self, columns: Mapping[str, Column], rows: Any) -> Design:
+        """Return the encoded columns of columns that have the levels of the recipe and no gaps.
+
+        ``rows`` are the places of the rows in the table, for messages.
+        """
+        if self.formula is None:
+            return plain_design(columns, self.levels)
+        return formula_design(parse_formula(self.formula), columns, self.levels, rows)
+
+    def apply(self, frame: Any, missing: str | None = None) -> Applied:
+        """Return new rows as the model takes them: by name, in order, encoded and imputed as in the fit.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            The new rows; columns the model does not use are left out, and said.
+        missing : "error", "drop" or "impute", optional
+            What to do with missing values and with levels the fit has not seen; by default as in the fit.
+            Imputing takes the values of the fit, so it needs a fit with ``missing="impute"``.
+        """
+        missing = check_choice("missing", self.missing if missing is None else missing, WAYS)
+        frame = by_name(frame)
+        used = [each.name for each in self.ingredients] + [
+            each for each in (self.offset, self.exposure) if each
+        ]
+        notes = check_frame(frame, used, [self.target, self.weights])
+        columns = understood(frame, self.ingredients)
+        known = {name: numbers_of(frame, name) for name in (self.offset, self.exposure) if name}
+        check_exposure(known.get(self.exposure or ""))
+        columns, unseen, first = self._coded(columns)
+        gaps = gaps_of({**columns, **known})
+        if missing == "error" and unseen:
+            raise TableError(f"{first}. Leave such rows out with --missing drop, or fit with more levels")
+        if missing == "error" and gaps:
+            raise gaps_error(gaps, "Fill them in, or leave the rows out with --missing drop")
+        notes += [f"{text}: treated as missing" for text in unseen]
+        kept = np.ones(len(frame), dtype=bool)
+        if missing == "impute":
+            columns, said = self._imputed(columns, gaps)
+            notes += said
+        elif gaps:
+            kept = whole_rows(gaps, len(frame))
+            notes.append(f"{counted(int((~kept).sum()), 'row')} with missing values left out")
+        taken = {name: column.take(kept) for name, column in {**columns, **known}.items()}
+        design = self.design({each.name: taken[each.name] for each in self.ingredients}, np.flatnonzero(kept))
+        X = frame_of(design, self.encoded, frame.index[kept])
+        offset, exposure = (
+            None if name is None else taken[name].numbers for name in (self.offset, self.exposure)
+        )
+        return Applied(
+            X, offset, exposure, tuple(notes), tuple(int(row) + 1 for row in np.flatnonzero(~kept))
+        )
+
+    def _coded(self, columns: Mapping[str, Column]) -> tuple[dict[str, Column], list[str], str]:
+        """Return the columns with the codes of the recipe; words it does not know are missing, and said."""
+        coded, unseen, first = dict(columns), [], ""
+        for name, levels in self.levels.items():
+            column = columns[name]
+            strange = [word for word in column.words if word not in levels]
+            if strange:
+                codes = np.asarray(column.codes)
+                row = int(np.isin(codes, [column.words.index(word) for word in strange]).argmax())
+                first = (
+                    first
+                    or f"{shown(name)} is {shown(column.value(row))} in row "
+                    f"{row + 1}, a level the fit has not seen"
+                )
+                unseen.append(f"{shown(name)} has levels the fit has not seen ({listed(strange, most=5)})")
+            coded[name] = with_levels(column, levels)
+        return coded, unseen, first
+
+    def _imputed(
+        self, columns: Mapping[str, Column], gaps: Mapping[str, Mask]
+    ) -> tuple[dict[str, Column], list[str]]:
+        fills = {each.name: each.fill for each in self.ingredients if each.fill is not None}
+        bare = {name: gap for name, gap in gaps.items() if name not in fills}
+        if bare:
+            raise gaps_error(
+                bare, "The fit has kept no values to fill them in: leave the rows out with --missing drop"
+            )
+        said = [
+            f"{shown(name)}: {counted(int(gap.sum()), 'missing value')} "
+            f"filled in with {shown(level(fills[name]))}"
+            for name, gap in gaps.items()
+        ]
+        return {
+            name: filled(column, fills[name]) if name in gaps else column for name, column in columns.items()
+        }, said

@@ -1,0 +1,122 @@
+"""What is asked of a table: names, checked against its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from farrier._checks import check_choice
+from farrier.intake.formula import Formula, parse_formula
+from farrier.intake.gaps import WAYS
+from farrier.intake.words import TableError, listed, near, shown
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The arguments of `farrier.intake.ask`."""
+
+    target: str | None
+    family: str | None = None
+    formula: str | None = None
+    weights: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
+    missing: str = "error"
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The columns of weights, offset and exposure."""
+        given = {"weights": self.weights, "offset": self.offset, "exposure": self.exposure}
+        return {role: name for role, name in given.items() if name is not None}
+
+    @property
+    def aside(self) -> set[str]:
+        """The columns that explain nothing: the target, those with a role, and those left out."""
+        return {*self.roles.values(), *self.drop, *([self.target] if self.target is not None else [])}
+
+
+def checked(wish: Wish, names: Sequence[str], table: str) -> tuple[Wish, Formula | None, tuple[str, ...]]:
+    """Return the wish with its target, the formula taken apart, and the columns that explain the target.
+
+    Examples
+    --------
+    >>> checked(Wish(None, formula="y ~ a"), ["a", "b", "y"], "it")[2]
+    ('a',)
+    >>> checked(Wish("Y"), ["a", "b", "y"], "it")
+    Traceback (most recent call last):
+    farrier.intake.words.TableError: the target Y is not a column of it: did you mean y?
+    """
+    check_choice("missing", wish.missing, WAYS)
+    formula = None
+    if wish.formula is not None:
+        left = parse_formula(wish.formula, ["."]).target
+        wish = _with_target(wish, left)
+        formula = parse_formula(wish.formula or "", [name for name in names if name not in wish.aside])
+    if wish.target is None:
+        raise TableError(f"which column is to be explained? Name it with --target: {listed(names)}")
+    _check_there(wish, names, table)
+    _check_apart(wish)
+    if formula is None:
+        chosen = names if wish.columns is None else wish.columns
+        features = tuple(dict.fromkeys(name for name in chosen if name not in wish.aside))
+    else:
+        features = formula.names
+        _check_formula(wish, features)
+        for name in features:
+            _check_name("formula: ", name, names, table)
+    if not features:
+        raise TableError(f"no column is left to explain {shown(wish.target)}")
+    return wish, formula, features
+
+
+def _with_target(wish: Wish, left: str | None) -> Wish:
+    if left is not None and wish.target is not None and left != wish.target:
+        raise TableError(
+            f"the target is {shown(wish.target)}, but the formula explains {shown(left)}: name one of them"
+        )
+    return wish if left is None else replace(wish, target=left)
+
+
+def _check_there(wish: Wish, names: Sequence[str], table: str) -> None:
+    _check_name("the target ", str(wish.target), names, table)
+    for role, name in wish.roles.items():
+        _check_name(f"{role}: ", name, names, table)
+    for option in ("drop", "categorical", "numeric", "columns"):
+        for name in getattr(wish, option) or ():
+            _check_name(f"--{option}: ", name, names, table)
+
+
+def _check_name(what: str, name: str, names: Sequence[str], table: str) -> None:
+    if name not in names:
+        guess = near(name, names)
+        have = "" if guess else f"; its columns are {listed(names)}"
+        raise TableError(f"{what}{shown(name)} is not a column of {table}{guess}{have}")
+
+
+def _check_apart(wish: Wish) -> None:
+    """Refuse a column that is asked for in two roles."""
+    roles = {"target": str(wish.target), **wish.roles}
+    for role, name in roles.items():
+        others = [other for other, same in roles.items() if same == name and other != role]
+        if others:
+            raise TableError(f"{shown(name)} cannot be both {role} and {others[0]}")
+        if name in wish.drop:
+            raise TableError(f"{shown(name)} is the {role}, so it cannot be left out with --drop")
+    both = [name for name in wish.categorical if name in wish.numeric]
+    if both:
+        raise TableError(f"{listed(both)} cannot be both categorical and numeric")
+
+
+def _check_formula(wish: Wish, features: Sequence[str]) -> None:
+    if wish.columns is not None:
+        raise TableError("the formula says which columns are used: leave out --columns")
+    wrong = [name for name in features if name in wish.aside]
+    if wrong:
+        raise TableError(
+            f"formula: {listed(wrong)} cannot explain the target: it is "
+            "the target itself, has another role, or is dropped"
+        )

@@ -1,0 +1,177 @@
+"""From a fitted model and what was asked to the content of a report."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from farrier._checks import check_level
+from farrier._version import __version__
+from farrier.report.page.content import Fact, Page, Reason
+from farrier.report.page.effects import Effects, effects_of
+from farrier.report.page.methods import family_words, methods
+from farrier.report.page.numbers import alone, counted, named
+from farrier.report.page.pictures import draw_all, drawings, ending
+from farrier.report.page.sureness import convergence, how_sure, members
+from farrier.report.page.table import table_of
+from farrier.report.page.words import answer, terms_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked, and of which data: the values that were fitted, and what happened to them before.
+
+    Attributes
+    ----------
+    X, y, sample_weight, offset, exposure
+        What the model was fitted to.
+    target : str
+        The name of y.
+    source : str
+        Where the data came from.
+    title : str
+        Of the report; made of the target if left out.
+    terms : dict
+        Which column of the user's data each column of X stands for, where the names differ.
+    dropped, encoded, imputed : pairs of a column and a reason
+        What was done to columns before the fit.
+    notes : list of str
+        What else was noticed.
+    warnings : list of str
+        What the reader must not overlook.
+    facts : pairs of a label and a value
+        What else is known of the data.
+    command : str
+        How to do the same again.
+    seconds : float, optional
+        How long the fit took.
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    offset: Any = None
+    exposure: Any = None
+    target: str = "y"
+    source: str = ""
+    title: str = ""
+    terms: Mapping[str, str] = field(default_factory=dict)
+    dropped: Sequence[tuple[str, str]] = ()
+    encoded: Sequence[tuple[str, str]] = ()
+    imputed: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    command: str = ""
+    seconds: float | None = None
+
+    @property
+    def rows(self) -> dict[str, Any]:
+        """What is known of the rows."""
+        known = {name: getattr(self, name) for name in ("offset", "exposure", "sample_weight")}
+        return {"X": self.X, "y": self.y} | {
+            name: value for name, value in known.items() if value is not None
+        }
+
+
+def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "auto") -> Page:
+    """Return what a report says of a fitted model.
+
+    Parameters
+    ----------
+    model : HorseshoeRegressor, HorseshoeClassifier, HorseshoeRegressorCV or HorseshoeClassifierCV
+        A fitted model.
+    asked : Asked
+        What was asked, and the data.
+    level : float, default=0.95
+        The coverage of the intervals.
+    method : {"auto", "mode", "posterior"}, default="auto"
+        How intervals are made, where the model has a choice.
+
+    Returns
+    -------
+    Page
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from farrier import HorseshoeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> page = build_page(HorseshoeRegressor().fit(X, y), Asked(X, y, target="progression"))
+    >>> page.answer[0][:51], page.table.rows[0].names
+    ('Of 10 columns, 5 matter for progression: bmi (+5.7 ', ('bmi',))
+    """
+    level = check_level(level)
+    with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for the reader to know
+        warnings.simplefilter("always")
+        effects = effects_of(model, level, asked.terms, method)
+    said = methods(model, effects, _n_rows(asked.X), level, asked.target, method)
+    drawn, ended = draw_all(drawings(model, effects, asked.rows, level)), draw_all(ending(model))
+    classes = [str(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else []
+    return Page(
+        title=asked.title or f"What matters for {asked.target}",
+        subtitle=_subtitle(effects, asked),
+        answer=answer(effects, level, asked.target, classes),
+        warnings=(*asked.warnings, *dict.fromkeys(str(one.message) for one in heard)),
+        asked=_asked(model, effects, asked, classes),
+        data=_data(effects, asked),
+        dropped=_reasons(asked.dropped),
+        encoded=_reasons(asked.encoded),
+        imputed=_reasons(asked.imputed),
+        notes=(*asked.notes, *drawn.notes, *ended.notes),
+        table=table_of(effects, level),
+        pictures=drawn.pictures,
+        how_sure=how_sure(effects, level, method),
+        convergence=convergence(effects),
+        members=members(effects),
+        ending=ended.pictures,
+        methods=said.paragraph,
+        citations=said.citations,
+        command=asked.command,
+        version=__version__,
+    )
+
+
+def _reasons(pairs: Sequence[tuple[str, str]]) -> tuple[Reason, ...]:
+    return tuple(Reason(str(column), str(reason)) for column, reason in pairs)
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _subtitle(effects: Sequence[Effects], asked: Asked) -> str:
+    terms, _ = terms_of(effects)
+    size = f"{counted(_n_rows(asked.X), 'row')}, {counted(len(terms), 'column')}"
+    return f"{named(asked.source)}: {size}" if asked.source else size
+
+
+def _asked(model: Any, effects: Sequence[Effects], asked: Asked, classes: Sequence[str]) -> tuple[Fact, ...]:
+    found = [Fact("To explain", asked.target), Fact("Taken to have", family_words(effects[0].family))]
+    if classes:
+        found.append(Fact("Classes", ", ".join(classes)))
+    given = (("weights", asked.sample_weight), ("an offset", asked.offset), ("an exposure", asked.exposure))
+    known = [name for name, values in given if values is not None]
+    if known:
+        found.append(Fact("Given", ", ".join(known)))
+    found.append(Fact("Estimator", type(model).__name__))
+    if asked.seconds is not None:
+        found.append(Fact("Time", f"{asked.seconds:.2g} s"))
+    return tuple(found)
+
+
+def _data(effects: Sequence[Effects], asked: Asked) -> tuple[Fact, ...]:
+    terms, _ = terms_of(effects)
+    fitted = len(effects[0].names)
+    more = "" if fitted == len(terms) else f" ({counted(fitted, 'column')} after encoding)"
+    found = [Fact("Source", asked.source)] if asked.source else []
+    found += [Fact("Rows", f"{_n_rows(asked.X):,}"), Fact("Columns", f"{len(terms):,}{more}")]
+    response = np.asarray(asked.y)
+    if response.dtype.kind in "fiu" and not hasattr(effects[0].model, "classes_"):
+        low, mean, high = (alone(float(value)) for value in (response.min(), response.mean(), response.max()))
+        found.append(Fact(named(asked.target), f"{low} to {high}, mean {mean}"))
+    return (*found, *(Fact(str(label), str(value)) for label, value in asked.facts))

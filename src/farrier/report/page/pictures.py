@@ -1,0 +1,180 @@
+"""The pictures of a report as small PNG files. Needs matplotlib, which ``farrier[plot]`` installs."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from farrier._extras import require
+from farrier.report.model import parts_of
+from farrier.report.page.content import Picture
+from farrier.report.page.effects import Effects, is_average
+from farrier.report.page.numbers import named, percent_of
+from farrier.report.plots import (
+    plot_calibration,
+    plot_coefficients,
+    plot_convergence,
+    plot_members,
+    plot_observed,
+    plot_residuals,
+    plot_roc,
+    plot_rootogram,
+)
+
+DPI = 150
+"""Enough for print at the width of a page, and a file of some 30 kB."""
+COLOURS = 96
+"""Of the palette: the pictures have few, and the edges of letters need some greys."""
+MOST, MOST_CLASSES = 25, 6
+"""Columns in the picture of coefficients, and classes that have one."""
+
+
+class Drawing(NamedTuple):
+    """A picture that is still to be drawn: ``draw`` is given axes of so many inches."""
+
+    heading: str
+    caption: str
+    draw: Callable[[Any], Any]
+    size: tuple[float, float] = (5.2, 4.2)
+
+
+class Drawn(NamedTuple):
+    """The pictures, and why others could not be drawn."""
+
+    pictures: tuple[Picture, ...]
+    notes: tuple[str, ...]
+
+
+def draw_all(drawings: Sequence[Drawing]) -> Drawn:
+    """Draw the pictures; one that has nothing to show is a note.
+
+    Examples
+    --------
+    >>> def refuse(ax):
+    ...     raise ValueError("there was nothing to iterate")
+    >>> draw_all([Drawing("Convergence", "", refuse)]).notes
+    ('There is no picture of convergence: there was nothing to iterate.',)
+    """
+    pictures, notes = [], []
+    for drawing in drawings:
+        try:
+            pictures.append(png(drawing))
+        except ValueError as error:
+            notes.append(f"There is no picture of {drawing.heading.lower()}: {error}.")
+    return Drawn(tuple(pictures), tuple(notes))
+
+
+def png(drawing: Drawing) -> Picture:
+    r"""Draw a picture with few colours, so that its file is small.
+
+    Examples
+    --------
+    >>> picture = png(Drawing("A line", "From 0 to 1.", lambda ax: ax.plot([0.0, 1.0])))
+    >>> picture.content[:4], len(picture.content) < 20_000
+    (b'\x89PNG', True)
+    """
+    figure = require("matplotlib.figure", extra="plot").Figure(drawing.size, layout="constrained")
+    drawn, packed = io.BytesIO(), io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the table has the name as it is
+        drawing.draw(figure.add_subplot())
+        figure.savefig(drawn, format="png", dpi=DPI, bbox_inches="tight", facecolor="white")
+    image = require("PIL.Image", extra="plot")
+    small = image.open(drawn).convert("RGB").quantize(COLOURS, dither=image.Dither.NONE)
+    small.save(packed, format="PNG", optimize=True)
+    return Picture(
+        drawing.heading, drawing.caption, packed.getvalue(), f"{drawing.heading}. {drawing.caption}"
+    )
+
+
+def drawings(
+    model: Any, effects: Sequence[Effects], rows: dict[str, Any], level: float = 0.95
+) -> list[Drawing]:
+    """Return the pictures that go with a fit; ``rows`` are X, y and what else was known of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from farrier import HorseshoeRegressor
+    >>> from farrier.report.page.effects import effects_of
+    >>> x = np.arange(20.0)
+    >>> rows = {"X": x[:, None], "y": 3.0 * x + np.cos(x)}
+    >>> model = HorseshoeRegressor().fit(rows["X"], rows["y"])
+    >>> [drawing.heading for drawing in drawings(model, effects_of(model), rows)]
+    ['Effects', 'Observed against predicted', 'Residuals']
+    """
+    found = [_coefficients(model, one, level) for one in effects[:MOST_CLASSES]]
+    if len(effects) == 1:
+        # An average has predictions of its rows by fits that had not seen them: the honest picture.
+        found += _of_rows(model, effects[0], {} if is_average(model) else rows, level)
+    return found
+
+
+def _coefficients(model: Any, one: Effects, level: float) -> Drawing:
+    of = "" if one.label is None else f" on {named(one.label)} against the rest"
+    most = f" Of {len(one.names):,} columns no more than {MOST} are drawn." if len(one.names) > MOST else ""
+    beside = " At the right is the inclusion." if is_average(one.model) else ""
+    lines = min(len(one.names) if len(one.names) <= MOST or beside else int(one.selected.sum()), MOST)
+    whole = model if one.label is None else one.model
+    return Drawing(
+        f"Effects{of}",
+        f"The effect of one standard deviation of each column with its {percent_of(level)} interval, so that "
+        f"sizes can be compared.{beside}{most}",
+        lambda ax: plot_coefficients(whole, level, most=MOST, ax=ax),
+        (7.0, 1.9 + 0.3 * lines),
+    )
+
+
+def _of_rows(model: Any, one: Effects, rows: dict[str, Any], level: float) -> Iterator[Drawing]:
+    if one.family.is_binary:
+        yield Drawing(
+            "Calibration",
+            "How often the event happened where so much was predicted; the diagonal is right.",
+            lambda ax: plot_calibration(model, **rows, level=level, ax=ax),
+        )
+        yield Drawing(
+            "Discrimination",
+            "How many events are found against how many others are taken for one.",
+            lambda ax: plot_roc(model, **rows, ax=ax),
+        )
+        return
+    yield Drawing(
+        "Observed against predicted",
+        f"With the intervals in which {percent_of(level)} of new rows are expected.",
+        lambda ax: plot_observed(model, **rows, level=level, ax=ax),
+    )
+    if one.family.discrete:
+        yield Drawing(
+            "Rootogram",
+            "How often each count is observed, hung from how often it is expected.",
+            lambda ax: plot_rootogram(model, **rows, ax=ax),
+        )
+    else:
+        yield Drawing(
+            "Residuals",
+            "What predictions leave of the responses; a pattern says that something is missing.",
+            lambda ax: plot_residuals(model, **rows, ax=ax),
+        )
+
+
+def ending(model: Any) -> list[Drawing]:
+    """Return the pictures of how a fit came about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from farrier import HorseshoeRegressor
+    >>> x = np.arange(20.0)
+    >>> [drawing.heading for drawing in ending(HorseshoeRegressor().fit(x[:, None], x + np.cos(x)))]
+    ['Convergence']
+    """
+    if not is_average(model):
+        change = "The change of the coefficients at each iteration, and how many columns were still in."
+        return [Drawing("Convergence", change, lambda ax: plot_convergence(model, ax=ax))]
+    if len(parts_of(model)) > 1:
+        return []
+    size = (5.2, 1.4 + 0.35 * (len(model.members_) + 1))
+    counts = "How well each method predicts rows that it has not seen, and how much it counts."
+    return [Drawing("Members of the average", counts, lambda ax: plot_members(model, ax=ax), size)]

@@ -1,0 +1,305 @@
+"""From a file and a question to the answer, in one command."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas
+import pytest
+from typer.testing import CliRunner
+
+from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from farrier.cli.app import app
+
+
+def run(*arguments, stdin=None, **environment):
+    return CliRunner().invoke(app, [str(one) for one in arguments], input=stdin, env=environment or None)
+
+
+def done(*arguments, **options):
+    result = run(*arguments, **options)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(*arguments, **options):
+    """Return the one message of a command that a user can mend."""
+    result = run(*arguments, **options)
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.output
+    return result.stderr
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    data = pandas.DataFrame(rng.standard_normal((80, 4)), columns=["age", "dose", "noise", "more noise"])
+    data["city"] = rng.choice(["Bonn", "Berlin", "Kiel"], 80)
+    eta = 2.0 * data["dose"] + 1.5 * (data["city"] == "Kiel")
+    data["y"] = (eta + 0.5 * rng.standard_normal(80)).round(6)
+    data["sick"] = np.where(eta + rng.logistic(size=80) > 0.5, "yes", "no")
+    data["visits"] = rng.poisson(np.exp(0.4 * eta))
+    return data
+
+
+@pytest.fixture
+def table(frame, tmp_path):
+    path = tmp_path / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+OTHERS = ["--drop", "sick", "--drop", "visits"]
+
+
+def test_the_answer_is_the_adaptive_one_and_names_what_matters(table):
+    shown = done("fit", table, "--target", "y", *OTHERS).stdout
+    assert "2 matter for y: " in shown
+    assert "dose" in shown
+    assert "city=Kiel" in shown
+    assert "family gaussian" in shown
+    assert "reference" in shown or "compared" in shown  # of the category
+    assert "What the average is made of" in shown
+
+
+def test_json_is_the_same_answer_for_machines(table, frame):
+    found = json.loads(done("fit", table, "--target", "y", *OTHERS, "--json").stdout)
+    encoded = pandas.get_dummies(frame[["age", "dose", "noise", "more noise", "city"]], dtype=float)
+    names = {row["feature"]: row for row in found["coefficients"]}
+    assert found["estimator"] == "HorseshoeRegressorCV"
+    assert {name for name, row in names.items() if row["selected"]} >= {"dose", "city=Kiel"}
+    assert names["city=Kiel"]["term"] == "city"
+    reference = ({"Bonn", "Berlin", "Kiel"} - {name[5:] for name in names if name.startswith("city=")}).pop()
+    X = encoded.drop(columns=f"city_{reference}").rename(columns=lambda name: name.replace("city_", "city="))
+    model = HorseshoeRegressorCV(random_state=0).fit(X[[n for n in names if n != "(Intercept)"]], frame["y"])
+    assert [names[name]["coef"] for name in model.feature_names_in_] == model.coef_.tolist()
+    assert found["statistics"]["n"] == 80
+    assert found["status"]["name"] == "CONVERGED"
+    assert sum(member["weight"] for member in found["members"]) == pytest.approx(1.0)
+    assert found["data"]["rows_read"] == 80
+
+
+def test_the_single_mode_and_its_posterior(table):
+    mode = json.loads(done("fit", table, "--target", "y", *OTHERS, "--mode", "--json").stdout)
+    drawn = json.loads(done("fit", table, "--target", "y", *OTHERS, "--posterior", "--json").stdout)
+    assert mode["estimator"] == drawn["estimator"] == "HorseshoeRegressor"
+    one, other = ({row["feature"]: row for row in each["coefficients"]} for each in (mode, drawn))
+    assert one["dose"]["coef"] == other["dose"]["coef"]
+    assert one["noise"]["lower"] == 0.0  # at the mode a zero is a zero
+    assert other["noise"]["lower"] < 0.0 < other["noise"]["upper"]
+    assert mode["members"] is None
+
+
+def test_words_as_a_target_are_classes(table):
+    found = json.loads(
+        done("fit", table, "--target", "sick", "--drop", "y", "--drop", "visits", "--json").stdout
+    )
+    assert found["estimator"] == "HorseshoeClassifierCV"
+    assert found["classes"] == ["no", "yes"]
+    assert "The odds of yes are multiplied" in " ".join(found["answer"])
+
+
+def test_counts_with_exposure_weights_and_offset(frame, tmp_path):
+    frame["years"], frame["often"], frame["known"] = 2.0, 1.0, 0.1
+    path = tmp_path / "counts.csv"
+    frame.drop(columns=["y", "sick"]).to_csv(path, index=False)
+    common = ("fit", path, "--target", "visits", "--family", "poisson", "--json", "--weights", "often")
+    plain = json.loads(done(*common, "--drop", "years", "--drop", "known").stdout)
+    known = json.loads(done(*common, "--exposure", "years", "--offset", "known").stdout)
+    one, other = ({row["feature"]: row["coef"] for row in each["coefficients"]} for each in (plain, known))
+    assert one["dose"] == pytest.approx(other["dose"], rel=1e-6)
+    assert one["(Intercept)"] - other["(Intercept)"] == pytest.approx(np.log(2.0) + 0.1, rel=1e-6)
+
+
+def test_a_formula_says_which_columns(table):
+    found = json.loads(done("fit", table, "--formula", "y ~ dose*city + exp(age)", "--json").stdout)
+    names = [row["feature"] for row in found["coefficients"]]
+    assert "exp(age)" in names
+    assert any("dose" in name and "city" in name for name in names)
+    assert found["target"] == "y"
+
+
+def test_the_model_predicts_what_it_would_in_python(table, frame, tmp_path):
+    path, out = tmp_path / "model.json", tmp_path / "predictions.csv"
+    done("fit", table, "--target", "y", *OTHERS, "--model", path)
+    shuffled = tmp_path / "new.csv"
+    frame[["city", "more noise", "dose", "noise", "age"]].to_csv(shuffled, index=False)
+    done("predict", path, shuffled, "--out", out, "--keep", "city")
+    found = pandas.read_csv(out)
+    model = load_model(path)
+    again = pandas.read_csv(table)
+    X = pandas.DataFrame({name: again.get(name) for name in model.feature_names_in_})
+    for name in X.columns:
+        if name.startswith("city="):
+            X[name] = (again["city"] == name[5:]).astype(float)
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+    assert (found["lower"] < found["prediction"]).all()
+    assert found["city"].tolist() == frame["city"].tolist()
+    assert found["row"].tolist() == list(range(1, 81))
+    assert done("predict", path, shuffled).stdout.splitlines()[0] == "row,prediction,lower,upper"
+
+
+def test_probabilities_of_classes_are_written(table, tmp_path):
+    path = tmp_path / "model.json"
+    done("fit", table, "--target", "sick", "--drop", "y", "--drop", "visits", "--model", path)
+    lines = done("predict", path, table).stdout.splitlines()
+    assert lines[0] == "row,prediction,p(no),p(yes)"
+    shares = np.array([line.split(",")[2:] for line in lines[1:]], dtype=float)
+    assert np.allclose(shares.sum(axis=1), 1.0)
+    assert isinstance(load_model(path), HorseshoeClassifierCV)
+
+
+def test_imputation_is_remembered(frame, tmp_path):
+    path, model = tmp_path / "gaps.csv", tmp_path / "model.json"
+    frame.loc[3, "dose"] = np.nan
+    frame.drop(columns=["sick", "visits"]).to_csv(path, index=False)
+    message = refused("fit", path, "--target", "y")
+    assert "dose" in message
+    assert "--missing" in message
+    assert "1" in message
+    done("fit", path, "--target", "y", "--missing", "impute", "--model", model)
+    found = pandas.read_csv(pandas.io.common.StringIO(done("predict", model, path).stdout))
+    assert len(found) == 80
+    kept = json.loads(done("fit", path, "--target", "y", "--missing", "drop", "--json").stdout)
+    assert kept["data"]["rows_dropped"] == 1
+
+
+def test_show_says_what_a_model_holds(table, tmp_path):
+    path = tmp_path / "model.json"
+    first = done("fit", table, "--target", "y", *OTHERS, "--model", path).stdout
+    shown = done("show", path).stdout
+    answer = next(line for line in first.splitlines() if "matter for y" in line)
+    assert answer in shown
+    found = json.loads(done("show", path, "--json").stdout)
+    assert found["target"] == "y"
+    assert any(row["term"] == "city" for row in found["coefficients"])
+
+
+def test_a_model_of_python_is_shown_and_used_by_name(frame, tmp_path):
+    path = tmp_path / "model.json"
+    X = frame[["age", "dose"]]
+    model = HorseshoeRegressor().fit(X, frame["y"])
+    model.save(path)
+    assert "dose" in done("show", path).stdout
+    new = tmp_path / "new.csv"
+    frame[["dose", "age"]].to_csv(new, index=False)
+    found = pandas.read_csv(pandas.io.common.StringIO(done("predict", path, new).stdout))
+    assert np.allclose(found["prediction"], model.predict(X))
+    frame[["dose"]].to_csv(new, index=False)
+    assert "'age'" in refused("predict", path, new)
+
+
+def test_a_report_is_one_file(table, tmp_path):
+    path = tmp_path / "report.html"
+    said = done("fit", table, "--target", "y", *OTHERS, "--report", path).stdout
+    assert "Report written to" in said
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "city=Kiel" in page
+    assert not re.search(r"""(src|href)\s*=\s*["']https?:""", page)
+    assert list(tmp_path.glob("*.draft")) == []
+
+
+def test_draws_of_the_posterior(table, tmp_path):
+    csv, npz = tmp_path / "draws.csv", tmp_path / "draws.npz"
+    few = ("--draws", 50, "--warmup", 50, "--chains", 2)
+    shown = done("sample", table, "--target", "y", *OTHERS, *few, "--out", csv).stdout
+    assert "R-hat" in shown
+    drawn = pandas.read_csv(csv)
+    assert drawn.shape[0] == 100
+    assert "coef[dose]" in drawn.columns
+    done("sample", table, "--target", "y", *OTHERS, *few, "--out", npz, "--json")
+    with np.load(npz) as arrays:
+        assert arrays["coef"].shape[:2] == (2, 50)
+    assert ".npz" in refused("sample", table, "--target", "y", "--out", tmp_path / "draws.txt")
+
+
+def test_standard_input_and_built_in_names(table):
+    piped = done("fit", "-", "--target", "y", *OTHERS, "--json", stdin=table.read_bytes()).stdout
+    assert (
+        json.loads(piped)["coefficients"]
+        == json.loads(done("fit", table, "--target", "y", *OTHERS, "--json").stdout)["coefficients"]
+    )
+    assert "bmi" in done("fit", "diabetes", "--target", "progression").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.csv", "--target", "y"], ["nowhere.csv"]),
+        (["diabetes", "--target", "progresion"], ["progresion", "progression"]),
+        (["diabetes"], ["--target"]),
+        (["diabetes", "--target", "progression", "--mode", "--posterior"], ["--mode", "--posterior"]),
+        (["diabetes", "--target", "progression", "--report", "no/such/folder/r.html"], ["no/such/folder"]),
+        (["diabetes", "--target", "progression", "--cv", "1000"], ["cv=1000"]),
+        (["diabetes", "--target", "progression", "--family", "weibull"], ["weibull"]),
+        (["diabetes", "--formula", "progression ~ __import__('os')"], ["formula"]),
+    ],
+)
+def test_what_a_user_can_mend_is_one_sentence(arguments, words):
+    message = refused("fit", *arguments)
+    for word in words:
+        assert word in message
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(table, tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    path.write_text("old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("farrier.files.os.fsync", full)
+    assert "No space left" in refused("fit", table, "--target", "y", *OTHERS, "--model", path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.glob("*.draft")) == []
+
+
+def program(*arguments, **options):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | options.pop("env", {})
+    return subprocess.run(
+        [sys.executable, "-m", "farrier", *map(str, arguments)],
+        capture_output=True,
+        env=environment,
+        timeout=120,
+        **options,
+    )
+
+
+def test_the_program_ends_with_two_for_data_and_one_for_its_own_faults(tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    wrong = program("fit", tmp_path / "empty.csv", "--target", "y")
+    assert wrong.returncode == 2
+    assert b"empty" in wrong.stderr
+    assert b"Traceback" not in wrong.stderr
+    (tmp_path / "sitecustomize.py").write_text(
+        "import farrier.intake.read as r\ndef broken(*a, **k): raise RuntimeError('oops')\nr.read_table = broken\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    fault = program("fit", "diabetes", "--target", "progression", env={"PYTHONPATH": path})
+    assert fault.returncode == 1
+    assert b"a fault of farrier" in fault.stderr
+    assert b"Traceback" not in fault.stderr
+    told = program(
+        "fit", "diabetes", "--target", "progression", env={"PYTHONPATH": path, "FARRIER_DEBUG": "1"}
+    )
+    assert b"Traceback" in told.stderr
+
+
+def test_it_works_in_a_pipe_without_colour_at_80_columns():
+    shown = program("--no-color", "fit", "diabetes", "--target", "progression", env={"COLUMNS": "80"})
+    lines = shown.stdout.decode().splitlines()
+    assert b"\x1b[" not in shown.stdout
+    assert max(map(len, lines)) <= 80
+    assert any("bmi" in line for line in lines)
+
+
+def test_names_full_of_markup_are_text(tmp_path, frame):
+    path = tmp_path / "names.csv"
+    frame = frame.rename(columns={"dose": "[bold red]<script>alert(1)</script>[/]"})
+    frame.drop(columns=["sick", "visits"]).to_csv(path, index=False)
+    shown = done("fit", path, "--target", "y", COLUMNS="200").stdout
+    assert "[bold red]<script>alert(1)</script>[/]" in shown

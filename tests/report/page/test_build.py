@@ -1,0 +1,108 @@
+"""A report from a fit: what stands in it, and how large it is."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+
+from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from farrier.report.page import build
+from farrier.report.page.build import Asked, build_page
+from farrier.report.page.content import Reason
+from farrier.report.page.html import render
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    asked = Asked(
+        X, y, target="progression", source="diabetes.csv", command="farrier fit diabetes", seconds=1.5
+    )
+    return build_page(HorseshoeRegressorCV().fit(X, y), asked)
+
+
+def test_a_report_says_what_was_asked_and_what_was_found(diabetes):
+    assert diabetes.title == "What matters for progression"
+    assert diabetes.subtitle == "diabetes.csv: 442 rows, 10 columns"
+    assert diabetes.answer[0].startswith("Of 10 columns, 3 matter for progression: s5 (+50 per unit, 95 %")
+    assert ("Time", "1.5 s") in diabetes.asked
+    assert ("Rows", "442") in diabetes.data
+    assert diabetes.command == "farrier fit diabetes"
+
+
+def test_the_table_is_the_summary_with_the_selected_first(diabetes):
+    rows = diabetes.table.rows
+    assert [row.names[0] for row in rows if row.selected] == ["s5", "bmi", "bp"]
+    assert [row.selected for row in rows] == [True] * 3 + [False] * 7
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    model = HorseshoeRegressorCV().fit(X, y)
+    by_name = {row.names[0]: row.numbers for row in rows}
+    for j, name in enumerate(X.columns):
+        lower, upper = model.coef_interval()[j]
+        found = [number.value for number in by_name[name][:3]]
+        np.testing.assert_allclose(found, [model.coef_[j], lower, upper], rtol=1e-5)
+        assert by_name[name][4].value == pytest.approx(model.inclusion_[j], rel=1e-5)
+
+
+def test_the_report_of_the_diabetes_data_is_small(diabetes):
+    assert len(render(diabetes).encode()) < 1_000_000
+
+
+def test_a_report_of_ten_thousand_columns_is_small():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 10_000))
+    y = X[:, 0] * 3.0 + rng.standard_normal(60)
+    frame = pd.DataFrame(X, columns=[f"gene number {j}" for j in range(10_000)])
+    model = HorseshoeRegressorCV(cv=3, members=["mean", "ridge"]).fit(frame, y)
+    page = build_page(model, Asked(frame, y))
+    assert len(page.table.rows) == 10_000
+    assert len(render(page).encode()) < 3_000_000
+
+
+def test_what_happened_to_the_data_is_told(diabetes):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((90, 3)), columns=["a", "town=Bonn", "town=Jena"])
+    y = np.where(X["a"] + X["town=Jena"] + 0.5 * rng.standard_normal(90) > 0.0, "ill", "well")
+    asked = Asked(
+        X,
+        y,
+        terms={"town=Bonn": "town", "town=Jena": "town"},
+        dropped=[("id", "another value in every row")],
+        encoded=[("town", "against Aalen")],
+        notes=["decimal commas"],
+        warnings=["few rows"],
+        facts=[("Missing", "none")],
+    )
+    page = build_page(HorseshoeClassifierCV(cv=3).fit(X, y), asked)
+    assert page.subtitle == "90 rows, 2 columns"
+    assert ("Columns", "2 (3 columns after encoding)") in page.data
+    assert page.dropped == (Reason("id", "another value in every row"),)
+    assert [heading.name for heading in page.table.names] == ["Column", "Belongs to"]
+    assert {row.names for row in page.table.rows} >= {("a", "a"), ("town=Jena", "town")}
+    assert page.table.numbers[0].name == "Odds ratio"
+    assert "The odds of well are multiplied by" in page.answer[0]
+    assert page.warnings == ("few rows",)
+
+
+def test_several_classes_share_a_table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((120, 2)), columns=["a", "b"])
+    y = np.digitize(X["a"] + 0.3 * rng.standard_normal(120), [-0.5, 0.5]).astype(str)
+    page = build_page(HorseshoeClassifierCV(cv=3).fit(X, y), Asked(X, y, target="grade"))
+    assert [heading.name for heading in page.table.names] == ["Column", "Class"]
+    assert sorted(row.names for row in page.table.rows) == [(c, k) for c in "ab" for k in "012"]
+
+
+def test_draws_that_do_not_agree_are_told_and_not_warned_of(monkeypatch):
+    known = build.effects_of
+
+    def warned(*args):
+        warnings.warn("R-hat is 1.2", stacklevel=1)
+        return known(*args)
+
+    X = pd.DataFrame({"a": np.arange(20.0)})
+    model = HorseshoeRegressor().fit(X, X["a"] + np.sin(X["a"]))
+    monkeypatch.setattr(build, "effects_of", warned)
+    assert build_page(model, Asked(X, X["a"])).warnings == ("R-hat is 1.2",)

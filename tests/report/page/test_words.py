@@ -1,0 +1,158 @@
+"""The words of a report: computed from the fit, for every estimator and every ending."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from farrier._types import Status
+from farrier.families import Binomial, Gaussian, Poisson
+from farrier.report.page.effects import Effects, effects_of
+from farrier.report.page.methods import methods
+from farrier.report.page.sureness import convergence, how_sure, members
+from farrier.report.page.words import answer
+
+
+class Model:
+    """As much of a fitted model as words ask for."""
+
+    def __init__(self, family=None, status=Status.CONVERGED):
+        self.family_, self.status_ = family or Gaussian(), status
+        self.n_iter_, self.expected_by_chance_ = 7, 0.25
+
+
+def effects(coef, names=None, terms=None, model=None, **more):
+    coef = np.asarray(coef, dtype=float)
+    names = names or [f"x{j}" for j in range(coef.size)]
+    more = {"selected": coef != 0.0} | more
+    return Effects(model or Model(), None, names, terms or names, coef, coef - 0.5, coef + 0.5, coef, **more)
+
+
+def said(*parts, target="y", classes=()):
+    return " ".join(answer(list(parts), 0.95, target, classes))
+
+
+def test_effects_are_told_from_the_strongest_with_their_intervals():
+    assert said(effects([1.0, 0.0, -3.0])) == (
+        "Of 3 columns, 2 matter for y: x2 (−3.0 per unit, 95 % interval from −3.5 to −2.5) and "
+        "x0 (+1.0, 0.5 to 1.5)."
+    )
+
+
+def test_of_many_only_the_strongest_are_told():
+    text = said(effects(np.arange(1.0, 21.0)))
+    assert text.startswith("Of 20 columns, 20 matter for y; the strongest are x19 (+20.0 per unit")
+    assert text.count("(") == 3
+
+
+def test_a_factor_counts_once():
+    names, terms = ["age", "town=Bonn", "town=Jena", "town=Kiel"], ["age", "town", "town", "town"]
+    text = said(effects([0.0, 2.0, -3.0, 0.0], names, terms))
+    assert text == (
+        "Of 2 columns, 1 matters for y: town (Jena −3.0, 95 % interval from −3.5 to −2.5; and 1 other level)."
+    )
+
+
+def test_odds_and_means_are_multiplied():
+    odds = said(effects([np.log(2.0), 0.0], model=Model(Binomial())), classes=("no", "yes"))
+    assert odds == (
+        "Of 2 columns, 1 matters for y. The odds of yes are multiplied by 2.0 per unit of x0 "
+        "(95 % interval from 1.2 to 3.3)."
+    )
+    assert "The mean of claims is multiplied by" in said(
+        effects([1.0], model=Model(Poisson())), target="claims"
+    )
+
+
+@pytest.mark.parametrize("status", [Status.CHANCE, Status.MAX_ITER, Status.NO_NOISE])
+def test_a_doubtful_ending_comes_first(status):
+    text = said(effects([1.0], model=Model(status=status)))
+    assert text.startswith("Be careful:")
+    assert ("is selected" in text) == (status is not Status.NO_NOISE)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (Status.NOTHING_SELECTED, "None of the 2 columns can be told from chance"),
+        (Status.CONSTANT_RESPONSE, "There is nothing to say of y: y is constant"),
+        (Status.NO_COLUMNS, "every column of X is constant"),
+        (Status.BOUNDARY, "y is at the edge of its range"),
+        (Status.MAX_ITER, "did not converge"),
+    ],
+)
+def test_nothing_is_told_with_its_reason(status, words):
+    assert words in said(effects([0.0, 0.0], model=Model(status=status)))
+
+
+def test_clear_columns_that_the_short_model_leaves_out_are_mentioned():
+    inclusion = np.array([1.0, 0.95, 0.2])
+    found = effects([3.0, 2.0, 1.0], selected=np.array([True, False, False]), inclusion=inclusion)
+    last = "Beside them, x1 has an interval without zero; the prediction is about as good without it."
+    assert said(found).endswith(last)
+
+
+def test_names_that_run_the_other_way_are_isolated_and_long_ones_shortened():
+    text = said(effects([1.0, 2.0], ["א\N{RIGHT-TO-LEFT OVERRIDE}", "b" * 500]))
+    assert "\N{FIRST STRONG ISOLATE}א\N{RIGHT-TO-LEFT OVERRIDE}\N{POP DIRECTIONAL ISOLATE}" in text
+    assert len(text) < 300
+
+
+def draw(n=200, p=6):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((n, p)), columns=list("abcdef")[:p])
+    return X, 2.0 * X["a"] - X["b"], rng.standard_normal(n)
+
+
+def fitted():
+    X, eta, noise = draw()
+    two, three = np.where(eta + noise > 0.0, "yes", "no"), np.digitize(eta + noise, [-1.0, 1.0]).astype(str)
+    return {
+        "mode": (HorseshoeRegressor().fit(X, eta + noise), "posterior mode", "normal ones at the mode"),
+        "average": (HorseshoeRegressorCV(cv=4).fit(X, eta + noise), "average of the intercept alone", "CV+"),
+        "two": (HorseshoeClassifierCV(cv=4).fit(X, two), "without each of 4 folds", "binomial"),
+        "three": (HorseshoeClassifierCV(cv=4).fit(X, three), "each of 3 classes against", "slopes of"),
+        "counts": (
+            HorseshoeRegressor(family="poisson").fit(X, np.round(np.exp(0.3 * eta))), "Poisson counts", "mode"
+        ),
+        "classes": (HorseshoeClassifier().fit(X, two), "horseshoe prior", "quantiles of posterior draws"),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def models():
+    return fitted()
+
+
+@pytest.mark.parametrize("name", ["mode", "average", "two", "three", "counts", "classes"])
+def test_every_estimator_has_its_words(models, name):
+    model, first, second = models[name]
+    found = effects_of(model, method="mode")
+    told = methods(model, found, 200, 0.95, "y")
+    assert first in told.paragraph
+    assert second in told.paragraph
+    assert "200 rows" in told.paragraph
+    assert "6 columns" in told.paragraph
+    assert any("Expectation-Maximisation" in citation for citation in told.citations)
+    assert any("jackknife+" in citation for citation in told.citations) == ("CV+" in told.paragraph)
+    assert "6 columns" in answer(found, 0.95, "y", ("no", "yes"))[0]
+    assert len(how_sure(found, 0.95)) >= 2
+    assert convergence(found)[0]
+    averaged = name in ("average", "two", "three")
+    assert len(members(found)) == (5 * len(found) if averaged else 0)
+    paragraphs = (told.paragraph, *how_sure(found, 0.95), *convergence(found), *answer(found, 0.95, "y"))
+    assert not [
+        one for one in paragraphs if "None" in one.removeprefix("None of") or "nan" in one or "{" in one
+    ]
+
+
+def test_what_is_explained_and_expected_is_computed(models):
+    average, mode = models["average"][0], models["mode"][0]
+    explained = average.statistics().cv_explained
+    assert f"{100 * explained:.3g} % of the variance" in " ".join(how_sure(effects_of(average), 0.95))
+    assert f"{int(mode.support_.sum())} are" in how_sure(effects_of(mode), 0.95)[-1]
+
+
+def test_selected_columns_whose_interval_holds_zero_are_named():
+    found = effects([1.0, 0.1])
+    assert "The 95 % interval of x1 holds zero, which is no effect" in " ".join(how_sure([found], 0.95))

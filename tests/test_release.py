@@ -1,0 +1,129 @@
+"""What is released: archives with the right content and metadata, and a workflow that calls what there is."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+import yaml
+
+from farrier import __version__
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    """Build the source archive, and the wheel from it, as `make dist` does."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / f"farrier-{__version__}-py3-none-any.whl", folder / f"farrier-{__version__}.tar.gz"
+
+
+@pytest.fixture(scope="module")
+def in_wheel(archives):
+    with zipfile.ZipFile(archives[0]) as wheel:
+        return {name: wheel.read(name) for name in wheel.namelist()}
+
+
+@pytest.fixture(scope="module")
+def metadata(in_wheel):
+    return Parser().parsestr(in_wheel[f"farrier-{__version__}.dist-info/METADATA"].decode("utf-8"))
+
+
+def test_the_archives_are_fit_for_an_index(archives):
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, archives)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == 2
+
+
+def test_the_metadata(metadata):
+    assert (metadata["Name"], metadata["Version"]) == ("farrier", __version__)
+    assert metadata["License-Expression"] == "BSD-3-Clause"
+    assert metadata["License-File"] == "LICENSE"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["Summary"] == PROJECT["description"]
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
+    needed = {
+        re.match(r"[\w-]+", line)[0] for line in metadata.get_all("Requires-Dist") if "extra ==" not in line
+    }
+    assert needed == {"numpy", "scipy", "scikit-learn"}
+
+
+def test_the_wheel_has_the_package_and_nothing_else(in_wheel):
+    ours = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src/farrier").rglob("*.py")}
+    names = {name for name in in_wheel if name.endswith(".py")}
+    assert names == {Path(name).as_posix() for name in ours}
+    assert "farrier/py.typed" in in_wheel
+    assert {name.split("/")[0] for name in in_wheel} == {"farrier", f"farrier-{__version__}.dist-info"}
+    assert b"farrier.__main__:main" in in_wheel[f"farrier-{__version__}.dist-info/entry_points.txt"]
+
+
+def test_the_source_archive_has_what_a_packager_needs(archives):
+    with tarfile.open(archives[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for wanted in ("src/farrier/py.typed", "tests/registry.py", "docs/index.md", "docs/conf.py", "LICENSE"):
+        assert wanted in names
+    for wanted in ("README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "examples/diabetes.py"):
+        assert wanted in names
+    left_over = [
+        name for name in names if "__pycache__" in name or name.startswith((".venv", "build", "dist"))
+    ]
+    assert not left_over
+    assert not [name for name in names if name.startswith(("docs/gallery", "docs/generated"))]
+
+
+def test_the_wheel_works_where_nothing_else_of_the_tree_is(archives, tmp_path):
+    with zipfile.ZipFile(archives[0]) as wheel:
+        wheel.extractall(tmp_path)
+    code = (
+        f"import sys; sys.path[:0] = [{str(tmp_path)!r}]; import farrier;"
+        "fit = farrier.HorseshoeRegressor().fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.1, 2.9, 4.0]);"
+        "print(farrier.__version__, farrier.__file__, fit.support_.sum())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    version, file, selected = done.stdout.split()
+    assert (version, selected) == (__version__, "1")
+    assert Path(file).is_relative_to(tmp_path)
+
+
+def test_the_classifiers_name_the_versions_that_are_tested():
+    said = {line.rsplit(" ", 1)[1] for line in PROJECT["classifiers"] if ":: 3." in line}
+    assert said == set(WORKFLOW["jobs"]["test"]["strategy"]["matrix"]["python"])
+
+
+def test_the_workflow_calls_targets_that_there_are():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    called = {
+        target
+        for job in WORKFLOW["jobs"].values()
+        for step in job["steps"]
+        for target in re.findall(r"\bmake (?:[A-Z]+=\S+ )*([a-z-]+)", step.get("run", ""))
+    }
+    assert called <= targets
+    assert {"lint", "test", "docs", "dist"} <= called
+
+
+def test_the_workflow_pins_its_actions_and_may_only_read():
+    used = [step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+", action) for action in used)
+    assert WORKFLOW["permissions"] == {"contents": "read"}
+
+
+def test_it_is_tested_on_three_systems():
+    systems = WORKFLOW["jobs"]["test"]["strategy"]["matrix"]["os"]
+    assert {name.split("-")[0] for name in systems} == {"ubuntu", "macos", "windows"}
