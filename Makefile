@@ -49,7 +49,7 @@ $(DOCS_STAMP): $(STAMP) requirements-docs.txt
 	@touch $@
 
 docs: $(DOCS_STAMP)  ## build the site in build/docs: no warning, no network (make test runs its examples)
-	$(BIN)/python -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/docs
+	$(BIN)/python -m sphinx -b html -q -E -W --keep-going -d build/doctrees docs build/docs
 	@echo "The site: build/docs/index.html"
 
 dist: $(STAMP)  ## build the wheel and the source archive in dist, and check their metadata

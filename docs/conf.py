@@ -39,6 +39,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "run_stale_examples": True,  # the library may have changed since
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
@@ -63,6 +64,7 @@ def setup(app: Any) -> None:
     app.connect("source-read", keep_links_inside)
     app.connect("autodoc-process-docstring", plain_references)
     app.connect("autodoc-skip-member", leave_out)
+    app.connect("build-finished", ask_nobody)
 
 
 def inline_math(translator: Any, node: Any) -> None:
@@ -116,3 +118,13 @@ def plain_references(app: Any, what: str, name: str, obj: Any, options: Any, lin
 def leave_out(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
     """Leave out what scikit-learn gives every estimator for its own use: requests of metadata."""
     return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
+
+
+def ask_nobody(app: Any, failed: Exception | None) -> None:
+    """Fail if a page would load something from elsewhere: the site is read without a network too."""
+    from sphinx.errors import ExtensionError
+
+    elsewhere = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=\"(?:https?:)?//[^>]*>")
+    for page in () if failed else Path(app.outdir).rglob("*.html"):
+        for found in elsewhere.findall(page.read_text("utf-8")):
+            raise ExtensionError(f"{page.name} loads something from elsewhere: {found}")

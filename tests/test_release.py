@@ -62,9 +62,11 @@ def test_the_metadata(metadata):
 
 
 def test_the_wheel_has_the_package_and_nothing_else(in_wheel):
-    ours = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src/farrier").rglob("*.py")}
-    names = {name for name in in_wheel if name.endswith(".py")}
-    assert names == {Path(name).as_posix() for name in ours}
+    ours = {path for path in (ROOT / "src/farrier").rglob("*") if path.is_file()}
+    kept = {path for path in ours if "__pycache__" not in path.parts}
+    assert {name for name in in_wheel if name.startswith("farrier/")} == {
+        path.relative_to(ROOT / "src").as_posix() for path in kept
+    }
     assert "farrier/py.typed" in in_wheel
     assert {name.split("/")[0] for name in in_wheel} == {"farrier", f"farrier-{__version__}.dist-info"}
     assert b"farrier.__main__:main" in in_wheel[f"farrier-{__version__}.dist-info/entry_points.txt"]

@@ -108,6 +108,10 @@ class Status(Enum):
         "expectation='exact'"
     )
     NOTHING_SELECTED = "converged to no variable at all: the data do not support any column"
+    NONE_STANDS_OUT = (
+        "converged: the columns together predict better than the mean alone, but no few of them stand out; "
+        "look at inclusion_ and at the intervals"
+    )
     CONSTANT_RESPONSE = "nothing to explain: y is constant, so every coefficient is zero"
     NO_COLUMNS = "nothing to fit: every column of X is constant, so every coefficient is zero"
     BOUNDARY = (

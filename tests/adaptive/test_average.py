@@ -196,7 +196,7 @@ def test_the_average_is_half_the_folds_and_half_all_rows(family, center):
 def test_the_slope_predicts_best_and_pays_for_itself(size):
     sets = make_sets("gaussian", N, P, FOLDS)
     fits, level = some_fits(sets, size=size), intercepts(sets)
-    found = shrinkage(sets, fits.coef, fits.intercept, level, 1.0)
+    found, evidence = shrinkage(sets, fits.coef, fits.intercept, level, 1.0)
     folds = {i: t for t, (_, test) in enumerate(FOLDS) for i in test}
 
     def loss(slope):
@@ -212,15 +212,16 @@ def test_the_slope_predicts_best_and_pays_for_itself(size):
     gain = min(gain_of(sets, fits.coef, fits.intercept - level) / power, room.MOST_GAIN)
     by_hand = best / (1.0 - gain) * (1.0 - room.COSTS / ratio) if ratio > room.COSTS else 0.0
     np.testing.assert_allclose(found, min(by_hand, 1.0))
+    np.testing.assert_allclose(evidence, ratio, atol=1e-9)
 
 
 @pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson"])
 def test_what_predicts_the_contrary_or_nothing_is_dropped(family):
     sets = make_sets(family, N, P, FOLDS)
     fits, level = some_fits(sets, size=0.01), intercepts(sets)
-    assert shrinkage(sets, -fits.coef, level, level, 1.0) == 0.0
-    assert shrinkage(sets, np.zeros((P, 4)), level, level, 1.0) == 0.0
-    assert 0.0 < shrinkage(sets, fits.coef, level, level, 1.0) <= 1.0
+    assert shrinkage(sets, -fits.coef, level, level, 1.0) == (0.0, 0.0)
+    assert shrinkage(sets, np.zeros((P, 4)), level, level, 1.0) == (0.0, 0.0)
+    assert 0.0 < shrinkage(sets, fits.coef, level, level, 1.0)[0] <= 1.0
     found = average(sets, (fits._replace(coef=-fits.coef),))
     assert found.slope == 0.0
     assert not found.coef.any()

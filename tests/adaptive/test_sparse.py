@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
+from farrier import HorseshoeRegressorCV
 from farrier.adaptive.sparse import summarise
 from farrier.data.dense import Dense
 from farrier.data.sparse import Sparse
@@ -127,3 +128,13 @@ def test_a_sparse_home_says_the_same():
     assert one.order.tolist() == two.order.tolist()
     for ours, theirs in zip(one[1:], two[1:], strict=True):
         np.testing.assert_allclose(theirs, ours, atol=1e-10)
+
+
+def test_little_that_is_certain_has_an_answer_too():
+    """Many rows, much noise: one standard error is more than all that the columns explain."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 6))
+    y = 0.2 * X[:, 1] + 0.2 * X[:, 4] + rng.standard_t(3, 5000)
+    model = HorseshoeRegressorCV().fit(X, y)
+    assert model.get_support(indices=True).tolist() == [1, 4]
+    assert model.score(X, y) < 0.05

@@ -1,5 +1,6 @@
 """A browser without a window, and what it saw."""
 
+import importlib.util
 import json
 import shutil
 
@@ -16,7 +17,7 @@ FLAGS = [
     "--disable-sync",
     "--hide-scrollbars",
 ]
-HOW = "install Debian's chromium and chromium-driver, and selenium (pip install selenium), to run these tests"
+HOW = "to test the report in a browser, apt install chromium chromium-driver and pip install selenium"
 
 
 class Browser:
@@ -76,21 +77,34 @@ class Browser:
         return self.script("return document.querySelector('output').textContent")
 
 
-def _found(*names):
+def found(*names):
+    """Return the first of these programs that is there."""
     return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def programs():
+    """Return the browser and what drives it."""
+    return found("chromium", "chromium-browser", "google-chrome"), found("chromedriver")
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what needs a browser where there is none: marked beforehand, so that one line says so of all."""
+    parts = dict(zip(("chromium", "chromedriver"), programs(), strict=True))
+    missing = [name for name, path in parts.items() if path is None]
+    if importlib.util.find_spec("selenium") is None:
+        missing.append("selenium")
+    for item in items:
+        if missing and "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.skip(f"no {' and no '.join(missing)} here: {HOW}"))
 
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    """One browser for all tests; if there is none, they are skipped, and one line says why."""
-    program, helper = _found("chromium", "chromium-browser", "google-chrome"), _found("chromedriver")
-    try:
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-    except ImportError:
-        pytest.skip(f"selenium is not installed: {HOW}")
-    if program is None or helper is None:
-        pytest.skip(f"no {'chromium' if program is None else 'chromedriver'} was found: {HOW}")
+    """One browser for all tests."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    program, helper = programs()
     options = webdriver.ChromeOptions()
     options.binary_location = program
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):

@@ -3,8 +3,11 @@
 import base64
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from farrier import HorseshoeRegressorCV
+from farrier.report.page.build import Asked, build_page
 from farrier.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
 from farrier.report.page.html import STEP, render
 
@@ -19,6 +22,8 @@ NASTY = (
     "a\u2028b\u2029c",
     "名前 🐴",
 )
+PAPER = 690
+"""Pixels across a sheet of A4 within its margins."""
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -193,16 +198,28 @@ def test_ten_thousand_rows_are_small_and_quick_to_sort(browser):
     assert browser.names() == ["gene_09999"]
 
 
-def test_on_paper_there_are_no_controls_and_nothing_is_cut(shown):
-    shown.do("Emulation.setEmulatedMedia", media="print")
+def test_on_paper_there_are_no_controls_and_nothing_is_cut(browser):
+    heads = tuple(
+        Heading(name, "") for name in ("Odds ratio", "From", "To", "Per SD", "Inclusion", "Short model")
+    )
+    rows = [
+        Row((name, "of the first class", "x" * 40), True, (Number(1.0, "1,234.567"),) * 6) for name in NASTY
+    ]
+    names = (Heading("Column", ""), Heading("Class", ""), Heading("Belongs to", ""))
+    paper = {"width": PAPER, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.open(render(Page("on paper", table=Table(names, heads, tuple(rows)))))
+    browser.do("Emulation.setEmulatedMedia", media="print")
+    browser.do("Emulation.setDeviceMetricsOverride", **paper)
     try:
-        visible = "return getComputedStyle(document.querySelector('.controls')).display"
-        assert shown.script(visible) == "none"
-        assert shown.script("return getComputedStyle(document.querySelector('.box')).overflowX") == "visible"
-        printed = base64.b64decode(shown.do("Page.printToPDF")["data"])
+        assert not browser.driver.find_element("css selector", ".controls").is_displayed()
+        assert browser.script("return document.documentElement.scrollWidth") <= PAPER
+        assert (
+            browser.script("return getComputedStyle(document.querySelector('.box')).overflowX") == "visible"
+        )
+        printed = base64.b64decode(browser.do("Page.printToPDF")["data"])
         assert printed.startswith(b"%PDF")
     finally:
-        shown.do("Emulation.setEmulatedMedia", media="")
+        browser.do("Emulation.setEmulatedMedia", media="")
 
 
 def test_without_scripts_the_page_can_be_read(browser):
@@ -226,3 +243,17 @@ def test_the_policy_stops_what_is_not_ours(browser):
     assert browser.script("return window.hit === undefined")
     assert any("Content Security Policy" in message for message in browser.errors())
     assert not [url for url in browser.requests() if url.startswith("https://example")]
+
+
+def test_the_report_of_a_fit_is_whole(browser):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((60, len(NASTY))), columns=list(NASTY))
+    y = X.to_numpy() @ np.arange(len(NASTY)) + rng.standard_normal(60)
+    page = build_page(HorseshoeRegressorCV(cv=3).fit(X, y), Asked(X, y, target=NASTY[0], command=NASTY[1]))
+    address = browser.open(render(page), width=390)
+    assert sorted(browser.names()) == sorted(NASTY)
+    assert browser.script("return [...document.images].every((image) => image.naturalWidth > 500)")
+    assert browser.script("return document.images.length") == len(page.pictures) + len(page.ending) == 4
+    assert browser.script("return document.documentElement.scrollWidth") <= 390
+    assert browser.errors() == []
+    assert [url for url in browser.requests() if not url.startswith("data:")] == [address]

@@ -56,7 +56,8 @@ class Judged(NamedTuple):
 class Average(NamedTuple):
     """The answer, on the scale of the prior.
 
-    ``weights`` has one entry for each member, ``slope`` is what the average was multiplied by; ``coef``
+    ``weights`` has one entry for each member, ``slope`` is what the average was multiplied by, and
+    ``evidence`` twice the log-likelihood of rows left out beyond that of the intercept alone; ``coef``
     (p,) and ``intercept`` are the average, ``fold_coef`` (p, K) and ``fold_intercept`` (K,) the average of
     the fold fits of each fold, ``predicted`` what these say of the rows they have not seen (linear
     predictor, in the order of `Sets.tested`).
@@ -65,6 +66,7 @@ class Average(NamedTuple):
     judged: tuple[Judged, ...]
     weights: Vector
     slope: float
+    evidence: float
     coef: Vector
     intercept: float
     fold_coef: Matrix
@@ -99,13 +101,14 @@ def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
     share = sum(w for w, _ in selecting)
     inclusion = sum(w * _together(fits.inclusion) for w, fits in selecting) / share if share > 0.0 else 0.0
     level = intercepts(sets)
-    slope = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
+    slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
     coef, intercept = slope * coef, level + slope * (intercept - level)
     rows, folds = sets.tested
     return Average(
         judged,
         weights,
         slope,
+        evidence,
         _together(coef),
         float(_together(intercept)),
         coef[:, :-1],
@@ -133,8 +136,10 @@ def intercepts(sets: Sets) -> Vector:
     return np.array(found)
 
 
-def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2: float) -> float:
-    """Return the slope by which the average is multiplied.
+def shrinkage(
+    sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2: float
+) -> tuple[float, float]:
+    """Return the slope by which the average is multiplied, and the likelihood ratio that speaks for it.
 
     Examples
     --------
@@ -143,10 +148,10 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
     >>> X = np.array([[-1.0], [1.0], [-1.0], [1.0]])
     >>> folds = (([0, 1], [2, 3]), ([2, 3], [0, 1]))
     >>> sets = Sets(Dense(X), 2.0 * X[:, 0], np.zeros(4), np.ones(4), folds, Gaussian())
-    >>> round(shrinkage(sets, np.full((1, 3), 2.0), np.zeros(3), np.zeros(3), 1.0), 2)
+    >>> round(shrinkage(sets, np.full((1, 3), 2.0), np.zeros(3), np.zeros(3), 1.0)[0], 2)
     1.0
     >>> shrinkage(sets, np.full((1, 3), -2.0), np.zeros(3), np.zeros(3), 1.0)
-    0.0
+    (0.0, 0.0)
     """
     rows, folds = sets.tested
     fit = sets.columns.matvec(coef) + (intercept - level)
@@ -164,14 +169,14 @@ def shrinkage(sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2
     gain = variance_gain(sets, coef, fit)
     power = float(counts @ way**2) / float(counts.sum())
     if not power > 0.0:
-        return 0.0
+        return 0.0, 0.0
     losses = [loss(slope) for slope in SLOPES]
     best = int(np.argmin(losses))
     ratio = 2.0 * (losses[0] - losses[best])
     if not ratio > COSTS:
-        return 0.0
+        return 0.0, ratio
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
-    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0))
+    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
 
 
 def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:

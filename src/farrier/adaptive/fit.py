@@ -28,6 +28,10 @@ from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
 
 RULES = ("1se", "paired")
+BEYOND_DOUBT = 10.0
+"""The likelihood ratio of rows left out from which on it is beyond doubt that the columns say something."""
+MOST_LEFT = 0.25
+"""Then the sparse answer leaves at most this share of what the average says."""
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
 
@@ -277,7 +281,8 @@ def _restored(
     family = fits[int(np.argmax(found.weights))].families[-1]
     unit2 = units.unit**2 if family.has_dispersion else 1.0
     sparser = _sparser(sets, found, family, rule)
-    status = Status.CONVERGED if sparser.order.size else Status.NOTHING_SELECTED
+    nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
+    status = Status.CONVERGED if sparser.order.size else nothing
     status = status if units.kept.any() else Status.NO_COLUMNS
     members = tuple(
         MemberRow(name, MEMBERS[name].what, one.error * unit2, float(weight))
@@ -339,7 +344,8 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
     if rule == "paired":
         error = PAIRED * (mean if sets.family.constant_weights else 1.0) / size
     scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights
-    return summarise(sets.columns, found.coef, found.intercept, weights, error / scale, sets.center)
+    share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
+    return summarise(sets.columns, found.coef, found.intercept, weights, error / scale, sets.center, share)
 
 
 def _nothing(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:

@@ -117,7 +117,7 @@ def ask(
     >>> question.X.shape, question.family
     ((442, 10), 'gaussian')
     >>> question.notes[-1]
-    'progression holds numbers: family gaussian (--family says otherwise)'
+    'progression holds numbers: family gaussian; --family chooses another'
     """
     only = None if columns is None else tuple(columns)
     wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))
@@ -144,7 +144,6 @@ def _answer(table: Table, wish: Wish) -> Question:
     design = recipe.design(ready.columns, np.flatnonzero(ready.kept))
     encoded = design.names if formula is None else _varying(design)
     X = frame_of(design, encoded, frame.index[ready.kept])
-    leaks = find_leaks(ready.columns, X.to_numpy(), encoded, target.y, str(wish.target))
     return Question(
         X,
         target.y,
@@ -156,9 +155,9 @@ def _answer(table: Table, wish: Wish) -> Question:
         recipe=replace(recipe, encoded=encoded, fit_intercept=design.fit_intercept),
         terms={name: design.terms[name] for name in encoded},
         notes=(*table.notes, *ready.notes, *target.notes),
-        warnings=tuple(leaks),
+        warnings=tuple(find_leaks(ready.columns, X.to_numpy(), encoded, target.y, recipe.target)),
         fit_intercept=design.fit_intercept,
-        target=str(wish.target),
+        target=recipe.target,
         name=table.name,
         rows_read=len(frame),
         rows_dropped=int((~ready.kept).sum()),

@@ -106,7 +106,7 @@ def atom_of(function: str, tree: ast.Call, label: str, names: tuple[str, ...]) -
     plain = len(tree.args) == 1 and isinstance(tree.args[0], ast.Name)
     if not plain or len(tree.keywords) > 1 or len(names) != 1:
         raise TableError(f"formula: {shown(label)} should be C(name), or C(name, levels=['first', 'second'])")
-    return Atom(names[0] if not tree.keywords else label, names, factor=True, levels=_levels(tree, label))
+    return Atom(names[0], names, factor=True, levels=_levels(tree, label))
 
 
 def _levels(tree: ast.Call, label: str) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def frame_of(design: Design, encoded: Sequence[str], index: Any) -> Any:
         if absent:
             raise TableError(f"the recipe makes no column {listed(absent)}, but the model has it")
         values = values[:, [places[name] for name in encoded]]
-    return pandas.DataFrame(values, columns=list(encoded), index=index)
+    return pandas.DataFrame(values, columns=list(encoded), index=index, copy=False)
 
 
 def check_frame(frame: Any, used: list[str], aside: list[str | None]) -> list[str]:
@@ -149,17 +149,18 @@ def check_frame(frame: Any, used: list[str], aside: list[str | None]) -> list[st
     ['1 column not used by the model: b']
     """
     names = [str(each) for each in frame.columns]
-    absent = [name for name in used if name not in names]
+    there, wanted = set(names), set(used)
+    absent = [name for name in used if name not in there]
     if absent:
-        guess = near(absent[0], [name for name in names if name not in used]) if len(absent) == 1 else ""
+        guess = near(absent[0], [name for name in names if name not in wanted]) if len(absent) == 1 else ""
         raise TableError(
             f"{counted(len(absent), 'column')} of the model {'is' if len(absent) == 1 else 'are'} "
             f"not in the table: {listed(absent, most=50)}{guess}"
         )
-    twice = [name for name in used if names.count(name) > 1] if len(set(names)) < len(names) else []
+    twice = [name for name in used if names.count(name) > 1] if len(there) < len(names) else []
     if twice:
         raise TableError(f"{listed(twice)} stands more than once in the table: rename the columns")
-    extra = [name for name in names if name not in set(used) and name not in aside]
+    extra = [name for name in names if name not in wanted and name not in aside]
     return [f"{counted(len(extra), 'column')} not used by the model: {listed(extra)}"] if extra else []
 
 

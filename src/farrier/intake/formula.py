@@ -81,8 +81,11 @@ def _written(pattern: str, atoms: list[Atom], target: str | None) -> str:
 
     def atom(match: re.Match[str]) -> str:
         found = atoms[int(match[1])]
-        plain = f"C(`{found.label}`)" if found.factor else f"`{found.label}`"
-        return found.label if found.tree is not None or found.levels else plain
+        if found.tree is not None:
+            return found.label
+        levels = ", ".join(f'"{each}"' if "'" in each else f"'{each}'" for each in found.levels)
+        inside = f"`{found.label}`" + (f", levels=[{levels}]" if levels else "")
+        return f"C({inside})" if found.factor else inside
 
     left = "" if target is None else f"`{target}` ~ "
     return left + re.sub(r"f(\d+)", atom, pattern)
@@ -158,6 +161,8 @@ class _Reader:
         if place == len(self.atoms):
             self.atoms.append(atom)
         if atom.factor:  # C(a) anywhere makes a category of a everywhere
+            if self.atoms[place].levels not in ((), atom.levels):
+                raise TableError(f"formula: C() gives {shown(atom.label)} other levels in another place")
             self.atoms[place] = atom
         return f"f{place}"
 

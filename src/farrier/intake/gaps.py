@@ -68,6 +68,8 @@ def typical(column: Column) -> float | str:
     >>> typical(Column("a", "number", np.array([1.0, 2.0, 9.0, np.nan])))
     2.0
     """
+    if column.numbers is not None and column.kind == "truth":
+        return float(np.nanmean(column.numbers) > 0.5)
     if column.numbers is not None:
         return float(np.nanmedian(column.numbers))
     codes = np.asarray(column.codes)

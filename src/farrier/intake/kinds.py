@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,30 +12,10 @@ from numpy.typing import NDArray
 from farrier._extras import require
 from farrier._types import Mask, Vector
 from farrier.intake.numerals import MISSING, Parsed, parse_words
+from farrier.intake.patterns import DATE, FEW_ROWS, PAIRS, WHOLE, is_calendar, names_rows
 from farrier.intake.words import counted, option, shown
 
 MANY_LEVELS = 50
-FEW_ROWS = 5
-"""With fewer rows nothing can be said of all-different values."""
-
-PAIRS = (
-    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("neg", "pos"),
-    ("negative", "positive"), ("absent", "present"), ("nein", "ja"), ("non", "oui"), ("0", "1"),
-)  # fmt: skip
-"""Words for false and true."""
-
-_MONTH = "(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-zä]*"
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?(?:\s*(?:z|utc|[+-]\d{2}:?\d{2}))?"
-_DAY = (
-    rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.](?:\d{{4}}|\d{{2}})|\d{{1,2}}[ "
-    rf".-]+{_MONTH}[ .,-]+\d{{2,4}}|{_MONTH}[ .]+\d{{1,2}},?[ ]+\d{{4}}|\d{{4}}-\d{{2}}"
-)
-DATE = re.compile(rf"(?:{_DAY})(?:[t, ]\s*{_CLOCK})?|{_CLOCK}", re.IGNORECASE)
-WHOLE = re.compile(r"-?[1-9]\d*\.0+|0\.0+")
-COUNTER = re.compile(
-    r"(?:.*[ _.-])?(?:id|ids|uuid|guid|index|idx|key|nr|number|row|rowid|rownames|row_names)|.*[a-z]ID",
-    re.ASCII,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +65,8 @@ class Column:
 
     def take(self, rows: Mask) -> Column:
         """Return the column in some rows."""
+        if rows.all():
+            return self
         numbers = None if self.numbers is None else self.numbers[rows]
         return replace(self, numbers=numbers, codes=None if self.codes is None else self.codes[rows])
 
@@ -110,7 +91,22 @@ def understand(
     {'dose': 'number', 'sex': 'category', 'smoker': 'truth'}
     """
     pandas = require("pandas", "cli")
-    return {name: _column(name, frame[name], name in categorical, name in numeric, pandas) for name in names}
+    names = list(names)
+    floats = _floats(frame, [name for name in names if name not in categorical])
+    return {
+        name: _number(name, floats[name], name in numeric)
+        if name in floats
+        else _column(name, frame[name], name in categorical, name in numeric, pandas)
+        for name in names
+    }
+
+
+def _floats(frame: Any, names: list[str]) -> dict[str, Vector]:
+    """Return the columns that NumPy holds as numbers, all at once: one by one takes long for many columns."""
+    kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
+    plain = [name for name in names if isinstance(kinds[name], np.dtype) and kinds[name].kind in "iuf"]
+    block = frame[plain].to_numpy(dtype=float)
+    return {name: block[:, place] for place, name in enumerate(plain)}
 
 
 def level(value: Any) -> str:
@@ -171,35 +167,15 @@ def _number(name: str, numbers: Vector, numeric: bool, notes: tuple[str, ...] = 
             f"mend the value, or leave the column out with {option('drop', name)}",
             numbers,
         )
-    if not numeric and _counts(name, known):
+    if not numeric and names_rows(name, known):
         reason = (
             f"counts the rows or names them ({level(known[0])}, {level(known[1])}, {level(known[2])}, ...)"
         )
         return _refused(name, "identifier", reason, _either(name, "numeric", "number"), numbers)
-    if not numeric and _calendar(known):
+    if not numeric and is_calendar(known):
         return _date(name, level(known[0]))
-    truth = bool(np.isin(known, (0.0, 1.0)).all())
+    truth = bool(((known == 0) | (known == 1)).all())
     return Column(name, "truth" if truth else "number", numbers=numbers, notes=notes)
-
-
-def _counts(name: str, known: Vector) -> bool:
-    """Tell whether whole numbers count from 0 or 1, or are all different under a name such as id."""
-    if known.size < FEW_ROWS:
-        return False
-    if known[0] in (0.0, 1.0) and bool((np.diff(known) == 1).all()):
-        return True
-    whole = COUNTER.fullmatch(name if name.endswith("ID") else name.lower()) and bool(
-        (known == np.round(known)).all()
-    )
-    return bool(whole) and np.unique(known).size == known.size
-
-
-def _calendar(known: Vector) -> bool:
-    """Tell whether whole numbers are dates written as 20240131."""
-    if known.min() < 19000101 or known.max() > 21001231 or not (known == np.round(known)).all():
-        return False
-    month, day = known // 100 % 100, known % 100
-    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
 def _of_words(

@@ -105,8 +105,8 @@ def _apart(word: str) -> float | None:
 WAYS: tuple[tuple[str | None, Callable[[str], float | None]], ...] = (
     (None, _plain),
     ("commas between thousands", partial(_grouped, group=",", decimal=".")),
+    ("decimal commas", _with_comma),
     ("points between thousands", partial(_grouped, group=".", decimal=",")),
     ("spaces between thousands", _apart),
-    ("decimal commas", _with_comma),
 )
 """How numbers are written; thousands come before decimals, so 1,234 and 5,678 alone are whole numbers."""

@@ -51,7 +51,7 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
     (array([ True,  True, False]), {'b': 'only one value (1)'})
     """
     columns, empty = _columns(frame, wish, formula, features)
-    target = read_target(frame, str(wish.target), wish.family, wish.target in wish.categorical)
+    target = read_target(frame, str(wish.target), wish.family, wish.categorical, wish.numeric)
     known = {role: numbers_of(frame, name) for role, name in wish.roles.items()}
     check_weights(known.get("weights"))
     check_exposure(known.get("exposure"))

@@ -14,6 +14,7 @@ from farrier._extras import require
 from farrier.intake.binary import arrow_kind, looks_binary
 from farrier.intake.builtin import BUILT_IN, built_in
 from farrier.intake.delimited import check_names, read_delimited
+from farrier.intake.patterns import counts_up
 from farrier.intake.words import TableError, listed, near, shown
 
 HEAD = 1 << 16
@@ -94,7 +95,7 @@ def read_table(
     if os.fspath(source) == "-":
         return _from_source(Source("standard input", data=_all_bytes(stdin)), words, pandas)
     path = Path(source)
-    name = shown(os.fspath(source))
+    name = shown(os.fspath(source), longest=300)
     if not _exists(path, name):
         if os.fspath(source) in BUILT_IN:
             frame, _ = built_in(os.fspath(source))
@@ -102,6 +103,9 @@ def read_table(
         raise TableError(_not_there(path, name))
     if path.is_dir():
         raise TableError(f"{name} is a folder: name one file in it{_files_of(path)}")
+    if not path.is_file():  # a pipe can be read once only
+        with Source(name, path).open() as stream:
+            return _from_source(Source(name, data=stream.read()), words, pandas)
     return _from_source(Source(name, path), words, pandas)
 
 
@@ -184,7 +188,7 @@ def _named(frame: Any, notes: Iterable[str], name: str) -> tuple[Any, tuple[str,
         values = frame.iloc[:, j]
         if values.isna().all():
             said.append(f"column {j + 1} has no name and no values: left out")
-        elif j == 0 and _counts_rows(values):
+        elif j == 0 and values.dtype.kind in "iu" and counts_up(values.to_numpy()):
             said.append("the first column has no name and counts the rows: left out")
         else:
             first = shown(values.dropna().iloc[0])
@@ -193,10 +197,3 @@ def _named(frame: Any, notes: Iterable[str], name: str) -> tuple[Any, tuple[str,
             )
     kept = [j for j in range(frame.shape[1]) if j not in nameless]
     return (frame.iloc[:, kept] if nameless else frame), tuple(said)
-
-
-def _counts_rows(values: Any) -> bool:
-    if values.dtype.kind not in "iu" or len(values) < 1:
-        return False
-    steps = values.to_numpy()
-    return bool(steps[0] in (0, 1) and (steps[1:] - steps[:-1] == 1).all())

@@ -131,54 +131,49 @@ class Recipe:
         """
         missing = check_choice("missing", self.missing if missing is None else missing, WAYS)
         frame = by_name(frame)
-        used = [each.name for each in self.ingredients] + [
-            each for each in (self.offset, self.exposure) if each
-        ]
-        notes = check_frame(frame, used, [self.target, self.weights])
-        columns = understood(frame, self.ingredients)
-        known = {name: numbers_of(frame, name) for name in (self.offset, self.exposure) if name}
-        check_exposure(known.get(self.exposure or ""))
-        columns, unseen, first = self._coded(columns)
+        beside = [name for name in (self.offset, self.exposure) if name is not None]
+        used = [each.name for each in self.ingredients]
+        notes = check_frame(frame, [*used, *beside], [self.target, self.weights])
+        columns, unseen = self._coded(understood(frame, self.ingredients), missing)
+        known = {name: numbers_of(frame, name) for name in beside}
+        check_exposure(None if self.exposure is None else known[self.exposure])
         gaps = gaps_of({**columns, **known})
-        if missing == "error" and unseen:
-            raise TableError(f"{first}. Leave such rows out with --missing drop, or fit with more levels")
         if missing == "error" and gaps:
             raise gaps_error(gaps, "Fill them in, or leave the rows out with --missing drop")
-        notes += [f"{text}: treated as missing" for text in unseen]
-        kept = np.ones(len(frame), dtype=bool)
+        kept, said = np.ones(len(frame), dtype=bool), list[str]()
         if missing == "impute":
             columns, said = self._imputed(columns, gaps)
-            notes += said
         elif gaps:
             kept = whole_rows(gaps, len(frame))
-            notes.append(f"{counted(int((~kept).sum()), 'row')} with missing values left out")
-        taken = {name: column.take(kept) for name, column in {**columns, **known}.items()}
-        design = self.design({each.name: taken[each.name] for each in self.ingredients}, np.flatnonzero(kept))
-        X = frame_of(design, self.encoded, frame.index[kept])
-        offset, exposure = (
-            None if name is None else taken[name].numbers for name in (self.offset, self.exposure)
-        )
+            said = [f"{counted(int((~kept).sum()), 'row')} with missing values left out"]
+        design = self.design({name: columns[name].take(kept) for name in used}, np.flatnonzero(kept))
         return Applied(
-            X, offset, exposure, tuple(notes), tuple(int(row) + 1 for row in np.flatnonzero(~kept))
+            frame_of(design, self.encoded, frame.index[kept]),
+            None if self.offset is None else known[self.offset].take(kept).numbers,
+            None if self.exposure is None else known[self.exposure].take(kept).numbers,
+            (*notes, *unseen, *said),
+            tuple(int(row) + 1 for row in np.flatnonzero(~kept)),
         )
 
-    def _coded(self, columns: Mapping[str, Column]) -> tuple[dict[str, Column], list[str], str]:
-        """Return the columns with the codes of the recipe; words it does not know are missing, and said."""
-        coded, unseen, first = dict(columns), [], ""
+    def _coded(self, columns: Mapping[str, Column], missing: str) -> tuple[dict[str, Column], list[str]]:
+        """Return the columns with the codes of the recipe; an unknown level is refused, or missing."""
+        coded, unseen = dict(columns), []
         for name, levels in self.levels.items():
             column = columns[name]
             strange = [word for word in column.words if word not in levels]
-            if strange:
-                codes = np.asarray(column.codes)
-                row = int(np.isin(codes, [column.words.index(word) for word in strange]).argmax())
-                first = (
-                    first
-                    or f"{shown(name)} is {shown(column.value(row))} in row "
-                    f"{row + 1}, a level the fit has not seen"
+            if strange and missing == "error":
+                row = int(
+                    np.isin(np.asarray(column.codes), [column.words.index(word) for word in strange]).argmax()
                 )
-                unseen.append(f"{shown(name)} has levels the fit has not seen ({listed(strange, most=5)})")
+                raise TableError(
+                    f"{shown(name)} is {shown(column.value(row))} in row {row + 1}, a level the fit has not "
+                    "seen. Leave such rows out with --missing drop, or fit with more levels"
+                )
+            if strange:
+                said = f"{shown(name)} has levels the fit has not seen ({listed(strange, most=5)})"
+                unseen.append(f"{said}: treated as missing")
             coded[name] = with_levels(column, levels)
-        return coded, unseen, first
+        return coded, unseen
 
     def _imputed(
         self, columns: Mapping[str, Column], gaps: Mapping[str, Mask]

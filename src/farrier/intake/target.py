@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,10 +31,16 @@ class Target(NamedTuple):
     notes: tuple[str, ...]
 
 
-def read_target(frame: Any, name: str, family: str | None, words: bool = False) -> Column:
+def read_target(
+    frame: Any,
+    name: str,
+    family: str | None,
+    categorical: Collection[str] = (),
+    numeric: Collection[str] = (),
+) -> Column:
     """Return the column of the target as numbers or words; refuse one that cannot be a target.
 
-    ``words`` takes numbers as classes.
+    ``categorical`` and ``numeric`` are names that are taken at their word, the target's among them or not.
 
     Examples
     --------
@@ -43,7 +50,7 @@ def read_target(frame: Any, name: str, family: str | None, words: bool = False) 
     """
     if family is not None:
         check_choice("family", family, (*FAMILIES, CLASSES))
-    column = understand(frame, [name], categorical=[name] if words else ())[name]
+    column = understand(frame, [name], categorical, numeric)[name]
     if column.kind == "empty":
         raise TableError(f"the target {shown(name)} has no values: name another column")
     if column.kind == "identifier" and column.numbers is not None:
@@ -75,11 +82,16 @@ def settle(column: Column, family: str | None, exposure: Vector | None) -> Targe
             f"the target {shown(column.name)} is {shown(column.value(0))} "
             "in every row: nothing is left to explain"
         )
+    if exposure is not None and (column.numbers is None or family not in (None, *COUNTS)):
+        raise TableError(
+            f"an exposure is for counts, family poisson or negative_binomial: {shown(column.name)} is to be "
+            f"{'classes' if column.numbers is None else family}"
+        )
     if column.numbers is None:
         return _labels(column, family)
     if family is None:
         family, why = guess(column.name, column.numbers, exposure)
-        notes: tuple[str, ...] = (f"{shown(column.name)} {why} (--family says otherwise)",)
+        notes: tuple[str, ...] = (f"{shown(column.name)} {why}; --family chooses another",)
     else:
         notes = ()
     if family == CLASSES:
@@ -107,7 +119,7 @@ def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
             f"an exposure is for counts, but {shown(name)} holds other "
             "numbers: leave the exposure out, or name a family"
         )
-    few = whole and distinct[0] >= 1 and distinct[-1] <= 10 and distinct.size <= 10
+    few = whole and distinct[-1] <= 10 and (distinct[0] >= 1 or not _fades(y, distinct))
     skewed = float(np.mean((y - y.mean()) ** 3)) > 0
     if counts and (
         exposure is not None or (distinct[0] <= 1 and np.median(y) <= SMALL and skewed and not few)
@@ -127,6 +139,11 @@ def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
             "taken as measured and not as classes: family gaussian",
         )
     return "gaussian", "holds numbers: family gaussian"
+
+
+def _fades(y: Vector, distinct: Vector) -> bool:
+    """Tell whether the largest value is rare, as it is among counts and not at the end of a scale."""
+    return float(np.mean(y == distinct[-1])) < 0.5 / distinct.size
 
 
 def _dispersion(y: Vector, exposure: Vector | None) -> tuple[float, bool]:

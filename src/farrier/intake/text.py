@@ -12,7 +12,8 @@ from itertools import islice
 from typing import BinaryIO
 
 from farrier.intake.binary import sixteen_bits
-from farrier.intake.words import TableError, shown
+from farrier.intake.numerals import MISSING
+from farrier.intake.words import TableError, listed, shown
 
 SAMPLE = 1 << 18
 """So many characters are looked at; a longer first line is read to its end."""
@@ -89,10 +90,10 @@ def find_layout(lines: Iterable[str], encoding: str, name: str) -> Layout:
     ('columns separated by semicolons', 'decimal commas')
     """
     sample = _sample(lines)
-    if not "".join(sample).strip():
-        raise TableError(f"{name} is empty: a header line and rows of data are needed")
     delimiter = _find_delimiter(sample, name)
     rows = _rows(sample, delimiter)
+    if not rows:
+        raise TableError(f"{name} is empty: a header line and rows of data are needed")
     header, body = tuple(each.strip() for each in rows[0]), rows[1:]
     if not body:
         raise TableError(f"{name} has a header but no rows of data")
@@ -101,14 +102,16 @@ def find_layout(lines: Iterable[str], encoding: str, name: str) -> Layout:
         layout = replace(
             layout, row_names=True, notes=("the first column has no name in the header: row names, left out",)
         )
-    return _say(replace(layout, decimal=_find_decimal(body, delimiter)))
+    absent = sorted({field.strip() for row in body for field in row} & set(MISSING) - {""})
+    return _say(replace(layout, decimal=_find_decimal(body, delimiter)), absent)
 
 
-def _say(layout: Layout) -> Layout:
+def _say(layout: Layout, absent: list[str]) -> Layout:
     names = {**DELIMITERS, SPACES: "spaces"}
     delimiter = () if layout.delimiter == "," else (f"columns separated by {names[layout.delimiter]}",)
     decimal = ("decimal commas",) if layout.decimal == "," else ()
-    return replace(layout, notes=(*delimiter, *decimal, *layout.notes))
+    missing = (f"{listed(absent)} read as missing",) if absent else ()
+    return replace(layout, notes=(*delimiter, *decimal, *layout.notes, *missing))
 
 
 def _sample(lines: Iterable[str]) -> list[str]:
@@ -133,7 +136,7 @@ def _rows(sample: list[str], delimiter: str) -> list[list[str]]:
 
 def _find_delimiter(sample: list[str], name: str) -> str:
     """Return the delimiter by which most rows have as many fields as the header, and most of them."""
-    scores = {each: _agreement(_rows(sample, each)) for each in (*DELIMITERS, *ODD, SPACES)}
+    scores = {each: _agreement(sample, each) for each in (*DELIMITERS, *ODD, SPACES)}
     best = max(DELIMITERS, key=lambda each: scores[each])
     if scores[best][1] > 1:
         return best
@@ -149,13 +152,29 @@ def _find_delimiter(sample: list[str], name: str) -> str:
     return ","
 
 
-def _agreement(rows: list[list[str]]) -> tuple[float, int]:
-    """Return which part of the rows has as many fields as the header, or one more each, and that number."""
+def _agreement(sample: list[str], delimiter: str) -> tuple[float, int]:
+    """Return which part of the rows has as many fields as the header, or one more each, and that number.
+
+    A delimiter inside quotation marks is none, so one that tears them apart counts for little.
+    """
+    try:
+        rows = _rows(sample, delimiter)
+    except csv.Error:  # a line of many columns is one field that is too long
+        return 0.0, 1
     if not rows or len(rows[0]) < 2:
         return 0.0, 1
     widths = Counter(map(len, rows[1:]))
     same = max(widths[len(rows[0])], widths[len(rows[0]) + 1])
-    return (same / (len(rows) - 1) if len(rows) > 1 else 1.0), len(rows[0])
+    part = same / (len(rows) - 1) if len(rows) > 1 else 1.0
+    return part if delimiter == SPACES or _quoted_well(sample, delimiter) else part / 4, len(rows[0])
+
+
+def _quoted_well(sample: list[str], delimiter: str) -> bool:
+    try:
+        next(csv.reader(sample, delimiter=delimiter, strict=True))
+    except csv.Error:
+        return False
+    return True
 
 
 NUMBER = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?|[+-]?,\d+")

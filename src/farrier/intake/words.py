@@ -21,7 +21,7 @@ class TableError(ValueError):
     """
 
 
-def shown(text: Any) -> str:
+def shown(text: Any, longest: int = LONGEST) -> str:
     r"""Return a name or a value as a message shows it: on one line, without control characters, not too long.
 
     Examples
@@ -30,7 +30,7 @@ def shown(text: Any) -> str:
     blood pressure 'two\nlines' '' x...
     """
     text = str(text)
-    cut = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    cut = text if len(text) <= longest else text[: longest - 3] + "..."
     return cut if cut.isprintable() and cut.strip() == cut and cut else repr(cut)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -143,6 +144,17 @@ def inches(ax: Any) -> tuple[float, float]:
 def fold(text: str, width: float) -> str:
     """Return a label on two lines if it would be longer than its axis."""
     return text.replace(" for one", "\nfor one") if len(text) * CHARACTER > width else text
+
+
+def wrap(text: str, width: float) -> str:
+    r"""Return a label on as many lines as it takes not to be longer than its axis, in inches.
+
+    Examples
+    --------
+    >>> wrap("share of those who came back", 1.5)
+    'share of those who\ncame back'
+    """
+    return "\n".join(textwrap.wrap(text, max(12, int(width / CHARACTER)), break_long_words=False))
 
 
 def tick_logarithm(axis: Any, values: Any) -> None:

@@ -14,10 +14,12 @@ from farrier.report.axes import (
     ZERO,
     at_least_one,
     hide_spines,
+    inches,
     new_axes,
     percent,
     put_title,
     shown,
+    wrap,
 )
 from farrier.report.digits import significant
 from farrier.report.rows import Predicted, predicted, refuse_numbers
@@ -78,7 +80,7 @@ def plot_calibration(
     ax.plot(at, share, "o-", color=SELECTED, linewidth=1.0, markersize=6.0)
     _draw_bars(ax, rows)
     what = "y = 1" if rows.classes is None else shown(rows.classes[1])
-    ax.set(xlabel=f"predicted probability of {what}", ylabel=f"share that is {what}")
+    _put_labels(ax, f"predicted probability of {what}", f"share that is {what}")
     ax.set(xlim=(-0.02, 1.02), ylim=(-BARS - 0.02, 1.02))
     ax.set_yticks(np.linspace(0.0, 1.0, 6))
     hide_spines(ax, "top", "right")
@@ -129,6 +131,13 @@ def _draw_bars(ax: Any, rows: Predicted) -> None:
     ax.bar(0.5 * (edges[1:] + edges[:-1]), heights, 0.045, bottom=-BARS - 0.02, color=ZERO)
 
 
+def _put_labels(ax: Any, below: str, beside: str) -> None:
+    """Put labels to the axes, on two lines where the names of the classes are long."""
+    width, height = inches(ax)
+    ax.set_xlabel(wrap(below, width))
+    ax.set_ylabel(wrap(beside, height))
+
+
 def plot_roc(
     model: Any,
     X: Any = None,
@@ -169,7 +178,7 @@ def plot_roc(
     ax.plot(false, found, color=SELECTED, linewidth=2.0)
     ax.fill_between(false, 0.0, found, color=SELECTED, alpha=0.08, linewidth=0.0)
     first, second = ("0", "1") if rows.classes is None else (shown(name) for name in rows.classes)
-    ax.set(xlabel=f"share of {first} taken for {second}", ylabel=f"share of {second} found")
+    _put_labels(ax, f"share of {first} taken for {second}", f"share of {second} found")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     hide_spines(ax, "top", "right")
     put_title(ax, f"area under the curve {significant(area)}", rows.source)

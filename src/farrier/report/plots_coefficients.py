@@ -119,7 +119,7 @@ def _draw_beside(ax: Any, inclusion: Vector, chosen: Mask) -> None:
     _bars(strip, inclusion, chosen, labels=False)
     strip.set_ylim(ax.get_ylim())
     strip.set_yticks([])
-    strip.set_xlim(0.0, 1.0)
+    strip.set_xlim(0.0, 1.15)  # the layout may put the last of it beyond the edge of the picture
     strip.set_xticks([0, 1], ["0", "1"])
     strip.set_xlabel("inclusion", fontsize="small")
     hide_spines(strip, "top", "right")

@@ -106,3 +106,36 @@ def test_draws_that_do_not_agree_are_told_and_not_warned_of(monkeypatch):
     model = HorseshoeRegressor().fit(X, X["a"] + np.sin(X["a"]))
     monkeypatch.setattr(build, "effects_of", warned)
     assert build_page(model, Asked(X, X["a"])).warnings == ("R-hat is 1.2",)
+
+
+NASTY = ["<script>alert(1)</script>", "</script>", "$x^2$ \\frac", "$", "W" * 300, "עברית", "名前 🐴", ""]
+
+
+@pytest.mark.parametrize("estimator", [HorseshoeRegressor, HorseshoeRegressorCV])
+def test_any_name_can_be_written_and_drawn(estimator):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((60, len(NASTY))), columns=NASTY)
+    y = 3.0 * X.to_numpy()[:, ::2].sum(axis=1) + rng.standard_normal(60)
+    page = build_page(estimator().fit(X, y), Asked(X, y, target=NASTY[0], source=NASTY[1], command=NASTY[2]))
+    assert len(page.pictures) == 3
+    assert "<script>alert" not in render(page)
+    assert page.notes == page.warnings == ()
+
+
+@pytest.mark.parametrize("estimator", [HorseshoeRegressor, HorseshoeRegressorCV])
+def test_there_is_a_report_of_nothing_too(estimator):
+    X = pd.DataFrame({"a": np.arange(20.0), "b": np.sin(np.arange(20.0))})
+    page = build_page(estimator().fit(X, np.ones(20)), Asked(X, np.ones(20)))
+    assert page.answer == ("There is nothing to say of y: y is constant, so every coefficient is zero.",)
+    assert "y is constant" in " ".join(page.convergence)
+    assert page.pictures == page.ending == page.notes == ()
+    assert render(page)
+
+
+def test_it_draws_without_the_state_of_pyplot(diabetes):
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    X = pd.DataFrame({"a": np.arange(20.0)})
+    build_page(HorseshoeRegressor().fit(X, X["a"] + np.sin(X["a"])), Asked(X, X["a"]))
+    assert plt.get_fignums() == before

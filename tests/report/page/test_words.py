@@ -1,5 +1,7 @@
 """The words of a report: computed from the fit, for every estimator and every ending."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -151,6 +153,13 @@ def test_what_is_explained_and_expected_is_computed(models):
     explained = average.statistics().cv_explained
     assert f"{100 * explained:.3g} % of the variance" in " ".join(how_sure(effects_of(average), 0.95))
     assert f"{int(mode.support_.sum())} are" in how_sure(effects_of(mode), 0.95)[-1]
+
+
+def test_a_mode_outside_its_interval_is_pointed_out():
+    one = effects([1.0, 2.0])
+    moved = replace(one, lower=one.lower + np.array([0.0, 0.75]))
+    assert "For x1 the mode is not within the interval." in " ".join(how_sure([moved], 0.95))
+    assert "not within" not in " ".join(how_sure([one], 0.95))
 
 
 def test_selected_columns_whose_interval_holds_zero_are_named():

@@ -110,7 +110,10 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
         warnings.simplefilter("always")
         effects = effects_of(model, level, asked.terms, method)
     said = methods(model, effects, _n_rows(asked.X), level, asked.target, method)
-    drawn, ended = draw_all(drawings(model, effects, asked.rows, level)), draw_all(ending(model))
+    drawn, ended = (
+        draw_all(drawings(model, effects, asked.rows, level, method)),
+        draw_all(ending(model, effects)),
+    )
     classes = [str(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else []
     return Page(
         title=asked.title or f"What matters for {asked.target}",

@@ -248,7 +248,7 @@ def _figure(picture: Picture, wide: bool) -> str:
     kind = ' class="wide"' if wide else ""
     source = f"data:{picture.kind};base64,{base64.b64encode(picture.content).decode()}"
     return (
-        f'<figure{kind}><h3>{text(picture.heading)}</h3>'
+        f"<figure{kind}><h3>{text(picture.heading)}</h3>"
         f'<img src="{source}" alt="{text(picture.alt)}">'
         f"<figcaption>{text(picture.caption)}</figcaption></figure>"
     )

@@ -10,6 +10,7 @@ from farrier.families import Family
 from farrier.report.digits import share
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import alone, counted, listed, named, percent_of
+from farrier.report.page.sureness import interval_method
 
 CITATIONS = {
     "horseshoe": (
@@ -77,7 +78,7 @@ def methods(
     parts = [_opening(effects, n_rows, target)]
     if is_average(model):
         parts += _average(model, effects, level)
-        cited = ["horseshoe", "mixture", "decoupled", *(() if effects[0].family.is_binary else ("cv+",))]
+        cited = _cited(effects)
     else:
         parts += _mode(model, effects, level, method)
         cited = ["horseshoe"]
@@ -111,6 +112,8 @@ def _opening(effects: Sequence[Effects], n_rows: int, target: str) -> str:
 
 def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     rows = effects[0].model.members_
+    if not rows:  # nothing to explain: the intercept is all there is
+        return [f"There was nothing to average: {effects[0].model.status_}."]
     known = [MEMBER_WORDS.get(row.name, row.what) for row in rows]
     folds = _folds(model)
     weights = ""
@@ -132,6 +135,16 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     return [*found, _units(model)]
 
 
+def _cited(effects: Sequence[Effects]) -> list[str]:
+    names = {row.name for row in effects[0].model.members_}
+    found = ["horseshoe"]
+    if names & {"mixture", "alone"}:
+        found.append("mixture")
+    if names:
+        found.append("decoupled")
+    return found if effects[0].family.is_binary or not names else [*found, "cv+"]
+
+
 def _folds(model: Any) -> str:
     whole = isinstance(model.cv, int)
     return f"of {model.cv} folds" if whole else f"fold of {type(model.cv).__name__}"
@@ -140,7 +153,7 @@ def _folds(model: Any) -> str:
 def _mode(model: Any, effects: Sequence[Effects], level: float, method: str) -> list[str]:
     prior = model.prior if isinstance(model.prior, str) else type(model.prior).__name__
     tau = "estimated" if isinstance(model.tau, str) else f"fixed ({model.tau})"
-    drawn = method if method != "auto" else effects[0].family.interval
+    drawn = interval_method(effects[0], method)
     how = (
         "quantiles of posterior draws"
         if drawn == "posterior"

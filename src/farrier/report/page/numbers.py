@@ -90,10 +90,10 @@ def named(name: object) -> str:
 
     Examples
     --------
-    >>> named("age"), named("a" * 100)[38:46], named("\N{HEBREW LETTER ALEF}")[0] == ISOLATE
-    ('age', 'aa...aaa', True)
+    >>> named("age"), named(" "), named("a" * 100)[38:46], named("\N{HEBREW LETTER ALEF}")[0] == ISOLATE
+    ('age', '(no name)', 'aa...aaa', True)
     """
-    text = " ".join(str(name).split())
+    text = " ".join(str(name).split()) or "(no name)"
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - 20]}...{text[-17:]}"
     turns = any(unicodedata.bidirectional(one) in _TURNING for one in text)

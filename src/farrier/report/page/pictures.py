@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from farrier._extras import require
-from farrier.report.model import parts_of
 from farrier.report.page.content import Picture
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import named, percent_of
+from farrier.report.page.sureness import interval_method
+from farrier.report.page.words import EMPTY
 from farrier.report.plots import (
     plot_calibration,
     plot_coefficients,
@@ -75,22 +76,29 @@ def png(drawing: Drawing) -> Picture:
     >>> picture.content[:4], len(picture.content) < 20_000
     (b'\x89PNG', True)
     """
-    figure = require("matplotlib.figure", extra="plot").Figure(drawing.size, layout="constrained")
-    drawn, packed = io.BytesIO(), io.BytesIO()
+    figure = require("matplotlib.figure", extra="plot").Figure(
+        drawing.size, dpi=DPI, facecolor="white", layout="constrained"
+    )
+    canvas = require("matplotlib.backends.backend_agg", extra="plot").FigureCanvasAgg(figure)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # the table has the name as it is
         drawing.draw(figure.add_subplot())
-        figure.savefig(drawn, format="png", dpi=DPI, bbox_inches="tight", facecolor="white")
-    image = require("PIL.Image", extra="plot")
-    small = image.open(drawn).convert("RGB").quantize(COLOURS, dither=image.Dither.NONE)
-    small.save(packed, format="PNG", optimize=True)
+        canvas.draw()
+    image, packed = require("PIL.Image", extra="plot"), io.BytesIO()
+    drawn = image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
+    few = drawn.convert("RGB").quantize(COLOURS, dither=image.Dither.NONE)
+    few.save(packed, format="PNG", optimize=True)
     return Picture(
         drawing.heading, drawing.caption, packed.getvalue(), f"{drawing.heading}. {drawing.caption}"
     )
 
 
 def drawings(
-    model: Any, effects: Sequence[Effects], rows: dict[str, Any], level: float = 0.95
+    model: Any,
+    effects: Sequence[Effects],
+    rows: dict[str, Any],
+    level: float = 0.95,
+    method: str = "auto",
 ) -> list[Drawing]:
     """Return the pictures that go with a fit; ``rows`` are X, y and what else was known of them.
 
@@ -105,18 +113,26 @@ def drawings(
     >>> [drawing.heading for drawing in drawings(model, effects_of(model), rows)]
     ['Effects', 'Observed against predicted', 'Residuals']
     """
-    found = [_coefficients(model, one, level) for one in effects[:MOST_CLASSES]]
+    if all(one.model.status_ in EMPTY for one in effects):
+        return []  # the answer says why
+    found = [_coefficients(model, one, level, method) for one in effects[:MOST_CLASSES]]
     if len(effects) == 1:
         # An average has predictions of its rows by fits that had not seen them: the honest picture.
         found += _of_rows(model, effects[0], {} if is_average(model) else rows, level)
     return found
 
 
-def _coefficients(model: Any, one: Effects, level: float) -> Drawing:
+def _coefficients(model: Any, one: Effects, level: float, method: str) -> Drawing:
     of = "" if one.label is None else f" on {named(one.label)} against the rest"
     most = f" Of {len(one.names):,} columns no more than {MOST} are drawn." if len(one.names) > MOST else ""
     beside = " At the right is the inclusion." if is_average(one.model) else ""
-    lines = min(len(one.names) if len(one.names) <= MOST or beside else int(one.selected.sum()), MOST)
+    if not beside and interval_method(one, method) == "posterior":
+        most += (
+            " These are the intervals at the mode, given the selection; the table has those of the posterior."
+        )
+    lines = min(
+        len(one.names) if len(one.names) <= MOST or is_average(one.model) else int(one.selected.sum()), MOST
+    )
     whole = model if one.label is None else one.model
     return Drawing(
         f"Effects{of}",
@@ -159,21 +175,25 @@ def _of_rows(model: Any, one: Effects, rows: dict[str, Any], level: float) -> It
         )
 
 
-def ending(model: Any) -> list[Drawing]:
+def ending(model: Any, effects: Sequence[Effects]) -> list[Drawing]:
     """Return the pictures of how a fit came about.
 
     Examples
     --------
     >>> import numpy as np
     >>> from farrier import HorseshoeRegressor
+    >>> from farrier.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> [drawing.heading for drawing in ending(HorseshoeRegressor().fit(x[:, None], x + np.cos(x)))]
+    >>> model = HorseshoeRegressor().fit(x[:, None], x + np.cos(x))
+    >>> [drawing.heading for drawing in ending(model, effects_of(model))]
     ['Convergence']
     """
+    if all(one.model.status_ in EMPTY for one in effects):
+        return []
     if not is_average(model):
         change = "The change of the coefficients at each iteration, and how many columns were still in."
         return [Drawing("Convergence", change, lambda ax: plot_convergence(model, ax=ax))]
-    if len(parts_of(model)) > 1:
+    if len(effects) > 1:
         return []
     size = (5.2, 1.4 + 0.35 * (len(model.members_) + 1))
     counts = "How well each method predicts rows that it has not seen, and how much it counts."

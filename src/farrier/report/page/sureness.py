@@ -39,6 +39,7 @@ def how_sure(effects: Sequence[Effects], level: float, method: str = "auto") -> 
         ]
     else:
         found = [_mode_intervals(effects, level, method), _by_chance(effects)]
+        found.insert(1, _outside(effects))
     found.insert(2, _holding_zero(effects, level))
     return tuple(paragraph for paragraph in found if paragraph)
 
@@ -60,8 +61,7 @@ def _average_intervals(effects: Sequence[Effects], level: float) -> str:
 
 
 def _mode_intervals(effects: Sequence[Effects], level: float, method: str) -> str:
-    drawn = method if method != "auto" else effects[0].family.interval
-    if drawn == "posterior":
+    if interval_method(effects[0], method) == "posterior":
         return (
             f"The {percent_of(level)} intervals are quantiles of draws from the whole posterior: given the "
             "model and its prior, the effect is in them with that probability. They do not take the "
@@ -71,6 +71,23 @@ def _mode_intervals(effects: Sequence[Effects], level: float, method: str) -> st
         f"The {percent_of(level)} intervals are those of a normal distribution at the posterior mode. They "
         "take the selection as given, so they are narrower than they would be if it were not known which "
         "columns matter; a column that was left out has no interval of its own."
+    )
+
+
+def _outside(effects: Sequence[Effects]) -> str:
+    """Name the selected columns whose mode is not in its interval, as happens with draws."""
+    odd = [
+        named(one.names[j])
+        for one in effects
+        for j in one.strongest().tolist()
+        if one.selected[j] and not one.lower[j] <= one.coef[j] <= one.upper[j]
+    ]
+    if not odd:
+        return ""
+    told = listed(odd) if len(odd) <= FEW else f"{len(odd):,} columns"
+    return (
+        f"For {told} the mode is not within the interval. The posterior is wide and lopsided there; where "
+        "the two differ, the interval is the safer guide."
     )
 
 
@@ -158,7 +175,7 @@ def convergence(effects: Sequence[Effects]) -> tuple[str, ...]:
     """
     said = []
     for one in effects:
-        status = _ended(one.model.status_)
+        status = _ended(one.model)
         steps = getattr(one.model, "n_iter_", None)
         after = "" if steps is None else f" ({counted(int(steps), 'iteration')} of EM)"
         who = "The fit" if one.label is None else f"{named(one.label)} against the rest"
@@ -168,8 +185,24 @@ def convergence(effects: Sequence[Effects]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
-def _ended(status: Status) -> str:
-    text = str(status)
+def interval_method(one: Effects, method: str) -> str:
+    """Return how the intervals of a mode were made: "mode" or "posterior".
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> from farrier.report.page.effects import effects_of
+    >>> fit = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> interval_method(effects_of(fit)[0], "auto")
+    'mode'
+    """
+    return method if method != "auto" else one.family.interval
+
+
+def _ended(model: Any) -> str:
+    if is_average(model) and model.status_ is Status.CONVERGED:
+        return f"is an average of {counted(len(model.members_), 'method')}, all of which could be fitted"
+    text = str(model.status_)
     return text if text.startswith(("converged", "stopped")) else f"ended so: {text}"
 
 
