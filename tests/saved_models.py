@@ -2,7 +2,11 @@
 
     python saved_models.py FOLDER
 
-loads every model of a folder and writes what it answers beside it.
+loads every model of a folder and writes what it answers beside it, and
+
+    python saved_models.py golden
+
+writes the models of tests/golden/models.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from farrier import (
     HorseshoeRegressorCV,
     load_model,
 )
+from farrier.estimators.saving import save_model
 from farrier.families import NegativeBinomial, Poisson, StudentT
 from farrier.paper.coverage import RESPONSES, SIZES
 from farrier.priors import Horseshoe, Slab
@@ -147,7 +152,8 @@ def answers(model: Any, X: Any, y: Any) -> dict[str, Any]:
     adaptive, classifier = hasattr(model, "cv_error_"), hasattr(model, "predict_proba")
     by_mode = {} if adaptive else {"method": "mode"}
     found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "recipe_"}
-    found.pop("estimators_", None)
+    for name in ("estimators_", "cv_prediction_"):  # the latter is of the rows, which no file holds
+        found.pop(name, None)
     found["trace_"] = None  # its ends are kept: see test_saving
     found |= {
         "predict": model.predict(X),
@@ -157,6 +163,7 @@ def answers(model: Any, X: Any, y: Any) -> dict[str, Any]:
         "coef_interval": model.coef_interval(0.9, **by_mode),
         "summary": model.summary(0.8, **by_mode).to_dict("list"),
         "names": model.get_feature_names_out(),
+        "statistics": [_try(part.statistics) for part in getattr(model, "estimators_", [model])],
     }
     if not adaptive:
         found["expected_by_chance"] = model.expected_by_chance_
@@ -199,5 +206,26 @@ def main(folder: Path) -> None:
         path.with_suffix(".answers").write_bytes(pickle.dumps(answers(load_model(path), X, y)))
 
 
+GOLDEN = Path(__file__).parent / "golden" / "models"
+GOLDEN_CASES = {
+    "regressor": "ties",
+    "slab": "slab",
+    "classifier": "classes words",
+    "regressor_cv": "cv poisson",
+    "classifier_cv": "cv classes",
+}
+
+
+def write_golden() -> None:
+    """Write models with five rows and what is said of them: only when there is a new schema."""
+    for name, case in GOLDEN_CASES.items():
+        model, X, _ = CASES[case]()
+        X = X.iloc[:5] if isinstance(X, pd.DataFrame) else X[:5]
+        interval = model.coef_interval(**({} if name.endswith("cv") else {"method": "mode"}))
+        said = {"X": X, "predicted": model.predict(X), "coef_interval": interval}
+        recipe = {what: np.asarray(value).tolist() for what, value in said.items()}
+        save_model(model, GOLDEN / f"{name}.json", recipe=recipe)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    write_golden() if sys.argv[1] == "golden" else main(Path(sys.argv[1]))

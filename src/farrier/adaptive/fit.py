@@ -14,7 +14,7 @@ from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.average import Average, average
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
-from farrier.adaptive.intervals import Corrected, LeftOut, coef_interval, corrected, cv_plus
+from farrier.adaptive.intervals import Corrected, FoldErrors, coef_interval, corrected, cv_plus
 from farrier.adaptive.members import MEMBERS, Fitting
 from farrier.adaptive.record import Record, record_of
 from farrier.adaptive.sets import HUGE, Fits, Fold, Sets, information, summed
@@ -35,7 +35,7 @@ MOST_LEFT = 0.25
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
 
-KEPT = ("cv_error", "left_out", "corrected")
+KEPT = ("cv_error", "fold_errors", "corrected")
 """All that is ever asked of the training rows once a fit is done: its copies know it, and not the rows."""
 NOT_YET: Any = None
 """In the place of what is recorded of a fit once it is there."""
@@ -137,7 +137,7 @@ class Adapted:
         return _cv_error(self.sets, self.family, self.average.predicted) * self._error_unit
 
     @lazy
-    def left_out(self) -> LeftOut | None:
+    def fold_errors(self) -> FoldErrors | None:
         """The errors of the rows that were left out, in the user's units or in those of their spread."""
         if self.sets is None or self.average is None:
             return None
@@ -145,7 +145,7 @@ class Adapted:
         unit = self.units.unit if self.family.is_location else 1.0
         errors = np.abs(self.sets.y[rows] - self.family.mean(seen)) * unit
         errors = errors if self.family.is_location else errors / self._deviation(seen)
-        return LeftOut(folds, errors, self.sets.counts[rows])
+        return FoldErrors(folds, errors, self.sets.counts[rows])
 
     @property
     def _error_unit(self) -> float:
@@ -153,11 +153,11 @@ class Adapted:
 
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
         """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
-        if self.left_out is None or self.average is None:
+        if self.fold_errors is None or self.average is None:
             mean = self.family.mean(self.linear_predictor(columns) + known)
             seen = mean if self.edge is None else np.full_like(mean, self.edge)
             return np.column_stack([np.minimum(mean, seen), np.maximum(mean, seen)])
-        found, (folds, errors, counts) = self.average, self.left_out
+        found, (folds, errors, counts) = self.average, self.fold_errors
         coef = self.units.coef(found.fold_coef.T)
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
         eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))

@@ -92,7 +92,7 @@ def _smallest(values: Matrix, counts: Vector, rank: int) -> Vector:
     return np.asarray(np.take_along_axis(values, place, axis=1)[:, 0])
 
 
-class LeftOut(NamedTuple):
+class FoldErrors(NamedTuple):
     """What CV+ needs of the rows that were left out: the fold of each, the size of its error, its count."""
 
     folds: NDArray[np.int64]

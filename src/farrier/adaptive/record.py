@@ -41,6 +41,11 @@ class Record(NamedTuple):
     number: Vector | None
     n_given: int
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows are here: not if the model is from a file."""
+        return self.y.size == self.n
+
     def left_out(self) -> LeftOut:
         """Return the rows that were left out at least once."""
         known = np.isfinite(self.prediction)

@@ -163,7 +163,7 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         The standard deviations of the columns; zero where a column is constant.
     cv_prediction_ : array of shape (n,)
         What is predicted of each row of the data by fits that have not seen it, on the scale of y; not a
-        number where a row was never left out.
+        number where a row was never left out. A model that was loaded does not have it.
     family_ : Family
     status_ : Status
     n_features_in_ : int
@@ -352,10 +352,14 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         Returns
         -------
         LeftOut
-            ``y``, ``prediction`` on the scale of y, and ``weights``; none of a model that was loaded.
+            ``y``, ``prediction`` on the scale of y, and ``weights``. A model that was loaded has none, and
+            says so.
         """
         check_is_fitted(self)
-        found: LeftOut = self._fitted.record.left_out()
+        record = self._fitted.record
+        if not record.has_rows:
+            raise ValueError("models from files do not hold the rows that were left out: give rows, X and y")
+        found: LeftOut = record.left_out()
         return found
 
     def _statistics(self) -> FitStatistics:
@@ -387,4 +391,5 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         self.path_ = tuple((j if names is None else names[j], left) for j, left in fitted.path)
         self.shrinkage_ = 0.0 if fitted.average is None else fitted.average.slope
         self.scale_ = fitted.scale
-        self.cv_prediction_ = fitted.record.everywhere(fitted.record.prediction)
+        if fitted.record.has_rows:
+            self.cv_prediction_ = fitted.record.everywhere(fitted.record.prediction)

@@ -209,6 +209,8 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
             found = tuple(getattr(model, name) for model in models)
             setattr(self, name, found[0] if len(found) == 1 else found)
         self.family_, self.scale_ = models[0].family_, models[0].scale_
+        if not hasattr(models[0], "cv_prediction_"):  # as of a model from a file, which holds no rows
+            return
         second = np.column_stack([model.cv_prediction_ for model in models])
         both = np.hstack([1.0 - second, second]) if len(models) == 1 else second
         self.cv_prediction_ = both / both.sum(axis=1, keepdims=True)

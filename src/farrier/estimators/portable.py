@@ -11,7 +11,7 @@ import numpy as np
 from farrier._types import Covariance, FitResult, Iteration, Moments, Scales
 from farrier.adaptive.average import Average, Judged
 from farrier.adaptive.fit import Adapted, MemberRow
-from farrier.adaptive.intervals import Corrected, LeftOut
+from farrier.adaptive.intervals import Corrected, FoldErrors
 from farrier.adaptive.record import Record
 from farrier.adaptive.sparse import Sparser
 from farrier.data.fitted import Fitted
@@ -90,13 +90,17 @@ REGISTRY = Registry(
             cls: record(cls)
             for cls in (Covariance, Moments, Scales, Iteration, Hyper, Units, Average, Judged, MemberRow)
         },
-        **{cls: record(cls) for cls in (Sparser, Corrected, LeftOut, Labels, Earlier, Modes, Averages)},
+        **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
         **{cls: record(cls) for cls in (Deviance, Kept)},
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
         FitResult: record(FitResult, family=Family | None),
         Fitted: record(Fitted, family=Family, hyper=Hyper | None),
         Adapted: record(
-            Adapted, without=("sets",), cv_error=float, left_out=LeftOut | None, corrected=Corrected | None
+            Adapted,
+            without=("sets",),
+            cv_error=float,
+            fold_errors=FoldErrors | None,
+            corrected=Corrected | None,
         ),
     },
     choices=CHOICES,
@@ -143,7 +147,7 @@ AVERAGE_SHAPES = {
     **dict.fromkeys(("units.mean", "units.scale", "average.coef", "average.inclusion", "sparser.coef"), "k"),
     **dict.fromkeys(("corrected.coef", "corrected.std"), "k"),
     **dict.fromkeys(("members", "average.judged", "average.weights"), "m"),
-    **dict.fromkeys(("left_out.folds", "left_out.errors", "left_out.counts"), "n"),
+    **dict.fromkeys(("fold_errors.folds", "fold_errors.errors", "fold_errors.counts"), "n"),
     "average.fold_coef": "kf",
     "average.fold_intercept": "f",
     "sparser.order": "o",
@@ -197,10 +201,10 @@ def _check_average(fitted: Adapted, n_columns: int, place: str) -> None:
     kept = int(fitted.units.kept.sum())
     sizes = check_shapes(fitted, AVERAGE_SHAPES, {"p": n_columns, "k": kept}, place)
     check_finite(fitted, ("coef", "intercept"), place)
-    parts = (fitted.average, fitted.sparser, fitted.left_out, fitted.corrected)
+    parts = (fitted.average, fitted.sparser, fitted.fold_errors, fitted.corrected)
     if len({part is None for part in parts}) > 1:
-        raise ValueError(f"{place} has some of average, sparser, left_out and corrected, but not all")
-    if fitted.left_out is not None and fitted.sparser is not None:
-        check_places(fitted.left_out.folds, sizes["f"], f"{place}.left_out.folds")
+        raise ValueError(f"{place} has some of average, sparser, fold_errors and corrected, but not all")
+    if fitted.fold_errors is not None and fitted.sparser is not None:
+        check_places(fitted.fold_errors.folds, sizes["f"], f"{place}.fold_errors.folds")
         check_places(fitted.sparser.order, kept, f"{place}.sparser.order")
         check_shapes(fitted, {"sparser.distance": "d"}, {"d": sizes["o"] + 1}, place)

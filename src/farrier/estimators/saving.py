@@ -238,6 +238,8 @@ def _check_whole(model: Any, fitted: Any) -> None:
     wanted = 1 if classes is None or len(classes.values) == 2 else len(classes.values)
     if len(fitted.regressions) != wanted:
         raise ValueError(f"fitted.regressions: {len(fitted.regressions)} are there, where {wanted} belong")
+    if len(getattr(fitted, "kept", fitted.regressions)) != wanted:
+        raise ValueError(f"fitted.kept: {len(fitted.kept)} are there, where {wanted} belong")
     names = fitted.feature_names
     if names is not None and (len(names) != n_columns):
         raise ValueError(f"fitted.feature_names: {len(names)} names for {n_columns} columns")
