@@ -91,11 +91,6 @@ def keep_links_inside(app: Any, name: str, source: list[str]) -> None:
     up = "../" * name.count("/")
     for file, page in PAGES.items():
         source[0] = re.sub(rf"\]\(\.\./{up}{file}", f"]({up}{page}", source[0])
-    if name == "index":  # a page that is not written yet is not in the contents
-        written = {page.stem for page in Path(app.srcdir).glob("*.md")}
-        source[0] = re.sub(
-            r"^(\w+)\n", lambda line: line[0] if line[1] in written else "", source[0], flags=re.MULTILINE
-        )
 
 
 PAGES = {

@@ -7,17 +7,18 @@ come with scikit-learn. We want few measurements, their odds ratios, and probabi
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
-from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from farrier import HorseshoeClassifierCV
+from farrier.report.plots import plot_calibration, plot_coefficients, plot_roc
 
 data = load_breast_cancer(as_frame=True)
 labels = data.target_names[data.target]
 X, X_new, labels, labels_new = train_test_split(data.data, labels, test_size=0.4, random_state=0)
+
+step = X.std()  # in these units an odds ratio is for one standard deviation
+X, X_new = X / step, X_new / step
 
 model = HorseshoeClassifierCV().fit(X, labels)
 print(model.classes_)
@@ -25,40 +26,27 @@ print(model.classes_)
 # %%
 # The second class of ``classes_`` is the one whose probability is modelled: malignant. So a positive
 # coefficient speaks for a malignant tumour. Clinicians read odds ratios: by which factor the odds of
-# "malignant" change when a measurement is one standard deviation higher. That is exp(coefficient times
-# standard deviation).
+# "malignant" change when a measurement is one unit higher. Here a unit is a standard deviation, so that
+# measurements can be compared.
 
-step = X.std().to_numpy()
-effect = model.coef_ * step
-lower, upper = (model.coef_interval() * step[:, None]).T
+table = model.summary(exponentiate=True)
+surest = table.sort_values(["selected", "inclusion"], ascending=False).head(8)
+shown = surest[["feature", "odds_ratio", "lower", "upper", "inclusion", "selected"]]
+print(shown.round(2).to_string(index=False))
 
-order = np.argsort(-model.inclusion_ - model.support_)[:8]  # the sparse answer first
-print("measurement               odds ratio   95 % interval   inclusion   in the sparse answer")
-for j in order:
-    print(
-        f"{X.columns[j]:<24}{np.exp(effect[j]):12.1f}{np.exp(lower[j]):9.2f} to {np.exp(upper[j]):<6.2f}"
-        f"{model.inclusion_[j]:9.2f}   {'yes' if model.support_[j] else 'no'}"
-    )
+# %%
+# The picture has the logarithms of the odds ratios, the sparse answer beside the average, and at the right
+# how sure each column is in.
+
+plot_coefficients(model, most=12)
+plt.show()
 
 # %%
 # Many of the thirty measurements say almost the same: radius, perimeter and area of the same nuclei. The
 # average shares an effect among those, and is not sure which of them are in. The sparse answer takes a few
 # columns that say much the same as all: within one standard error of the cross-validated error. One
-# measurement may then stand for another that goes with it, so read the sparse answer as "these suffice",
-# and the average with its inclusion as "these matter".
-
-fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
-rows = np.arange(order.size)[::-1]
-ax.hlines(rows, np.exp(lower[order]), np.exp(upper[order]), color="black", lw=1.2)
-filled = model.support_[order]
-ax.plot(np.exp(effect[order])[filled], rows[filled], "ko")
-ax.plot(np.exp(effect[order])[~filled], rows[~filled], "o", mfc="white", color="black")
-ax.axvline(1.0, color="0.7", lw=0.8)
-ax.set_xscale("log")
-ax.set_yticks(rows, X.columns[order])
-ax.set_xlabel("odds ratio of malignant for one standard deviation")
-ax.spines[["top", "right", "left"]].set_visible(False)
-plt.show()
+# measurement may then stand for another that goes with it. So read the sparse answer as "these suffice", and
+# the average with its inclusion as "these matter".
 
 # %%
 # Patients that were not in the fit
@@ -67,14 +55,13 @@ plt.show()
 # Do the probabilities hold for the other 228 patients? Of those who were given a chance of 80 %, about 80 %
 # should have a malignant tumour.
 
-chance = model.predict_proba(X_new)[:, 1]
-malignant = labels_new == "malignant"
 print(f"right: {model.score(X_new, labels_new):.1%}")
-print(f"area under the ROC curve: {roc_auc_score(malignant, chance):.3f}")
+plot_calibration(model, X_new, labels_new, n_groups=6)
+plt.show()
 
-happened, said = calibration_curve(malignant, chance, n_bins=5, strategy="uniform")
-fig, ax = plt.subplots(figsize=(3.6, 3.4), layout="constrained")
-ax.axline((0, 0), slope=1, color="0.8")
-ax.plot(said, happened, "ko-")
-ax.set(xlabel="predicted chance of malignant", ylabel="share that is malignant", xlim=(0, 1), ylim=(0, 1.02))
+# %%
+# The area under the ROC curve is the chance that of two patients, one with each kind of tumour, the right one
+# has the higher probability.
+
+plot_roc(model, X_new, labels_new)
 plt.show()

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from farrier import HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.report.plots import plot_coefficients
+from farrier.report.plots import plot_coefficients, plot_rootogram
 
 rng = np.random.default_rng(0)
 n = 300
@@ -42,22 +42,29 @@ for family in ("poisson", "negative_binomial"):
 print(f"the estimated size is {modes['negative_binomial'].family_.size_:.1f}; the truth is 2")
 
 # %%
+# A rootogram shows which family is right. Bars hang from the number of crossings that the model expects for
+# each count. Those that do not end at zero are too few or too many: under Poisson there should be fewer
+# crossings without any accident, and fewer with very many.
+
+fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
+for ax, (family, mode) in zip(axes, modes.items(), strict=True):
+    plot_rootogram(mode, X, accidents, exposure=years, ax=ax)
+    ax.set_title(family)
+plt.show()
+
+# %%
 # Rate ratios
 # -----------
 #
-# The model is for the logarithm of the rate. So exp(coefficient) is a rate ratio: by which factor the rate
-# is higher when the column is one unit higher. Here the adaptive estimator, with intervals:
+# The model is for the logarithm of the rate. So exp(coefficient) is a rate ratio: by which factor the rate is
+# higher when the column is one unit higher. Here the adaptive estimator, with intervals:
 
 model = HorseshoeRegressorCV(family="negative_binomial").fit(X, accidents, exposure=years)
-intervals = np.exp(model.coef_interval())
-print("                rate ratio   95 % interval   inclusion   truth")
-for name, truth in {"traffic": 0.5, "speed limit": 0.25, "lights": -0.3, "trees": 0.0}.items():
-    j = names.index(name)
-    low, high = intervals[j]
-    print(
-        f"{name:<14}{np.exp(model.coef_[j]):11.2f}{low:11.2f} to {high:.2f}"
-        f"{model.inclusion_[j]:11.2f}{np.exp(truth):9.2f}"
-    )
+table = model.summary(exponentiate=True).set_index("feature")
+shown = table.loc[
+    ["traffic", "speed limit", "lights", "trees"], ["rate_ratio", "lower", "upper", "inclusion"]
+]
+print(shown.assign(truth=np.exp([0.5, 0.25, -0.3, 0.0])).round(2))
 
 # %%
 # What is expected at a new crossing
@@ -73,7 +80,7 @@ for traffic, mean, (low, high) in zip(new["traffic"], expected, interval, strict
     print(f"traffic {traffic:+.0f}: {mean:4.1f} accidents in 5 years, 90 % between {low:.0f} and {high:.0f}")
 
 # %%
-# The mode has a picture of its own. The axis says what a coefficient means.
+# The coefficients in a picture; the axis says what they mean.
 
-plot_coefficients(modes["negative_binomial"])
+plot_coefficients(model, most=10)
 plt.show()

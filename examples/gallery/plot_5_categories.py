@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from farrier import HorseshoeRegressorCV
+from farrier.report.plots import plot_coefficients
 
 # %%
 # A table of 250 flats. The rent depends on the size, on the district and on whether there is a balcony. The
@@ -98,20 +99,7 @@ print(f"R^2 on rows left out: {scores.mean():.3f}")
 # After a fit, the last step has the answer, with the names that the first step made.
 
 pipeline.fit(flats, rent)
-last = pipeline[-1]
-shown = np.argsort(-last.inclusion_)[:8][::-1]
-unit = np.asarray(prepare.transform(flats).std())
-lower, upper = last.coef_interval()[shown].T * unit[shown]
-
-fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
-ax.hlines(np.arange(8), lower, upper, color="black", lw=1.2)
-ax.plot(last.coef_[shown] * unit[shown], np.arange(8), "o", color="black", mfc="white")
-inside = last.support_[shown]
-ax.plot((last.coef_ * unit)[shown][inside], np.flatnonzero(inside), "ko")
-ax.axvline(0.0, color="0.7", lw=0.8)
-ax.set_yticks(np.arange(8), last.feature_names_in_[shown])
-ax.set_xlabel("effect on the rent for one standard deviation")
-ax.spines[["top", "right", "left"]].set_visible(False)
+plot_coefficients(pipeline[-1], most=10)
 plt.show()
 
 # %%

@@ -7,6 +7,7 @@ import pytest
 
 import farrier
 from farrier import families, priors
+from farrier.report import plots
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -44,6 +45,7 @@ def test_what_is_in_python_is_run(page):
 def test_every_public_name_is_in_the_reference():
     said = set(re.findall(r"\w+", (DOCS / "api.md").read_text("utf-8")))
     assert set(farrier.__all__) - {"__version__"} <= said
+    assert set(plots.__all__) <= said
     for module in (priors, families):
         classes = {name for name in module.__all__ if isinstance(getattr(module, name), type)}
         assert classes - INNER <= said
