@@ -71,12 +71,15 @@ def check_folder(path: Path | None) -> None:
 
 def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
     """Return the estimator for a question: the average, or the single mode of the paper."""
-    import farrier
+    from farrier.estimators.classifier import HorseshoeClassifier
+    from farrier.estimators.cv import HorseshoeRegressorCV
+    from farrier.estimators.cv_classifier import HorseshoeClassifierCV
+    from farrier.estimators.regressor import HorseshoeRegressor
 
-    classes = question.family == "classes"
-    name = ("HorseshoeClassifier" if classes else "HorseshoeRegressor") + ("CV" if averaged else "")
-    family = {} if classes else {"family": question.family}
-    return getattr(farrier, name)(fit_intercept=question.fit_intercept, **family, **options)
+    options |= {"fit_intercept": question.fit_intercept}
+    if question.family == "classes":
+        return (HorseshoeClassifierCV if averaged else HorseshoeClassifier)(**options)
+    return (HorseshoeRegressorCV if averaged else HorseshoeRegressor)(family=question.family, **options)
 
 
 def fit_question(

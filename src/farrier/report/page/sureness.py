@@ -12,7 +12,8 @@ from farrier.report.digits import share
 from farrier.report.page.content import Fact
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import alone, counted, listed, named, percent_of
-from farrier.report.page.words import FEW, SURE, null
+from farrier.report.page.short import FEW
+from farrier.report.page.words import SURE, null
 
 DENSE = 0.5
 """A weight of ridge from which effects are said to be spread over many columns."""

@@ -10,15 +10,16 @@ from farrier._types import Status
 from farrier.report.digits import ratios
 from farrier.report.page.effects import Effects
 from farrier.report.page.numbers import alike, counted, listed, named, percent_of, pretty
+from farrier.report.page.short import FEW, clearly, none_stands_out, together
 
 DIGITS = 2
 """Of an interval, in a sentence; the table has one more."""
-FEW = 6
-"""So many columns are told one by one; of more only the strongest."""
+LARGE = 100.0
+"""A ratio beyond it, or below its inverse, is told for one standard deviation: a unit is too much."""
 STRONGEST = 3
 SURE = 0.9
 """The inclusion from which a column that was left out is mentioned."""
-PLAIN = (Status.CONVERGED, Status.NOTHING_SELECTED)
+PLAIN = (Status.CONVERGED, Status.NOTHING_SELECTED, Status.NONE_STANDS_OUT)
 """Endings that need no word of caution."""
 EMPTY = (Status.CONSTANT_RESPONSE, Status.NO_COLUMNS, Status.BOUNDARY)
 """Endings that are the answer themselves."""
@@ -44,11 +45,15 @@ def answer(
         return (_nothing(effects, target), *caution)
     if len(effects) > 1:
         return (*caution, _classes(effects, target))
-    one = effects[0]
-    said = (
-        _ratio_sentence(one, level, target, classes) if one.is_ratio else _plain_sentence(one, level, target)
-    )
-    return tuple(sentence for sentence in (*caution, said, _left_out(one)) if sentence)
+    one, sure = effects[0], clearly(effects[0])
+    said = ""
+    if sure.selected.any():
+        ratio = one.is_ratio
+        said = (
+            _ratio_sentence(sure, level, target, classes) if ratio else _plain_sentence(sure, level, target)
+        )
+    found = (*caution, said, together(one, null(one), target), _left_out(one))
+    return tuple(sentence for sentence in found if sentence)
 
 
 def cautions(effects: Sequence[Effects]) -> list[str]:
@@ -110,6 +115,8 @@ def _nothing(effects: Sequence[Effects], target: str) -> str:
         if statuses == {status}:
             why = str(status).removeprefix("nothing to explain: ").removeprefix("nothing to fit: ")
             return f"There is nothing to say of {named(target)}: {why}."
+    if Status.NONE_STANDS_OUT in statuses:
+        return none_stands_out(effects, target)
     none = f"None of the {counted(len(terms), 'column')} can be told from chance"
     said = f"{none}: the data do not show that any matters"
     average = all(hasattr(one.model, "members_") and one.model.shrinkage_ == 0.0 for one in effects)
@@ -189,12 +196,15 @@ def _multiplied(one: Effects, target: str, classes: Sequence[str]) -> str:
 def _ratio_term(one: Effects, term: str, level: float, first: bool) -> str:
     places = _places(one, term)
     j = places[0]
+    single = one.names[j] == term
+    by_sd = single and abs(float(one.coef[j])) > np.log(LARGE)
+    unit = float(one.per_sd[j] / one.coef[j]) if by_sd else 1.0
     with np.errstate(over="ignore"):
-        values = np.exp([one.coef[j], one.lower[j], one.upper[j]]).tolist()
+        values = np.exp([unit * one.coef[j], unit * one.lower[j], unit * one.upper[j]]).tolist()
     ratio, lower, upper = alike(values, ratios, DIGITS)
     sure = f"{percent_of(level)} interval from {lower} to {upper}" if first else f"{lower} to {upper}"
-    if one.names[j] == term:
-        what = f"per unit of {named(term)}"
+    if single:
+        what = f"per {'standard deviation' if by_sd else 'unit'} of {named(term)}"
     else:
         what = f"where {named(term)} is {_level(one, j)}"
     return f"by {ratio} {what} ({sure}{_others(places)})"
