@@ -78,6 +78,18 @@ def log_det(factor: Any) -> float:
     return 2.0 * float(np.log(factor.diagonal()).sum())
 
 
+def inverse_trace(factor: Any) -> float:
+    """Return tr A^-1 from the Cholesky factor of A.
+
+    Examples
+    --------
+    >>> inverse_trace(np.diag([1.0, 2.0]))
+    1.25
+    """
+    half = lapack.dtrtri(factor, lower=1)[0].ravel(order="K")
+    return float(half @ half)
+
+
 def both_triangles(lower: Matrix) -> Matrix:
     """Return a symmetric matrix from its lower triangle, in place.
 

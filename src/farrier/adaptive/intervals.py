@@ -22,7 +22,7 @@ from scipy.linalg import eigh
 from scipy.special import ndtri
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.ridge import outer
+from farrier.adaptive.points import outer
 from farrier.adaptive.sets import Sets
 
 CHUNK = 1 << 22

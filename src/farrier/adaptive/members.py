@@ -19,9 +19,11 @@ import numpy as np
 from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
 from farrier.adaptive.forward import forward
+from farrier.adaptive.iterated import cross_validated
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
-from farrier.adaptive.ridge import START, Path, cross_validated, ridge_path
+from farrier.adaptive.points import START, Path
+from farrier.adaptive.ridge import ridge_path
 from farrier.adaptive.sets import Fits, Sets
 from farrier.adaptive.stack import Stack
 from farrier.data.standardise import SIGMA2_FLOOR
