@@ -64,6 +64,17 @@ class Normal(NamedTuple):
     z_mean: float
 
 
+def training_normals(sets: Sets) -> tuple[Normal, ...]:
+    """Return the normal equations of each training set: X'X is that of all rows less that of those left out."""
+    whole = sets.columns.gram(sets.counts)
+    found = []
+    for weights in sets.weights.T:
+        rows = np.flatnonzero(weights == 0.0)
+        gram = whole - sets.columns.rows(rows).gram(sets.counts[rows]) if rows.size else whole.copy()
+        found.append(normal_equations(sets, sets.y, weights, gram))
+    return tuple(found)
+
+
 def normal_equations(sets: Sets, targets: Vector, weights: Vector, gram: Matrix | None = None) -> Normal:
     """Return the normal equations of one set; ``gram`` is X'WX, if it is known, and is overwritten."""
     columns, total = sets.columns, float(weights.sum())

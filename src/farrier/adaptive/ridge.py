@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, lapack
 
-from farrier._types import Matrix, Vector
+from farrier._types import Vector
 from farrier.adaptive.iterated import iterated
-from farrier.adaptive.points import NO_NOISE, Path, Point, normal_equations, outer
+from farrier.adaptive.points import NO_NOISE, Normal, Path, Point, outer, training_normals
 from farrier.adaptive.sets import Sets
 from farrier.linalg import cholesky, log_det
 
@@ -34,8 +34,8 @@ LEAST_PENALTY = 1e-7
 where rows count a million times."""
 
 
-def ridge_path(sets: Sets) -> Path:
-    """Fit ridge regressions to all training sets, along the path.
+def ridge_path(sets: Sets, normals: tuple[Normal, ...] | None = None) -> Path:
+    """Fit ridge regressions to all training sets, along the path; ``normals`` are used if they are known.
 
     Examples
     --------
@@ -54,7 +54,9 @@ def ridge_path(sets: Sets) -> Path:
     penalties = PENALTIES * max(p, 1)
     if not sets.family.constant_weights:
         return iterated(sets, penalties[::2])
-    return _among_rows(sets, penalties) if p > n else _among_columns(sets, penalties)
+    if p > n:
+        return _among_rows(sets, penalties)
+    return _among_columns(sets, penalties, normals or training_normals(sets))
 
 
 def _among_rows(sets: Sets, penalties: Vector) -> Path:
@@ -101,9 +103,9 @@ def _degrees(sets: Sets) -> Vector:
     return np.maximum(sets.total - float(sets.center), 0.0)
 
 
-def _among_columns(sets: Sets, penalties: Vector) -> Path:
+def _among_columns(sets: Sets, penalties: Vector, normals: tuple[Normal, ...]) -> Path:
     """Return the path of a Gaussian response, p <= n, from an eigendecomposition of each set."""
-    found = [_one_set(sets, t, gram, penalties) for t, gram in enumerate(training_grams(sets))]
+    found = [_one_set(sets, t, normal, penalties) for t, normal in enumerate(normals)]
     families = (sets.family,) * sets.n_sets
     points = []
     for i, penalty in enumerate(penalties):
@@ -115,19 +117,7 @@ def _among_columns(sets: Sets, penalties: Vector) -> Path:
     return Path(tuple(points), dual=False)
 
 
-def training_grams(sets: Sets) -> list[Matrix]:
-    """Return X'X of each training set, not centred: that of all rows less that of the rows left out."""
-    whole = sets.columns.gram(sets.counts)
-    found = []
-    for column in sets.weights[:, :-1].T:
-        rows = np.flatnonzero(column == 0.0)
-        found.append(whole - sets.columns.rows(rows).gram(sets.counts[rows]) if rows.size else whole.copy())
-    return [*found, whole]
-
-
-def _one_set(sets: Sets, t: int, gram: Matrix, penalties: Vector) -> tuple[Any, ...]:
-    weights = sets.weights[:, t]
-    normal = normal_equations(sets, sets.y, weights, gram)
+def _one_set(sets: Sets, t: int, normal: Normal, penalties: Vector) -> tuple[Any, ...]:
     values, V = eigh(normal.gram, driver="evd")
     values = np.maximum(values, 0.0)[:, None]
     coef = V @ ((V.T @ normal.pull)[:, None] / (values + penalties))
