@@ -34,7 +34,8 @@ def test_every_point_is_an_explicit_ridge_regression(shape, folds, center, count
     said, truth = [], []
     for point in path.points[::4]:
         coef = path.coef(sets, point.solution)
-        np.testing.assert_allclose(point.eta, X @ coef + point.intercept, atol=1e-8)
+        asked = sets.tested if p <= n else np.s_[:, :]
+        np.testing.assert_allclose(point.eta[asked], (X @ coef + point.intercept)[asked], atol=1e-8)
         for t in range(sets.n_sets):
             rows = rows_of(sets, t)
             slow = ridge_regression(X[rows], sets.y[rows], point.penalty, center)
@@ -60,7 +61,7 @@ def test_other_responses_than_its_own_do_not_matter(shape, folds):
         for one, two in zip(path.points, other.points, strict=True):
             for name in ("solution", "intercept", "eta", "sigma2", "evidence"):
                 ours, theirs = getattr(one, name)[..., t], getattr(two, name)[..., t]
-                np.testing.assert_allclose(theirs, ours, rtol=1e-8, atol=1e-8 * np.abs(ours).max())
+                np.testing.assert_allclose(theirs, ours, rtol=1e-8, atol=1e-8 * np.nanmax(np.abs(ours)))
 
 
 def test_noise_free_responses_have_a_finite_evidence():

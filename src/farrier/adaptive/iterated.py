@@ -297,7 +297,7 @@ def _dual_step(sets: Sets, K: Matrix, targets: Vector, weights: Vector, penalty:
     square = float((root * (z - level)) @ solved)
 
     def trace() -> float:
-        return z.size - used - inverse_trace(factor)
+        return float(z.size - used - inverse_trace(factor))
 
     return _Step(solution, level, fit, float(solution @ fit), square, curvature, trace)
 
@@ -317,6 +317,6 @@ def _primal_step(sets: Sets, targets: Vector, weights: Vector, penalty: float) -
     fit = np.asarray(sets.columns.matvec(coef))
 
     def trace() -> float:
-        return coef.size - inverse_trace(factor)
+        return float(coef.size - inverse_trace(factor))
 
     return _Step(coef, intercept, fit, float(coef @ coef), square, log_det(factor) + level, trace)

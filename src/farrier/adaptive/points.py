@@ -22,6 +22,7 @@ class Point(NamedTuple):
     """The fits of all T sets at one penalty.
 
     ``solution`` are the dual coefficients (n, T) or, with fewer columns than rows, the coefficients (p, T);
+    ``eta`` may be not a number where a set is not tested;
     ``evidence`` is minus the log marginal likelihood of each set, up to a constant; infinite where it
     is not asked for: where no mode may start, and where a family that iterates need not have gone on, for how
     far it did is up to the other sets. ``fit_trace`` are the degrees of freedom that the fit uses up, not a
@@ -65,7 +66,7 @@ class Normal(NamedTuple):
 
 
 def training_normals(sets: Sets) -> tuple[Normal, ...]:
-    """Return the normal equations of each training set: X'X is that of all rows less that of those left out."""
+    """Return the normal equations of all sets: X'X of all rows, less that of those left out."""
     whole = sets.columns.gram(sets.counts)
     found = []
     for weights in sets.weights.T:

@@ -25,6 +25,7 @@ from farrier._types import Vector
 from farrier.adaptive.iterated import iterated
 from farrier.adaptive.points import NO_NOISE, Normal, Path, Point, outer, training_normals
 from farrier.adaptive.sets import Sets
+from farrier.adaptive.shifted import shifted
 from farrier.linalg import cholesky, log_det
 
 PENALTIES: Vector = np.geomspace(1e4, 1e-3, 29)
@@ -104,24 +105,32 @@ def _degrees(sets: Sets) -> Vector:
 
 
 def _among_columns(sets: Sets, penalties: Vector, normals: tuple[Normal, ...]) -> Path:
-    """Return the path of a Gaussian response, p <= n, from an eigendecomposition of each set."""
-    found = [_one_set(sets, t, normal, penalties) for t, normal in enumerate(normals)]
-    families = (sets.family,) * sets.n_sets
-    points = []
-    for i, penalty in enumerate(penalties):
-        coef, intercept, sigma2, evidence, trace = (
-            np.stack([one[k][..., i] for one in found], axis=-1) for k in range(5)
-        )
-        eta = sets.columns.matvec(coef) + intercept
-        points.append(Point(penalty, coef, intercept, eta, sigma2, evidence, trace, families))
-    return Path(tuple(points), dual=False)
+    """Return the path of a Gaussian response, p <= n, from the normal equations of each set."""
+    grams, pulls = [normal.gram for normal in normals], [normal.pull for normal in normals]
+    found = shifted(grams, pulls, penalties)
+    coef = found.solution
+    square = np.array([normal.square for normal in normals])[:, None]
+    explained = np.einsum("jt,jtl->tl", np.column_stack(pulls), coef)
+    square = np.maximum(square - explained, NO_NOISE * square + 1e-300)
+    evidence = 0.5 * (_degrees(sets)[:, None] * np.log(square) + found.log_det)
+    x_mean = np.column_stack([normal.x_mean for normal in normals])
+    z_mean = np.array([normal.z_mean for normal in normals])[:, None]
+    intercept = z_mean - np.einsum("jt,jtl->tl", x_mean, coef)
+    sigma2, families = square / sets.total[:, None], (sets.family,) * sets.n_sets
+    eta = _tested(sets, coef) + intercept
+    return Path(
+        tuple(
+            Point(penalty, coef[..., i], intercept[:, i], eta[..., i], *rest, families)
+            for i, penalty in enumerate(penalties)
+            for rest in [(sigma2[:, i], evidence[:, i], found.trace[:, i])]
+        ),
+        dual=False,
+    )
 
 
-def _one_set(sets: Sets, t: int, normal: Normal, penalties: Vector) -> tuple[Any, ...]:
-    values, V = eigh(normal.gram, driver="evd")
-    values = np.maximum(values, 0.0)[:, None]
-    coef = V @ ((V.T @ normal.pull)[:, None] / (values + penalties))
-    square = np.maximum(normal.square - normal.pull @ coef, NO_NOISE * normal.square + 1e-300)
-    evidence = 0.5 * (_degrees(sets)[t] * np.log(square) + np.log1p(values / penalties).sum(axis=0))
-    trace = (values / (values + penalties)).sum(axis=0)
-    return coef, normal.z_mean - normal.x_mean @ coef, square / sets.total[t], evidence, trace
+def _tested(sets: Sets, coef: Any) -> Any:
+    """Return X b of the rows that a set is tested on; others are not asked for."""
+    fit = np.full((sets.y.size, *coef.shape[1:]), np.nan)
+    for t, (_, test) in enumerate(sets.folds):
+        fit[test, t] = sets.columns.rows(test).matvec(coef[:, t])
+    return fit
