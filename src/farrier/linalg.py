@@ -9,10 +9,12 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from farrier._types import Mask, Matrix
 
+WHOLE = 64
+"""Triangular matrices up to this size are inverted at once."""
 MANY_FLOPS = 2e9
 """Products of a full-width iteration, n^2 p, from which on more threads are likely to pay."""
 
@@ -78,6 +80,39 @@ def log_det(factor: Any) -> float:
     2.0
     """
     return 2.0 * float(np.log(factor.diagonal()).sum())
+
+
+def triangular_inverse(factor: Any) -> Any:
+    """Return L^-1 of a lower Cholesky factor, by halves: LAPACK's own takes up to twice as long.
+
+    Examples
+    --------
+    >>> triangular_inverse(np.array([[2.0, 0.0], [1.0, 1.0]]))
+    array([[ 0.5,  0. ],
+           [-0.5,  1. ]])
+    """
+    size = factor.shape[0]
+    if size <= WHOLE:
+        return lapack.dtrtri(factor, lower=1)[0]
+    half = size // 2
+    first, last = triangular_inverse(factor[:half, :half]), triangular_inverse(factor[half:, half:])
+    below = blas.dtrmm(-1.0, last, factor[half:, :half], lower=1)
+    out = np.zeros_like(factor, order="F")
+    out[:half, :half], out[half:, half:] = first, last
+    out[half:, :half] = blas.dtrmm(1.0, first, below, side=1, lower=1, overwrite_b=1)
+    return out
+
+
+def inverse_trace(factor: Any) -> float:
+    """Return tr A^-1 from the Cholesky factor of A.
+
+    Examples
+    --------
+    >>> inverse_trace(np.diag([1.0, 2.0]))
+    1.25
+    """
+    half = triangular_inverse(factor).ravel(order="K")
+    return float(half @ half)
 
 
 def both_triangles(lower: Matrix) -> Matrix:

@@ -104,9 +104,11 @@ def test_moves_of_some_columns_of_one_problem(pair, count):
         local = stack.local(t, where)
         assert local.products == (where.size > stack.n[t])
         r = z - x @ b
+        rows = plain.weights[:, t] > 0.0
         if local.products:
-            same(local.vectors, x.T[where])
-            same(local.work, r)
+            same(local.vectors[:, rows], x.T[where])
+            same(local.work[rows], r)
+            assert not local.vectors[:, ~rows].any()
         else:
             same(local.vectors, x.T[where] @ x[:, where])
             same(local.work, x.T[where] @ r)
@@ -119,7 +121,11 @@ def test_moves_of_some_columns_of_one_problem(pair, count):
             same(stack.pull()[:, t], x.T @ (z - x @ b))
             same(stack.rss()[t], np.sum((z - x @ b) ** 2))
             again = stack.local(t, where)
-            same(again.work, z - x @ b if again.products else x.T[where] @ (z - x @ b))
+            left = z - x @ b
+            same(
+                again.work[rows] if again.products else again.work,
+                left if again.products else x.T[where] @ left,
+            )
         others = np.arange(T) != t
         same(stack.rss()[others], before[others])
         plain.coef[:, t] = b

@@ -42,7 +42,7 @@ def forward(data: Stack) -> Matrix:
     most = int(min(MOST, SHARE * data.n.max(), p))
     asked = np.log(np.maximum(data.n, 2.0)) + 2.0 * np.log(max(p, 2))
     least, best = np.zeros(problems), np.zeros(problems, dtype=int)  # of the criterion; 0 with no column
-    basis = np.zeros((most, *left.shape))
+    basis = np.zeros((problems, most, left.shape[0]))
     chosen = np.zeros((most, problems), dtype=int)
     for step in range(most):
         gain = np.divide(
@@ -72,8 +72,10 @@ def _rounded(gain: Matrix) -> Matrix:
 
 def _without(column: Matrix, basis: Matrix, step: int, left: Matrix) -> Matrix:
     """Put what is new of a column of each problem into the basis, and return what it leaves."""
-    new = column - np.einsum("kit,kt->it", basis[:step], np.einsum("kit,it->kt", basis[:step], column))
-    size = np.sqrt((new * new).sum(axis=0))
-    known = size <= TIED * np.sqrt((column * column).sum(axis=0))
-    basis[step] = np.where(known, 0.0, new / np.where(known, 1.0, size))
-    return np.asarray(left - basis[step] * (basis[step] * left).sum(axis=0))
+    known = basis[:, :step]
+    new = column.T - ((known @ column.T[:, :, None]).transpose(0, 2, 1) @ known)[:, 0]
+    size = np.sqrt(np.einsum("ti,ti->t", new, new))
+    tied = size <= TIED * np.sqrt(np.einsum("it,it->t", column, column))
+    new *= np.where(tied, 0.0, 1.0 / np.where(tied, 1.0, size))[:, None]
+    basis[:, step] = new
+    return np.asarray(left - new.T * np.einsum("ti,it->t", new, left))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.ridge import outer
+from farrier.adaptive.points import outer
 from farrier.adaptive.sets import Sets
 from farrier.posterior.predictive import half_width
 

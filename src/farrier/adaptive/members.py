@@ -19,9 +19,11 @@ import numpy as np
 from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
 from farrier.adaptive.forward import forward
+from farrier.adaptive.iterated import cross_validated
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
-from farrier.adaptive.ridge import START, Path, cross_validated, ridge_path
+from farrier.adaptive.points import START, Normal, Path, training_normals
+from farrier.adaptive.ridge import ridge_path
 from farrier.adaptive.sets import Fits, Sets
 from farrier.adaptive.stack import Stack
 from farrier.data.standardise import SIGMA2_FLOOR
@@ -67,7 +69,13 @@ class Fitting:
     @lazy
     def path(self) -> Path:
         """The ridge regressions."""
-        return ridge_path(self.sets)
+        return ridge_path(self.sets, self.normals)
+
+    @lazy
+    def normals(self) -> tuple[Normal, ...] | None:
+        """The normal equations of each set, where these do not change and are small."""
+        n, p = self.sets.columns.shape
+        return training_normals(self.sets) if self.sets.family.constant_weights and p <= n else None
 
     @lazy
     def ridge_start(self) -> Start:
@@ -132,7 +140,9 @@ def _ridge(fitting: Fitting) -> Fits:
 
 
 def _mode(fitting: Fitting) -> Fits:
-    return find_modes(fitting.sets, fitting.ridge_start, HYPER, fitting.n_jobs)
+    found = find_modes(fitting.sets, fitting.ridge_start, HYPER, fitting.n_jobs, fitting.normals)
+    fitting.normals = None  # no member needs them any more, and they may be large
+    return found
 
 
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:

@@ -288,11 +288,8 @@ class _State:
         """Move every column, then pi and sigma2; return the sums of |changes|."""
         old = self.b.copy()
         large = np.ones(old.shape, dtype=np.bool_) if every else self._together()
-        for t in range(old.shape[1]):
-            where = np.flatnonzero(large[:, t])
-            if not every:
-                where = where[np.argsort(-self.size[where, t], kind="stable")]
-            self._visit(t, where, visitor, jointly=not every)
+        if large.any():
+            self._visit(large, visitor, jointly=not every)
         slabs = self.phi.sum(axis=1) / old.shape[0]
         self._weigh(np.vstack([1.0 - slabs.sum(axis=0), slabs]))
         if not self.known_noise:
@@ -338,29 +335,43 @@ class _State:
         crossed = square - (self.data.squares * change * change).sum(axis=0)
         return np.asarray(alone.sum(axis=0) - crossed / (2.0 * self.sigma2))
 
-    def _visit(self, t: int, where: Index, visitor: Visitor, jointly: bool) -> None:
-        """Visit columns of a problem one at a time, with ``jointly`` after a joint step."""
-        if not where.size:
-            return
-        local = self.data.local(t, where)
-        keep, base, before = self.keep[:, where, t], self.base[:, where, t], self.b[where, t]
-        b = self._jointly(local, keep, self.phi[:, where, t], before) if jointly else before
-        slabs = np.array([base, keep / (2.0 * self.sigma2[t]), keep]).T
-        u = np.asarray(visitor(local, self.data.squares[where, t], b, slabs))
-        best = _best(u, keep, base, self.sigma2[t])
-        self.data.settle(t, where, best.mean - before)
-        self.b[where, t], self.u[where, t] = best.mean, u
-        self.phi[:, where, t], self.negentropy[where, t] = best.phi, best.negentropy
+    def _visit(self, large: Mask, visitor: Visitor, jointly: bool) -> None:
+        """Visit columns of each problem one at a time, with ``jointly`` after a joint step."""
+        problems, where = np.nonzero(large.T)
+        if jointly:
+            where = where[np.lexsort((-self.size[where, problems], problems))]
+        keep, base, phi = (each[:, where, problems] for each in (self.keep, self.base, self.phi))
+        before, squares = self.b[where, problems], self.data.squares[where, problems]
+        sigma2, u = self.sigma2[problems], np.empty(where.size)
+        slabs = np.array([base, keep / (2.0 * sigma2), keep]).T
+        inverse = 1.0 / np.maximum(_sum_over_slabs(keep, phi), LEAST_KEPT)
+        ends = np.searchsorted(problems, np.arange(large.shape[1] + 1)).tolist()
+        parts = [(t, slice(*ends[t : t + 2]), where[slice(*ends[t : t + 2])]) for t in range(large.shape[1])]
+        for t, part, some in parts:
+            if some.size:
+                local = self.data.local(t, some)
+                b = self._jointly(local, inverse[part], before[part]) if jointly else before[part]
+                u[part] = visitor(local, squares[part], b, slabs[part])
+        best = _best(u, keep, base, sigma2)
+        change = best.mean - before
+        for t, part, some in parts:
+            if some.size:
+                self.data.settle(t, some, change[part])
+        self.b[where, problems], self.u[where, problems] = best.mean, u
+        self.phi[:, where, problems], self.negentropy[where, problems] = best.phi, best.negentropy
 
     @staticmethod
-    def _jointly(local: Local, keep: Matrix, phi: Matrix, b: Vector) -> Vector:
-        """Return the best means of columns given their phi; as they are if they are more than the rows."""
+    def _jointly(local: Local, inverse: Vector, b: Vector) -> Vector:
+        """Return the best means of columns given their phi, ``inverse`` being 1 / sum_k phi_k c_k.
+
+        They stay as they are if they are more than the rows.
+        """
         gram, work, products = local
         if products:
             return b
         system = gram.copy()
-        system.flat[:: b.size + 1] = 1.0 / np.maximum(_sum_over_slabs(keep, phi), LEAST_KEPT)
-        _, new, info = lapack.dposv(system, work + gram @ b, lower=1, overwrite_a=1)
+        system.flat[:: b.size + 1] = inverse
+        _, new, info = lapack.dposv(system.T, work + gram @ b, lower=1, overwrite_a=1)
         if info != 0 or not np.isfinite(new).all():
             return b
         work -= gram @ (new - b)

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
+from farrier.adaptive.points import Normal
 from farrier.adaptive.sets import Fits, Sets
-from farrier.conditional.base import condition, moments
+from farrier.conditional.base import condition
 from farrier.data.columns import Columns
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import SIGMA2_FLOOR
@@ -51,8 +53,16 @@ class Start(NamedTuple):
     families: tuple[Family, ...]
 
 
-def find_modes(sets: Sets, start: Start, hyper: Hyper, n_jobs: int | None = None) -> Fits:
+def find_modes(
+    sets: Sets,
+    start: Start,
+    hyper: Hyper,
+    n_jobs: int | None = None,
+    normals: tuple[Normal, ...] | None = None,
+) -> Fits:
     """Return a mode of every training set; ``n_jobs`` threads share the sets.
+
+    ``normals`` are the normal equations of each, if they are known: then no row is looked at again.
 
     Examples
     --------
@@ -72,12 +82,12 @@ def find_modes(sets: Sets, start: Start, hyper: Hyper, n_jobs: int | None = None
            [0., 0., 0.]])
     """
     if n_jobs is None or n_jobs == 1:
-        found = [_mode(sets, t, start, hyper) for t in range(sets.n_sets)]
+        found = [_mode(sets, t, start, hyper, normals) for t in range(sets.n_sets)]
     else:
         from joblib import Parallel, delayed  # imported here: one thread does without
 
         threads = Parallel(n_jobs=n_jobs, prefer="threads")
-        found = threads(delayed(_mode)(sets, t, start, hyper) for t in range(sets.n_sets))
+        found = threads(delayed(_mode)(sets, t, start, hyper, normals) for t in range(sets.n_sets))
     coef = np.column_stack([one.coef for one in found])
     intercept, sigma2 = (np.array([one[k] for one in found]) for k in (1, 2))
     families = tuple(one.family for one in found)
@@ -94,15 +104,31 @@ class _Mode(NamedTuple):
 class _Rows:
     """One training set: the least-squares problem near eta, and how far a step may go."""
 
-    def __init__(self, sets: Sets, t: int, family: Family, among: Mask) -> None:
-        inside = sets.weights[:, t] > 0.0
-        self.family, self.center, self.among = family, sets.center, among
-        self.columns: Columns = (sets.columns if among.all() else sets.columns.take(among)).rows(inside)
-        self.y, self.offset, self.counts = sets.y[inside], sets.offset[inside], sets.weights[inside, t]
+    def __init__(self, sets: Sets, t: int, family: Family, among: Mask, normal: Normal | None) -> None:
+        self.sets, self.family, self.center, self.among, self.normal = (
+            sets,
+            family,
+            sets.center,
+            among,
+            normal,
+        )
+        self.inside = sets.weights[:, t] > 0.0
+        self.y, self.offset = sets.y[self.inside], sets.offset[self.inside]
+        self.counts = sets.weights[self.inside, t]
         self.total = float(self.counts.sum())
+
+    @lazy
+    def columns(self) -> Columns:
+        """Those among which the fit looks, in these rows."""
+        columns = self.sets.columns
+        return (columns if self.among.all() else columns.take(self.among)).rows(self.inside)
 
     def constant(self) -> LeastSquares:
         """Return the problem of a Gaussian response: rows weighted and centred once."""
+        if self.normal is not None:
+            targets = Targets(self.y, self.total, careful=False)
+            targets.__dict__["zz"] = self.normal.square
+            return self.known(targets, self.normal.gram, self.normal.pull, self.among)
         root, mean, x_mean = np.sqrt(self.counts), 0.0, None
         if self.center:
             mean = float(self.counts @ self.y) / self.total
@@ -110,6 +136,20 @@ class _Rows:
         return LeastSquares(
             self.columns.reweighted(root, x_mean), Targets(root * (self.y - mean), self.total, careful=False)
         )
+
+    def known(self, targets: Targets, gram: Matrix, xz: Vector, keep: Mask) -> LeastSquares:
+        """Return the problem of some columns from its normal equations: the rows are not looked at."""
+        problem = LeastSquares(self.sets.columns, targets)
+        problem.__dict__.update(gram=gram[np.ix_(keep, keep)], xz=xz[keep])
+        return problem
+
+    def level(self, coef: Vector) -> float:
+        """Return the intercept of a Gaussian response."""
+        if not self.center:
+            return 0.0
+        if self.normal is not None:
+            return self.normal.z_mean - float(self.normal.x_mean[self.among] @ coef)
+        return float(self.counts @ (self.y - self.columns.matvec(coef))) / self.total
 
     def near(self, columns: Columns, eta: Vector, sigma2: float) -> LeastSquares:
         """Return the problem that stands for the likelihood near eta."""
@@ -128,12 +168,12 @@ class _Rows:
             return float(self.counts @ loss) + 0.5 * penalty
 
 
-def _mode(sets: Sets, t: int, start: Start, hyper: Hyper) -> _Mode:
+def _mode(sets: Sets, t: int, start: Start, hyper: Hyper, normals: tuple[Normal, ...] | None) -> _Mode:
     """Find a mode of one training set."""
     n, allowed = float(sets.total[t]), float(start.coef.shape[0])
     fewest = min(FEWEST * n, MOSTLY * allowed)
     allowed = min(allowed, max(WORK / n**2, fewest))
-    state = _begin(sets, t, start, int(allowed))
+    state = _begin(sets, t, start, int(allowed), None if normals is None else normals[t])
     rows, tau2 = state.rows, hyper.tau.bounds[1]
     for iteration in range(1, MOST + 1):
         d = tau2 * hyper.mode(state.second / (2.0 * state.sigma2 * tau2))
@@ -150,16 +190,16 @@ def _mode(sets: Sets, t: int, start: Start, hyper: Hyper) -> _Mode:
     return state.result()
 
 
-def _begin(sets: Sets, t: int, start: Start, most: int) -> _State:
+def _begin(sets: Sets, t: int, start: Start, most: int, normal: Normal | None) -> _State:
     """Return where the EM of one training set starts, with no more columns than it may ever have."""
     second = start.second_moment[:, t]
     among = np.ones(second.size, dtype=np.bool_)
     if second.size > most:
         among = second >= np.partition(second, -most)[-most]
-    rows = _Rows(sets, t, start.families[t], among)
+    rows = _Rows(sets, t, start.families[t], among, normal)
     eta = rows.offset + start.intercept[t]
     if not rows.family.constant_weights:
-        eta = eta + sets.columns.matvec(start.coef[:, t])[sets.weights[:, t] > 0.0]
+        eta = eta + sets.columns.matvec(start.coef[:, t])[rows.inside]
     return _State(rows, start.coef[among, t], second[among], eta, start.intercept[t], start.sigma2[t])
 
 
@@ -180,40 +220,47 @@ class _State:
     def __init__(
         self, rows: _Rows, mean: Vector, second: Vector, eta: Vector, intercept: Any, sigma2: Any
     ) -> None:
-        self.rows, self.columns = rows, rows.columns
+        self.rows = rows
         self.active = np.ones(mean.size, dtype=np.bool_)
         self.mean, self.second = mean, second
         self.intercept, self.sigma2 = float(intercept), max(float(sigma2), SIGMA2_FLOOR)
         self.constant = rows.family.constant_weights
         self.problem: LeastSquares | None = rows.constant() if self.constant else None
+        self.columns = rows.columns if self.problem is None else self.problem.columns
         self.eta = eta
 
     def take(self, keep: Mask) -> None:
         """Go on with some of the columns."""
         self.active[self.active] = keep
         self.mean, self.second = self.mean[keep], self.second[keep]
-        if self.problem is not None:
-            self.problem = self.problem.take(keep)
-        else:
+        problem, rows = self.problem, self.rows
+        if problem is None:
             self.columns = self.columns.take(keep)
+        elif rows.normal is None:
+            self.problem = problem.take(keep)
+        else:
+            self.problem = rows.known(problem.targets, problem.gram, problem.xz, keep)
 
     def step(self, d: Vector) -> float:
         """Take one E-step at the prior variances d; return the change of the coefficients."""
         before, rows = self.mean, self.rows
         problem = self.problem or rows.near(self.columns, self.eta, self.sigma2)
-        found = moments(condition(problem, d), self.sigma2)
-        self.mean, self.second = found.mean, found.second_moment
+        given = condition(problem, d)
+        self.mean = given.mean
+        self.second = given.mean**2 + self.sigma2 * given.variance()
         if not self.constant:
             self._move(problem, before, d)
         if rows.family.has_dispersion:
-            self.sigma2 = max(found.expected_rss / rows.total, SIGMA2_FLOOR)
+            expected_rss = given.rss + self.sigma2 * given.fit_trace
+            self.sigma2 = max(expected_rss / rows.total, SIGMA2_FLOOR)
         return relative_change(self.mean, before)
 
     def _move(self, problem: LeastSquares, before: Vector, d: Vector) -> None:
         """Move the linear predictor to the new mean, as far as the likelihood lets it."""
         rows = self.rows
-        level = problem.intercept(self.mean)
-        eta = self.columns.matvec(self.mean) + level + rows.offset
+        fit = self.columns.matvec(self.mean)
+        level = problem.targets.intercept(fit)
+        eta = fit + level + rows.offset
         if not rows.family.never_overshoots:
             here = self.columns.matvec(before) + self.intercept + rows.offset
             bound = rows.loss(here, self.sigma2, before, d) + 1e-9
@@ -229,11 +276,7 @@ class _State:
         """Return the fit, what is negligible at exactly zero."""
         rows, cutoff = self.rows, 0.2 / np.sqrt(self.rows.total)  # 1/(5 sqrt n)
         coef = scatter(self.active, np.where(np.abs(self.mean) < cutoff, 0.0, self.mean))
-        fit = rows.columns.matvec(coef)
-        if rows.family.constant_weights:
-            level = float(rows.counts @ (rows.y - fit)) / rows.total if rows.center else 0.0
-        else:
-            level = self._level(fit)
+        level = rows.level(coef) if self.constant else self._level(rows.columns.matvec(coef))
         return _Mode(scatter(rows.among, coef), level, self.sigma2, rows.family)
 
     def _level(self, fit: Vector) -> float:

@@ -150,12 +150,14 @@ class Sets:
         """Return the targets and weights that stand for the likelihood near eta, offset taken off."""
         if self.family.constant_weights:
             return np.repeat(self.y[:, None], self.n_sets, axis=1), self.weights
-        found = [
-            family.working(self.y, column, s2)
-            for family, column, s2 in zip(families, eta.T, sigma2, strict=True)
-        ]
-        targets = np.column_stack([working.targets for working in found]) - self.offset[:, None]
-        return targets, self.weights * np.column_stack([working.weights for working in found])
+        if not self.family.has_dispersion and all(family is families[0] for family in families):
+            rows = families[0].working(np.tile(self.y, len(families)), eta.ravel(order="F"), 1.0)
+            weights, targets = (values.reshape(eta.shape, order="F") for values in rows)
+        else:
+            each = zip(families, eta.T, sigma2, strict=True)
+            found = [family.working(self.y, column, s2) for family, column, s2 in each]
+            weights, targets = (np.column_stack(values) for values in zip(*found, strict=True))
+        return targets - self.offset[:, None], self.weights * weights
 
     def stack(self, targets: Matrix, weights: Matrix) -> Stack:
         """Return the least-squares problems of all training sets."""
@@ -163,7 +165,7 @@ class Sets:
 
     def updated(self, families: tuple[Family, ...], eta: Matrix, sigma2: Vector) -> tuple[Family, ...]:
         """Return the families with what they estimate beside the coefficients at its best."""
-        if self.family.constant_weights:
+        if self.family.constant_weights or type(self.family).update is Family.update:
             return families
         found = []
         for t, family in enumerate(families):

@@ -81,23 +81,28 @@ def summarise(
 
 def _forward(x: Matrix, target: Vector, tolerance: float) -> tuple[Any, Vector, Vector]:
     """Choose columns until little is left of the target; return them, the distances, the coefficients."""
-    left, rest = target.copy(), x.copy()
-    size = np.einsum("ij,ij->j", rest, rest)
+    left, pull = target.copy(), target @ x
+    size = np.einsum("ij,ij->j", x, x)
     squares = size.copy()
     chosen: list[int] = []
+    basis = np.empty((min(x.shape), x.shape[0]))  # of the columns chosen, orthonormal, a row each
     distance = [float(left @ left)]
-    while distance[-1] > tolerance and len(chosen) < min(x.shape):
-        pull = left @ rest
+    while distance[-1] > tolerance and len(chosen) < len(basis):
         gain = np.divide(pull * pull, squares, out=np.zeros_like(pull), where=squares > TIED * size)
         j = int(np.argmax(gain))
         if not gain[j] > 0.0:
             break
-        direction = rest[:, j] / np.sqrt(squares[j])
-        left -= direction * float(direction @ left)
-        rest -= np.outer(direction, direction @ rest)
-        squares = np.einsum("ij,ij->j", rest, rest)
-        squares[[*chosen, j]] = 0.0
+        known, direction = basis[: len(chosen)], x[:, j]
+        for _ in range(2):  # once leaves the rounding of what is taken off
+            direction = direction - (known @ direction) @ known
+        direction = direction / np.sqrt(direction @ direction)
+        basis[len(chosen)] = direction
+        along, moved = direction @ x, float(direction @ left)
+        left -= moved * direction
+        pull -= moved * along
+        squares -= along * along
         chosen.append(j)
+        squares[chosen] = 0.0
         distance.append(float(left @ left))
     picked = np.array(chosen, dtype=int)
     gamma = np.linalg.lstsq(x[:, picked], target, rcond=None)[0] if chosen else np.zeros(0)

@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
 
 class Stack:
-    """Targets and weights of each problem, and its residual r, kept up to date.
+    """Targets and weights of each problem, and its residual r, weighted, kept up to date.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Stack:
         if not targets.shape == weights.shape == (columns.shape[0], targets.shape[-1]):
             shapes = f"the columns have {columns.shape[0]} rows, targets have shape {targets.shape}"
             raise ValueError(f"{shapes} and weights {weights.shape}: give a row of each for each row")
-        self.columns, self._w = columns, weights
+        self.columns, self._w, self._root = columns, weights, np.sqrt(weights)
         self._information = weights.sum(axis=0)
         self.n = self._information if n is None else n
         self._centered = center
@@ -93,7 +93,7 @@ class Stack:
         """Return some of the problems, with their residuals."""
         part = object.__new__(Stack)
         part.__dict__.update(self.__dict__)
-        for name in ("_w", "_z", "_r", "_mean", "squares", "n", "total", "_information", "_numbers"):
+        for name in ("_w", "_root", "_z", "_r", "_mean", "squares", "n", "total", "_information", "_numbers"):
             part.__dict__[name] = self.__dict__[name][..., keep]
         return part
 
@@ -104,20 +104,21 @@ class Stack:
 
     def begin(self, coef: Matrix) -> None:
         """Set r = z - X coef."""
-        self._r = self._z - self._centre(self.columns.matvec(coef)) if coef.any() else self._z.copy()
+        r = self._z - self._centre(self.columns.matvec(coef)) if coef.any() else self._z
+        self._r = self._root * r
 
     def pull(self) -> Matrix:
         """Return X'r of all columns and problems."""
-        return np.asarray(self.columns.rmatvec(self._w * self._r))
+        return np.asarray(self.columns.rmatvec(self._root * self._r))
 
     def rss(self) -> Vector:
         """Return r'r."""
-        return np.asarray(np.einsum("it,it,it->t", self._w, self._r, self._r))
+        return np.asarray(np.einsum("it,it->t", self._r, self._r))
 
     def shift(self, change: Matrix) -> tuple[Matrix, Vector]:
         """Return what a change of all coefficients would take from the residual, and |X change|^2."""
-        shift = self._centre(self.columns.matvec(change))
-        return shift, np.asarray(np.einsum("it,it,it->t", self._w, shift, shift))
+        shift = self._root * self._centre(self.columns.matvec(change))
+        return shift, np.asarray(np.einsum("it,it->t", shift, shift))
 
     def move(self, shift: Matrix) -> None:
         """Take a shift from the residual."""
@@ -125,50 +126,45 @@ class Stack:
 
     def local(self, t: int, where: Index) -> Local:
         """Return columns and r of a problem if these are more than its rows, else their X'X and X'r."""
-        block = self._block(t, where)
-        rows = self._w[:, t] > 0.0
-        r = np.sqrt(self._w[rows, t]) * self._r[rows, t]
-        if block.gram is None:
-            return Local(block.x, r, True)
-        return Local(block.gram, block.x @ r, False)
+        block, r = self._block(t, where), self._r[:, t].copy()
+        return Local(block.x, r, True) if block.gram is None else Local(block.gram, block.x @ r, False)
 
     def settle(self, t: int, where: Index, change: Vector) -> None:
         """Bring r up to date with the changes of some columns of a problem."""
-        rows = self._w[:, t] > 0.0
-        self._r[rows, t] -= (change @ self._block(t, where).x) / np.sqrt(self._w[rows, t])
+        self._r[:, t] -= change @ self._block(t, where).x
 
     def targets(self) -> Matrix:
         """Return z, weighted and centred."""
-        return np.asarray(np.sqrt(self._w) * self._z)
+        return np.asarray(self._root * self._z)
 
     def pull_of(self, rows: Matrix) -> Matrix:
         """Return X'r of weighted residuals."""
-        return np.asarray(self.columns.rmatvec(np.sqrt(self._w) * rows))
+        return np.asarray(self.columns.rmatvec(self._root * rows))
 
     def one_each(self, which: Index) -> Matrix:
         """Return one column of each problem, weighted and centred."""
         keep = np.zeros(self.columns.shape[1], dtype=np.bool_)
         keep[which] = True
         x = self.columns.take(keep).dense()[:, np.searchsorted(np.flatnonzero(keep), which)]
-        return np.asarray(np.sqrt(self._w) * (x - self._mean[which, np.arange(which.size)]))
+        return np.asarray(self._root * (x - self._mean[which, np.arange(which.size)]))
 
     def normal(self, t: int, where: Index) -> tuple[Matrix, Vector, float]:
         """Return X'X and X'z of a few columns of a problem, and z'z."""
-        x, rows = self._block(t, where).x, self._w[:, t] > 0.0
-        z = np.sqrt(self._w[rows, t]) * self._z[rows, t]
+        x, z = self._block(t, where).x, self._root[:, t] * self._z[:, t]
         return x @ x.T, x @ z, float(z @ z)
 
     def _block(self, t: int, where: Index) -> Block:
         number = int(self._numbers[t])
         known = self._blocks.get(number)
-        if known is not None and np.array_equal(known.where, where):
+        if known is not None and (known.where is where or np.array_equal(known.where, where)):
             return known
+        order = np.argsort(where)
         keep = np.zeros(self.columns.shape[1], dtype=np.bool_)
         keep[where] = True
-        rows = self._w[:, t] > 0.0
-        in_order = np.searchsorted(np.flatnonzero(keep), where)
-        x = np.ascontiguousarray(self.columns.take(keep).dense()[rows].T[in_order])
-        x = (x - self._mean[where, t][:, None]) * np.sqrt(self._w[rows, t])
+        x = np.empty((where.size, self._w.shape[0]))
+        x[order] = self.columns.take(keep).dense().T
+        x -= self._mean[where, t][:, None]
+        x *= self._root[:, t]
         gram: Any = x @ x.T if where.size <= self.n[t] else None
         self._blocks[number] = Block(where, x, gram)
         return self._blocks[number]

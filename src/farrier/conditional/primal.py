@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from farrier._lazy import lazy
 from farrier._types import Covariance, Mask, Matrix, Vector
 from farrier.data.problem import LeastSquares
-from farrier.linalg import add_identity, cholesky, log_det
+from farrier.linalg import add_identity, cholesky, log_det, triangular_inverse
 
 
 class PrimalKernel:
@@ -83,7 +83,7 @@ class Primal:
     @lazy
     def half(self) -> Matrix:
         """L^-1, B = L L'."""
-        return np.asarray(lapack.dtrtri(self._factor, lower=1)[0])
+        return np.asarray(triangular_inverse(self._factor))
 
     @lazy
     def _diagonal(self) -> Vector:

@@ -144,8 +144,9 @@ class Dense:
 
 def _mirrored(lower: Any) -> Matrix:
     """Return a symmetric matrix from its lower triangle; above it are zeros."""
-    lower += np.tril(lower, -1).T
-    return np.asarray(lower)
+    whole = lower + lower.T
+    whole.ravel(order="K")[:: lower.shape[0] + 1] *= 0.5
+    return np.asarray(whole)
 
 
 def _all_ones(root: Vector) -> bool:

@@ -1,0 +1,88 @@
+"""The points of a path of ridge regressions, and what is made of a training set to find them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from farrier._types import Matrix, Vector
+from farrier.adaptive.sets import Sets
+from farrier.families import Family
+from farrier.linalg import both_triangles
+
+START = 0.1
+"""The largest penalty at which modes start, in the same unit: from a larger one, at which next to nothing is
+explained, EM finds nothing."""
+NO_NOISE = 1e-12
+"""The least noise variance, as a share of the variance of y."""
+
+
+class Point(NamedTuple):
+    """The fits of all T sets at one penalty.
+
+    ``solution`` are the dual coefficients (n, T) or, with fewer columns than rows, the coefficients (p, T);
+    ``eta`` may be not a number where a set is not tested;
+    ``evidence`` is minus the log marginal likelihood of each set, up to a constant; infinite where it
+    is not asked for: where no mode may start, and where a family that iterates need not have gone on, for how
+    far it did is up to the other sets. ``fit_trace`` are the degrees of freedom that the fit uses up, not a
+    number where a larger penalty has more evidence.
+    """
+
+    penalty: float
+    solution: Matrix
+    intercept: Vector
+    eta: Matrix
+    sigma2: Vector
+    evidence: Vector
+    fit_trace: Vector
+    families: tuple[Family, ...]
+
+
+class Path(NamedTuple):
+    """Fits at falling penalties."""
+
+    points: tuple[Point, ...]
+    dual: bool
+
+    def coef(self, sets: Sets, solution: Matrix) -> Matrix:
+        """Return coefficients (p, T) from what solutions are."""
+        return np.asarray(sets.columns.rmatvec(solution) if self.dual else solution)
+
+
+def outer(sets: Sets) -> Matrix:
+    """Return X X', both triangles."""
+    return both_triangles(sets.columns.scaled(np.ones(sets.columns.shape[1])).outer())
+
+
+class Normal(NamedTuple):
+    """X'WX, X'Wz, z'Wz of a set, centred by its weights, and what was taken off."""
+
+    gram: Matrix
+    pull: Vector
+    square: float
+    x_mean: Vector
+    z_mean: float
+
+
+def training_normals(sets: Sets) -> tuple[Normal, ...]:
+    """Return the normal equations of all sets: X'X of all rows, less that of those left out."""
+    whole = sets.columns.gram(sets.counts)
+    found = []
+    for weights in sets.weights.T:
+        rows = np.flatnonzero(weights == 0.0)
+        gram = whole - sets.columns.rows(rows).gram(sets.counts[rows]) if rows.size else whole.copy()
+        found.append(normal_equations(sets, sets.y, weights, gram))
+    return tuple(found)
+
+
+def normal_equations(sets: Sets, targets: Vector, weights: Vector, gram: Matrix | None = None) -> Normal:
+    """Return the normal equations of one set; ``gram`` is X'WX, if it is known, and is overwritten."""
+    columns, total = sets.columns, float(weights.sum())
+    gram = columns.gram(weights) if gram is None else gram
+    pull, x_mean, z_mean = columns.rmatvec(weights * targets), np.zeros(columns.shape[1]), 0.0
+    if sets.center:
+        x_mean, z_mean = columns.rmatvec(weights) / total, float(weights @ targets) / total
+        gram -= np.outer(total * x_mean, x_mean)
+        pull = pull - total * z_mean * x_mean
+    return Normal(gram, pull, float(weights @ (targets - z_mean) ** 2), x_mean, z_mean)
