@@ -180,10 +180,14 @@ def _penalised(sets: Sets, t: int, family: Family, eta: Vector, sigma2: float, s
 # --- all sets side by side --------------------------------------------------------------------------------
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _side_by_side(
     sets: Sets, K: Matrix | None, targets: Matrix, weights: Matrix, penalty: float, quick: Mask
 ) -> tuple[list[_Step], Mask]:
-    """Solve the regressions of the sets in ``quick`` by conjugate gradients, and tell of which this did."""
+    """Solve the regressions of the sets in ``quick`` by conjugate gradients, and tell of which this did.
+
+    Where targets are out of range, it does not.
+    """
     targets = np.where(weights > 0.0, targets, 0.0)
     weights = np.where(weights > 0.0, weights, 0.0)
     total = weights.sum(axis=0)
@@ -254,7 +258,7 @@ def _conjugate(apply: Callable[[Matrix], Matrix], wanted: Matrix, which: Mask) -
         before, square = square, np.where(going, _dots(left, left), square)
         way = left + np.divide(square, before, out=np.zeros_like(square), where=going) * way
         going = going & (square > enough)
-    return solution, which & ~going
+    return solution, which & ~going & np.isfinite(square)
 
 
 def _dots(a: Matrix, b: Matrix) -> Vector:
