@@ -1,6 +1,6 @@
-"""Fit the diabetes data (442 patients, 10 measurements): the mode, the whole posterior, and their pictures.
+"""Fit the diabetes data (442 patients, 10 measurements): the single mode, the whole posterior, their pictures.
 
-Run by ``make demo``.
+Run by ``make demo``, after the same data by the command line.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ def main() -> None:
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     model = HorseshoeRegressor(random_state=0).fit(X, y)
 
-    print(f"Progression of diabetes in {len(X)} patients, from {X.shape[1]} measurements\n")
+    print(f"\nIn Python: the single mode of the paper, {len(X)} patients, {X.shape[1]} measurements\n")
     table = model.summary(level=0.95).rename(columns={"coef": "mode", "lower": "2.5 %", "upper": "97.5 %"})
     print(table.drop(columns="shrinkage").to_string(index=False, float_format="{:.3f}".format, na_rep=""))
 

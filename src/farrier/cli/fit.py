@@ -60,7 +60,14 @@ def fit(
     cv: Annotated[
         int, typer.Option(min=2, help="Folds of the cross-validation.", rich_help_panel=given.MODEL)
     ] = 10,
-    seed: given.Seed = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Of folds and draws; without one the same data have the same.",
+            rich_help_panel=given.MODEL,
+        ),
+    ] = None,
     jobs: given.Jobs = None,
     model: Annotated[
         Path | None,
