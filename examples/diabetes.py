@@ -1,4 +1,4 @@
-"""Fit the diabetes data (442 patients, 10 measurements): the single mode, the whole posterior, their pictures.
+"""Fit the diabetes data (442 patients, 10 measurements): the mode, the posterior, their pictures.
 
 Run by ``make demo``, after the same data by the command line.
 """
