@@ -1,4 +1,4 @@
-"""The threads that a fit takes and gives back."""
+"""The threads that a fit takes and gives back, and inverses of triangles."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from farrier import HorseshoeRegressor
 from farrier.families import Poisson
-from farrier.linalg import _blas_pools, fitting_threads
+from farrier.linalg import _blas_pools, fitting_threads, inverse_trace, triangular_inverse
 
 
 @contextmanager
@@ -70,3 +70,13 @@ def test_threads_are_held_during_a_small_fit_and_given_back():
         assert [pool.num_threads for pool in pools] == [2] * len(pools)
         with fitting_threads(5_000, 50_000):
             assert [pool.num_threads for pool in pools] == [2] * len(pools)
+
+
+@pytest.mark.parametrize("size", [1, 64, 65, 150, 300])
+def test_inverses_of_triangles(size):
+    rng = np.random.default_rng(size)
+    x = rng.standard_normal((2 * size, size))
+    factor = np.asfortranarray(np.linalg.cholesky(x.T @ x))
+    inverse = triangular_inverse(factor)
+    np.testing.assert_allclose(inverse @ factor, np.eye(size), atol=1e-10)
+    np.testing.assert_allclose(inverse_trace(factor), np.trace(np.linalg.inv(x.T @ x)), rtol=1e-9)

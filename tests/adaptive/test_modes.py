@@ -9,6 +9,7 @@ from adaptive_sets import make_sets
 from family_cases import FAMILIES as CASES
 from farrier.adaptive import modes
 from farrier.adaptive.modes import Start, find_modes
+from farrier.adaptive.points import training_normals
 from farrier.adaptive.sets import Sets
 from farrier.data.dense import Dense
 from farrier.em.mstep import Hyper
@@ -247,3 +248,14 @@ def test_a_row_of_weight_two_is_two_rows():
         np.testing.assert_allclose(two.coef, one.coef, atol=1e-8)
         np.testing.assert_allclose(two.intercept, one.intercept, atol=1e-8)
         np.testing.assert_allclose(two.sigma2, one.sigma2, rtol=1e-8)
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_normal_equations_that_are_known_change_nothing(center):
+    sets = make_sets("gaussian", 60, 9, center=center, counts=True)
+    start = start_of(sets)
+    one = find_modes(sets, start, hyper())
+    two = find_modes(sets, start, hyper(), normals=training_normals(sets))
+    assert one.coef.any()
+    for ours, theirs in zip(one[:4], two[:4], strict=True):
+        np.testing.assert_allclose(theirs, ours, rtol=1e-8, atol=1e-10)

@@ -226,3 +226,29 @@ def test_a_path_goes_on_to_where_modes_may_start(monkeypatch):
     before = [point.penalty for point in ridge_path(sets).points]
     monkeypatch.setattr(iterated, "START", np.inf)
     assert before[-1] < START * 40 < ridge_path(sets).points[-1].penalty
+
+
+@pytest.mark.parametrize("shape", ["wide", "tall"])
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("name", ITERATED)
+def test_conjugate_gradients_find_what_factors_find(name, shape, center, monkeypatch):
+    """And where they are not given the time, factors do it."""
+    n, p = SHAPES[shape]
+    sets = make_sets(ITERATED[name], n, p, "unequal", center=center, counts=True)
+    start = iterated._nowhere(sets)
+    for penalty in (1.0 * p, 100.0 * p):
+        exact = iterated.Newton(sets).step(start, penalty, -np.inf)
+        assert np.isnan(exact.fit_trace).all()  # nothing is more likely than that
+        newton = iterated.Newton(sets)
+        quick = newton.step(start, penalty)
+        assert newton._quick.all()
+        assert np.isinf(quick.evidence).all()
+        monkeypatch.setattr(iterated, "GRADIENTS", 1)
+        slow = iterated.Newton(sets)
+        other = slow.step(start, penalty)
+        assert not slow._quick.any()
+        monkeypatch.undo()
+        for found in (quick, other):
+            for value in ("solution", "intercept", "eta", "sigma2"):
+                ours, theirs = getattr(found, value), getattr(exact, value)
+                np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-9 * np.abs(theirs).max())
