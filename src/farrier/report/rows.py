@@ -95,8 +95,7 @@ def _left_out(model: Any, part: Any, asked: str, classes: Any) -> Predicted:
         )
     y, mean, weights = part.left_out()
     if not y.size:
-        why = "a model from a file keeps no rows, so give X and y" if part.members_ else part.status_
-        raise ValueError(f"{asked} has nothing to draw: {why}")
+        raise ValueError(f"{asked} has nothing to draw: {part.status_}")
     return Predicted(y, mean, weights, part.family_, LEFT_OUT, classes)
 
 
