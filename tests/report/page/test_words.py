@@ -165,3 +165,42 @@ def test_a_mode_outside_its_interval_is_pointed_out():
 def test_selected_columns_whose_interval_holds_zero_are_named():
     found = effects([1.0, 0.1])
     assert "The 95 % interval of x1 holds zero, which is no effect" in " ".join(how_sure([found], 0.95))
+
+
+# --- the short model of an average --------------------------------------------------------------------------
+
+
+def averaged(coef, half, **more):
+    """Return effects of an average: intervals of these halves, inclusion 0.95 everywhere."""
+    one = effects(coef, inclusion=np.full(len(coef), 0.95), **more)
+    return replace(one, lower=one.coef - np.asarray(half), upper=one.coef + np.asarray(half))
+
+
+def test_a_column_that_is_not_sure_alone_does_not_matter_alone():
+    told = said(averaged([2.0, 1.0, 0.0], [0.5, 3.0, 3.0]))
+    assert told.startswith("Of 3 columns, 1 matters for y: x0 (+2.0 per unit, 95 % interval from 1.5 to 2.5)")
+    assert "Together with x1, whose own interval holds zero, they predict y about as well as all 3" in told
+
+
+def test_a_short_model_of_columns_that_stand_for_each_other_says_so():
+    told = said(averaged([2.0, 1.0, 0.0], [5.0, 3.0, 3.0]))
+    assert "matter for y:" not in told
+    assert told.startswith("No single column is sure to matter for y, for every interval holds zero")
+    assert "A short model of 2 columns predicts about as well as all 3 columns: x0 and x1." in told
+
+
+def test_what_is_certain_together_is_not_called_chance():
+    none = averaged([0.0, 0.0], [1.0, 1.0], model=Model(status=Status.NONE_STANDS_OUT))
+    told = said(replace(none, inclusion=np.array([0.4, 0.8])))
+    assert told == (
+        "Together the 2 columns predict y better than the mean alone, but no few of them stand out; "
+        "the surest are x1 (inclusion 0.80) and x0 (0.40)."
+    )
+
+
+def test_a_ratio_of_a_unit_that_is_too_much_is_told_for_a_standard_deviation():
+    one = effects([20.0, 0.7], model=Model(Binomial()))
+    one = replace(one, per_sd=np.array([0.5, 0.7]))
+    told = said(one, classes=("no", "yes"))
+    assert "by 1.649 per standard deviation of x0" in told
+    assert "per unit of x1" in told
