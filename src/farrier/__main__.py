@@ -19,12 +19,13 @@ def main() -> None:
     except ImportError as error:
         sys.exit(str(error))
     from farrier.cli.app import app
+    from farrier.cli.shared import UNREAD
 
     try:
         app()
     except BrokenPipeError:  # whoever reads has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        sys.exit(UNREAD)
     except Exception as error:
         _own_fault(error)
 

@@ -305,3 +305,15 @@ def test_names_full_of_markup_are_text(tmp_path, frame):
     frame.drop(columns=["sick", "visits"]).to_csv(path, index=False)
     shown = done("fit", path, "--target", "y", COLUMNS="200").stdout
     assert "[bold red]<script>alert(1)</script>[/]" in shown
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
+    """As `farrier ... | head -1` does."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "farrier", "fit", "diabetes", "--target", "progression"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, env=environment, timeout=120)
+    os.close(write)
+    assert ended.returncode == 141
+    assert ended.stderr == b""

@@ -29,8 +29,20 @@ from farrier.cli.stop import STOP
 
 WIDE = 150
 """Columns of what is printed into a file or a pipe."""
+UNREAD = 141
+"""The exit code of a program whose output nobody reads any more, as shells have it."""
 EVERY = 30.0
 """Seconds from one line of progress in a file or a pipe to the next, at least."""
+
+
+class Output(Console):
+    """A console whose reader may have seen enough, as `head` does: then the program ends without a word."""
+
+    def on_broken_pipe(self) -> None:
+        """End as a program does that nobody reads."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(UNREAD)
 
 
 def standard_output() -> Console:
@@ -42,7 +54,7 @@ def standard_output() -> Console:
     True
     """
     wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(width=WIDE if wide else None)
+    return Output(width=WIDE if wide else None)
 
 
 def notice(text: str) -> None:
@@ -108,6 +120,8 @@ def told(*errors: type[Exception]) -> Iterator[None]:
     mendable: tuple[type[Exception], ...] = (ImportError, OSError, *errors)
     try:
         yield
+    except BrokenPipeError:
+        raise
     except mendable as error:
         notice(f"farrier: {error}")
         raise typer.Exit(code=2) from error
