@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from farrier.cli import options as given
-from farrier.cli.shared import json_text, said_warnings, standard_output, told
+from farrier.cli.shared import json_text, progress_on, said_warnings, standard_output, told
 
 MOST = 30
 """So many columns are printed, the surest first; --json has all."""
@@ -71,7 +71,14 @@ def sample(
         )
         question = ask_of(data, wishes)
         model, _ = fit_question(question, make_estimator(question, averaged=False, random_state=seed))
-        posterior = model.sample_posterior(n_draws=draws, n_warmup=warmup, n_chains=chains, n_jobs=jobs)
+        with progress_on("sample", patient=True) as show:
+            posterior = model.sample_posterior(
+                n_draws=draws,
+                n_warmup=warmup,
+                n_chains=chains,
+                n_jobs=jobs,
+                progress=lambda news: show(news.sweeps, news.n_sweeps),
+            )
         if out is not None:
             _write_draws(posterior, out)
         table = posterior.summary(level)
