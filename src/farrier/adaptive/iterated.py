@@ -180,7 +180,7 @@ def _penalised(sets: Sets, t: int, family: Family, eta: Vector, sigma2: float, s
 # --- all sets side by side --------------------------------------------------------------------------------
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _side_by_side(
     sets: Sets, K: Matrix | None, targets: Matrix, weights: Matrix, penalty: float, quick: Mask
 ) -> tuple[list[_Step], Mask]:

@@ -18,7 +18,7 @@ KINDS = {
 }
 """The estimators that can be saved, and where they live."""
 NOT_KEPT = ("callback", "cv", "random_state")
-"""Parameters that are saved as None where they are not plain: functions, splitters, generators."""
+"""Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
 
 
 class Saved:
@@ -177,7 +177,8 @@ def _plainer(name: str, value: Any) -> Any:
     """Return a parameter as it is saved: an earlier fit as what a fit starts from, a class as its object."""
     from farrier.model.fit import Earlier
 
-    if name in NOT_KEPT and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if name in NOT_KEPT and not (whole and abs(int(value)) < 2**63):
         return None
     if name == "start" and not isinstance(value, str | tuple):
         parts = getattr(value, "estimators_", [value])
