@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+NOTABLE = 2.0**28
+"""Bytes below which nobody asks whether they are free."""
 
 
 def check_number(
@@ -85,6 +89,30 @@ def check_jobs(n_jobs: Any) -> int | None:
     if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or None")
     return None if n_jobs is None else int(n_jobs)
+
+
+def check_memory(need: float, what: str, instead: str) -> None:
+    """Refuse what needs more bytes than are free, where the system tells: it would be killed without a word.
+
+    Examples
+    --------
+    >>> check_memory(1e3, "a fit", "fit less")
+    """
+    free = _free_memory() if need > NOTABLE else None
+    if free is not None and need > free:
+        raise ValueError(
+            f"{what} takes about {need / 2**30:.1f} GiB of memory, and {free / 2**30:.1f} GiB are free: {instead}"
+        )
+
+
+def _free_memory() -> float | None:
+    """Return how many bytes can be taken, as Linux says; None where that is not known."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        (kilobytes,) = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, ValueError):
+        return None
+    return 1024.0 * float(kilobytes)
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], instead: str = "") -> str:

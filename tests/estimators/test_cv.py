@@ -385,3 +385,11 @@ def test_refused_methods(gaussian):
     X, _, model = gaussian
     with pytest.raises(ValueError, match="method='mode'"):
         model.predict_interval(X, method="mode")
+
+
+def test_rows_that_have_no_room_are_refused_and_not_killed(monkeypatch):
+    X, y = np.zeros((100_000, 1)), np.zeros(100_000)
+    X[::2], y[::3] = 1.0, 1.0
+    monkeypatch.setattr("farrier._checks._free_memory", lambda: 1e8)
+    with pytest.raises(ValueError, match=r"over 10 folds of 100,000 rows takes about 0.3 GiB .* 0.1 GiB are"):
+        HorseshoeRegressorCV().fit(X, y)

@@ -76,6 +76,10 @@ class Fitting:
         """The ridge regressions."""
         return ridge_path(self.sets, self.normals)
 
+    def forget_path(self) -> None:
+        """Free the ridge regressions, which of many rows are by far the largest: all is known of them."""
+        self.__dict__.pop("path", None)
+
     @lazy
     def normals(self) -> tuple[Normal, ...] | None:
         """The normal equations of each set, where these do not change and are small."""
@@ -145,7 +149,9 @@ def _ridge(fitting: Fitting) -> Fits:
 
 
 def _mode(fitting: Fitting) -> Fits:
-    found = find_modes(fitting.sets, fitting.ridge_start, HYPER, fitting.n_jobs, fitting.normals)
+    start, _ = fitting.ridge_start, fitting.member("ridge")
+    fitting.forget_path()
+    found = find_modes(fitting.sets, start, HYPER, fitting.n_jobs, fitting.normals)
     fitting.normals = None  # no member needs them any more, and they may be large
     return found
 

@@ -117,7 +117,8 @@ def _among_columns(sets: Sets, penalties: Vector, normals: tuple[Normal, ...]) -
     z_mean = np.array([normal.z_mean for normal in normals])[:, None]
     intercept = z_mean - np.einsum("jt,jtl->tl", x_mean, coef)
     sigma2, families = square / sets.total[:, None], (sets.family,) * sets.n_sets
-    eta = _tested(sets, coef) + intercept
+    eta = _tested(sets, coef)
+    eta += intercept
     return Path(
         tuple(
             Point(penalty, coef[..., i], intercept[:, i], eta[..., i], *rest, families)
