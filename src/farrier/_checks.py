@@ -100,9 +100,8 @@ def check_memory(need: float, what: str, instead: str) -> None:
     """
     free = _free_memory() if need > NOTABLE else None
     if free is not None and need > free:
-        raise ValueError(
-            f"{what} takes about {need / 2**30:.1f} GiB of memory, and {free / 2**30:.1f} GiB are free: {instead}"
-        )
+        sizes = f"{need / 2**30:.1f} GiB of memory, and {free / 2**30:.1f} GiB are free"
+        raise ValueError(f"{what} takes about {sizes}: {instead}")
 
 
 def _free_memory() -> float | None:
