@@ -241,7 +241,7 @@ def _interval(method: str) -> Runner:
             options = {"n_chains": 2, "n_warmup": WARMUP, "n_draws": DRAWS, "n_jobs": 1, "random_state": seed}
         model = HorseshoeRegressor(family=problem.kind).fit(problem.design, problem.y)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="R-hat is not below")
+            warnings.filterwarnings("ignore", message="R-hat is ")
             of_coef = model.coef_interval(method=method, **options)
             new = problem.design if problem.new is None else problem.new
             of_new = model.predict_interval(new, method=method, **options)
