@@ -317,3 +317,30 @@ def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
     os.close(write)
     assert ended.returncode == 141
     assert ended.stderr == b""
+
+
+def test_a_class_of_one_row_is_refused_with_a_way_out(frame, tmp_path):
+    frame.assign(rare=[1, *[0] * 79]).to_csv(tmp_path / "rare.csv", index=False)
+    words = refused("fit", tmp_path / "rare.csv", "--target", "rare", "--columns", "age", "--columns", "dose")
+    assert words.startswith("farrier: the class 1 of rare has one row only")
+    assert "--mode" in words
+
+
+def test_a_kept_column_does_not_take_the_place_of_a_prediction(table, frame, tmp_path):
+    done("fit", table, "--target", "y", *OTHERS, "--mode", "--model", tmp_path / "m.json")
+    frame.assign(prediction=0).to_csv(tmp_path / "new.csv", index=False)
+    words = refused("predict", tmp_path / "m.json", tmp_path / "new.csv", "--keep", "prediction")
+    assert "the output has a column of that name" in words
+
+
+def test_draws_that_do_not_agree_are_said_to_programs(frame, tmp_path):
+    frame.assign(apart=np.where(frame["dose"] > 0.1, "b", "a")).to_csv(tmp_path / "apart.csv", index=False)
+    chosen = ["--columns", "dose", "--columns", "age", "--posterior", "--json"]
+    found = json.loads(done("fit", tmp_path / "apart.csv", "--target", "apart", *chosen).stdout)
+    assert any("R-hat" in warning for warning in found["warnings"])
+
+
+def test_show_counts_the_terms_of_a_formula_as_fit_does(table, tmp_path):
+    model, formula = tmp_path / "m.json", "y ~ dose * city + age"
+    words = done("fit", table, "--formula", formula, "--model", model, "--json").stdout
+    assert json.loads(done("show", model, "--json").stdout)["answer"] == json.loads(words)["answer"]

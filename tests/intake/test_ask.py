@@ -282,3 +282,38 @@ def test_frames_with_numbers_for_names():
     question = asked("2", frame=pd.DataFrame(np.random.default_rng(6).standard_normal((20, 3))))
     assert list(question.X.columns) == ["0", "1"]
     assert question.recipe.apply(pd.DataFrame(np.zeros((2, 3)))).X.shape == (2, 2)
+
+
+def test_numbers_that_may_name_groups_are_said():
+    grades, doses = 1.0 + np.arange(N) % 5, np.arange(N) % 3
+    said = "ward: a few whole numbers, taken as measured; if they name groups, say so with --categorical ward"
+    data = frame(ward=grades, dose=doses, year=2000 + np.arange(N) % 5)
+    assert said in asked(frame=data).notes
+    assert not any("few whole numbers" in note for note in asked(frame=data, numeric=["ward"]).notes)
+    assert not any("few whole numbers" in note for note in asked(frame=data, categorical=["ward"]).notes)
+
+
+@pytest.mark.parametrize("unit", ["{}%", "${}", "{} mg/dl", "<{}", "{} €"])
+def test_numbers_with_units_are_no_names_of_rows(unit):
+    message = refused(frame=frame(dose=[unit.format(number) for number in range(N)]))
+    assert "dose holds numbers with signs or units beside them" in message
+    assert "take these off in the table" in message
+
+
+def test_a_single_row_is_not_blamed_on_missing_values():
+    assert refused(frame=frame().head(1)).startswith("the table has 1 row: a fit needs at least 2")
+
+
+def test_several_names_in_one_option():
+    message = refused(frame=frame(b=A, c=A), drop=["b,c"])
+    assert message == "--drop: b,c is not a column of it: name one at a time, --drop b --drop c"
+
+
+def test_only_what_was_filled_in_is_said_to_be():
+    from farrier.intake.told import fillings_of
+
+    question = asked(frame=frame(b=np.where(np.arange(N) < 3, np.nan, 2.0 * A)), missing="impute")
+    assert question.imputed_columns == {"b": 3}
+    filled = fillings_of(question.recipe, question.imputed_columns)
+    assert [name for name, _ in filled] == ["b"]
+    assert filled[0][1].startswith("3 missing values taken to be ")

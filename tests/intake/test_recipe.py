@@ -278,3 +278,18 @@ def test_a_changed_recipe_is_refused_or_applied(recipe):
         except ValueError:
             outcomes.add("refused")
     assert "refused" in outcomes
+
+
+@pytest.mark.parametrize("formula", [None, "y ~ a * city + smoker + log(days)", "y ~ log(a - days + 9)"])
+def test_what_columns_stand_for_can_be_told_without_the_data(formula):
+    from farrier.intake.told import terms_of
+
+    asked = question(formula=formula)
+    assert terms_of(Recipe.from_plain(asked.recipe.to_plain())) == asked.terms
+
+
+def test_new_rows_get_no_advice_that_only_a_fit_can_follow():
+    recipe = question().recipe
+    with pytest.raises(TableError) as caught:
+        recipe.apply(FRAME.assign(a=["x", *FRAME["a"].astype(str)[1:]]))
+    assert str(caught.value) == "a holds numbers, but x in row 1: mend the value, or leave the cell empty"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -155,8 +156,11 @@ def as_plain(answer: Answer) -> dict[str, Any]:
     """
     model = answer.model
     options = {} if hasattr(model, "members_") else {"method": answer.method}
-    effects = answer.effects()
-    rows = model.summary(answer.level, **options).to_dict("records")
+    with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for programs to know
+        warnings.simplefilter("always")
+        effects = answer.effects()
+        rows = model.summary(answer.level, **options).to_dict("records")
+    said = tuple(dict.fromkeys(str(one.message) for one in heard))
     statistics = model.statistics()
     found: dict[str, Any] = plain(
         {
@@ -174,7 +178,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
             "members": _members(model),
             "data": answer.facts,
             "notes": list(answer.notes),
-            "warnings": list(answer.warnings),
+            "warnings": [*answer.warnings, *said],
         }
     )
     return found

@@ -69,6 +69,23 @@ def check_folder(path: Path | None) -> None:
         raise ValueError(f"{path.parent} is no folder: make it before, or write {path.name} elsewhere")
 
 
+def check_classes(question: Question) -> None:
+    """Refuse what an average cannot be checked with: a class of one row is never both seen and left out."""
+    import numpy as np  # late: the help comes at once
+
+    if question.family != "classes":
+        return
+    labels, times = np.unique(question.y, return_counts=True)
+    single = [str(label) for label in labels[times == 1].tolist()]
+    if single:
+        one = len(single) == 1
+        raise ValueError(
+            f"the {'class' if one else 'classes'} {', '.join(single[:5])} of {question.target} "
+            f"{'has' if one else 'have'} one row only, and cross-validation needs two: leave "
+            f"{'it' if one else 'them'} out, join {'it' if one else 'them'} to another class, or use --mode"
+        )
+
+
 def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
     """Return the estimator for a question: the average, or the single mode of the paper."""
     from farrier.estimators.classifier import HorseshoeClassifier

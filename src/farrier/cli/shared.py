@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -58,8 +58,9 @@ def standard_output() -> Console:
 
 
 def notice(text: str) -> None:
-    """Tell the user something on standard error."""
-    typer.echo(text, err=True)
+    """Tell the user something on standard error; nothing is lost where nobody reads it."""
+    with suppress(BrokenPipeError):
+        typer.echo(text, err=True)
 
 
 def json_text(value: Any) -> str:

@@ -40,8 +40,15 @@ def understood(frame: Any, ingredients: Iterable[Ingredient]) -> dict[str, Colum
     columns = understand(
         frame, [each.name for each in ingredients], words, {each.name for each in ingredients} - words
     )
-    check_usable(columns.values())
+    wrong = [column for column in columns.values() if column.refusal]
+    if wrong:  # the fit has settled what the column is, so other kinds are no way out
+        check_usable(replace(column, refusal=_settled(str(column.refusal))) for column in wrong)
     return {name: _as_numbers(column) if name not in words else column for name, column in columns.items()}
+
+
+def _settled(refusal: str) -> str:
+    reason = refusal.rpartition(": ")[0]
+    return f"{reason}: mend the value, or leave the cell empty"
 
 
 def _as_numbers(column: Column) -> Column:
