@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, load_model
 from farrier.cli.app import app
+from farrier.cli.fitting import check_output
 
 
 def run(*arguments, stdin=None, **environment):
@@ -317,6 +319,30 @@ def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
     os.close(write)
     assert ended.returncode == 141
     assert ended.stderr == b""
+
+
+def test_no_output_takes_the_place_of_an_input_or_of_another_output(table, frame, tmp_path):
+    before, model = table.read_bytes(), tmp_path / "m.json"
+    chosen = ["fit", table, "--target", "y", *OTHERS, "--mode"]
+    assert "named twice" in refused(*chosen, "--model", table)
+    assert "named twice" in refused(*chosen, "--report", tmp_path / "." / "patients.csv")
+    assert "named twice" in refused(*chosen, "--model", model, "--report", model)
+    done(*chosen, "--model", model)
+    kept = model.read_bytes()
+    for name in (table, model):
+        assert "named twice" in refused("predict", model, table, "--out", name)
+    assert (table.read_bytes(), model.read_bytes()) == (before, kept)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names are of POSIX")
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(table, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    words = refused("fit", table, "--target", "y", *OTHERS, "--mode", "--report", tmp_path / "pipe")
+    assert "is no ordinary file" in words
+    assert (tmp_path / "pipe").is_fifo()
+    for name in ("/dev/null", "/dev/stdout"):
+        with pytest.raises(ValueError, match="is no ordinary file"):
+            check_output(Path(name))
 
 
 def test_a_class_of_one_row_is_refused_with_a_way_out(frame, tmp_path):

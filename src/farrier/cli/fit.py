@@ -81,13 +81,13 @@ def fit(
 ) -> None:
     """Say which columns matter for the target, by how much, and how sure that is."""
     from farrier.cli.answer import as_plain, print_answer
-    from farrier.cli.fitting import Wishes, ask_of, check_classes, check_folder, fit_question, make_estimator
+    from farrier.cli.fitting import Wishes, ask_of, check_classes, check_output, fit_question, make_estimator
 
     with told(ValueError), said_warnings():
         if mode and posterior:
             raise ValueError("--mode and --posterior are two answers: ask for one of them")
-        for path in (model, report):
-            check_folder(path)
+        check_output(model, data)
+        check_output(report, data, model)
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
             *(tuple(columns) if columns else None, tuple(categorical or ()), tuple(numeric or ())),

@@ -44,14 +44,14 @@ def predict(
 
     Columns are matched by name, whatever their order.
     """
-    from farrier.cli.fitting import check_folder
+    from farrier.cli.fitting import check_output
     from farrier.estimators.saving import load_model
     from farrier.files import csv_text, write_text
     from farrier.intake.read import read_table
     from farrier.intake.recipe import Recipe
 
     with told(ValueError), said_warnings():
-        check_folder(out)
+        check_output(out, data, model)
         found = load_model(model)
         recipe = None if found.recipe_ is None else Recipe.from_plain(found.recipe_)
         stdin = sys.stdin.buffer if data == "-" else None

@@ -59,10 +59,10 @@ def sample(
     as_json: given.AsJson = False,
 ) -> None:
     """Draw from the whole posterior: means, intervals, how sure each sign is, and whether chains agree."""
-    from farrier.cli.fitting import Wishes, ask_of, check_folder, fit_question, make_estimator
+    from farrier.cli.fitting import Wishes, ask_of, check_output, fit_question, make_estimator
 
     with told(ValueError), said_warnings():
-        check_folder(out)
+        check_output(out, data)
         if out is not None and out.suffix not in (".csv", ".npz"):
             raise ValueError(f"--out {out}: the name must end in .csv or .npz")
         wishes = Wishes(

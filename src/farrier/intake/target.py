@@ -129,7 +129,7 @@ def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
             return (
                 "negative_binomial",
                 f"holds counts, their variance {ratio:.1f} times what "
-                "Poisson's law gives: family negative_binomial",
+                "Poisson's law gives at one rate for all: family negative_binomial",
             )
         return "poisson", "holds small counts, their variance about their mean: family poisson"
     if few:
