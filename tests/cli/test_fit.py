@@ -370,3 +370,12 @@ def test_show_counts_the_terms_of_a_formula_as_fit_does(table, tmp_path):
     model, formula = tmp_path / "m.json", "y ~ dose * city + age"
     words = done("fit", table, "--formula", formula, "--model", model, "--json").stdout
     assert json.loads(done("show", model, "--json").stdout)["answer"] == json.loads(words)["answer"]
+
+
+def test_the_members_of_many_classes_do_not_hide_the_answer(frame, tmp_path):
+    parts = pandas.qcut(frame["dose"] + 0.3 * frame["noise"], 4, labels=list("abcd"))
+    frame.assign(part=parts).to_csv(tmp_path / "four.csv", index=False)
+    chosen = ["--columns", "dose", "--columns", "age"]
+    shown = done("fit", tmp_path / "four.csv", "--target", "part", *chosen).stdout
+    assert "What the average is made of" not in shown
+    assert "--json say what the average of each class is made of" in shown

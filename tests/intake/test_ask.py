@@ -212,7 +212,7 @@ def test_labels():
         ({"w": 1.0}, {"exposure": "w"}, ["exposure is for counts"]),
         ({"w": 1.0}, {"exposure": "w", "family": "gaussian"}, ["exposure is for counts", "gaussian"]),
         ({"w": 1.0, "y": ["u", "v"] * 30}, {"exposure": "w"}, ["exposure is for counts", "classes"]),
-        ({"w": "x"}, {"offset": "w"}, ["w holds numbers, but x in row 1"]),
+        ({"w": "x"}, {"offset": "w"}, ["w holds words (x) and no numbers"]),
         ({"b=u": A + 1, "b": ["t", "t", "u"] * 20}, {}, ["b=u is a column and a level"]),
     ],
 )
@@ -317,3 +317,11 @@ def test_only_what_was_filled_in_is_said_to_be():
     filled = fillings_of(question.recipe, question.imputed_columns)
     assert [name for name, _ in filled] == ["b"]
     assert filled[0][1].startswith("3 missing values taken to be ")
+
+
+def test_words_are_not_called_numbers():
+    data = frame(town=["Bonn", "Kiel"] * (N // 2))
+    assert refused(frame=data, weights="town") == (
+        "town holds words (Bonn) and no numbers: numbers are needed there"
+    )
+    assert refused(frame=data, numeric=["town"]).startswith("town holds words (Bonn) and no numbers: ")

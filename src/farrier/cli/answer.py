@@ -24,6 +24,8 @@ MOST = 30
 """So many rows of a table are printed; the report and --json have all."""
 
 
+MOST_CLASSES = 3
+"""Of more classes the members are not printed: five lines for each would hide the answer."""
 TOO_MUCH = ("Belongs to", "Short model")
 """Columns of the report's table that 80 characters have no room for."""
 
@@ -105,7 +107,10 @@ def print_answer(console: Console, answer: Answer) -> None:
         _count_rest(console, len(shown), table.rows)
     console.print(_pairs(answer.model.statistics().lines()))
     told = members(effects)
-    if told:
+    if told and len(effects) > MOST_CLASSES:
+        console.print()
+        console.print(Text("The report and --json say what the average of each class is made of."))
+    elif told:
         console.print()
         console.print(Text("What the average is made of", style="bold"))
         console.print(_pairs(told))

@@ -49,7 +49,8 @@ def understood(frame: Any, ingredients: Iterable[Ingredient]) -> dict[str, Colum
 
 def _settled(refusal: str) -> str:
     reason = refusal.rpartition(": ")[0]
-    return f"{reason}: mend the value, or leave the cell empty"
+    words = reason.endswith(") and no numbers")
+    return f"{reason}: {'numbers are needed there' if words else 'mend the value, or leave the cell empty'}"
 
 
 def _as_numbers(column: Column) -> Column:

@@ -227,6 +227,8 @@ def _made_of_words(column: Column, parsed: Parsed, numeric: bool, others: int) -
         row = int(wrong[codes].argmax())
         more = f" and {counted(others - 1, 'other value')}" if others > 1 else ""
         reason = f"holds numbers, but {shown(column.value(row))} in row {row + 1}{more}"
+        if parsed.wrong.all():
+            reason = f"holds words ({shown(column.value(row))}) and no numbers"
         advice = (
             "mend the value or leave the cell empty, or treat the column "
             f"as categories with {option('categorical', name)}"
