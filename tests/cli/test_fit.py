@@ -363,7 +363,9 @@ def test_draws_that_do_not_agree_are_said_to_programs(frame, tmp_path):
     frame.assign(apart=np.where(frame["dose"] > 0.1, "b", "a")).to_csv(tmp_path / "apart.csv", index=False)
     chosen = ["--columns", "dose", "--columns", "age", "--posterior", "--json"]
     found = json.loads(done("fit", tmp_path / "apart.csv", "--target", "apart", *chosen).stdout)
-    assert any("R-hat" in warning for warning in found["warnings"])
+    heard = [warning for warning in found["warnings"] if "R-hat" in warning]
+    assert heard
+    assert not any("n_draws" in warning for warning in heard)  # which is no option
 
 
 def test_show_counts_the_terms_of_a_formula_as_fit_does(table, tmp_path):
@@ -379,3 +381,19 @@ def test_the_members_of_many_classes_do_not_hide_the_answer(frame, tmp_path):
     shown = done("fit", tmp_path / "four.csv", "--target", "part", *chosen).stdout
     assert "What the average is made of" not in shown
     assert "--json say what the average of each class is made of" in shown
+
+
+def test_sample_says_on_which_scale_it_draws_and_what_may_be_wrong(frame, tmp_path):
+    path = tmp_path / "some.csv"
+    frame.assign(copy=2.0 * frame["y"] + 1e-3 * frame["age"], three=["a", "b", "c", "b"] * 20).to_csv(
+        path, index=False
+    )
+    few = ["--draws", "20", "--warmup", "20", "--columns", "dose"]
+    assert "changes of the log odds of yes" in done("sample", path, "--target", "sick", *few).stdout
+    assert "changes of the log of the mean of visits" in done("sample", path, "-t", "visits", *few).stdout
+    leaked = done("sample", path, "--target", "y", *few, "--columns", "copy").stdout
+    assert "Warning: copy determines y" in " ".join(leaked.split())
+    assert "changes of" not in leaked
+    words = refused("sample", path, "--target", "three", *few)
+    assert "three has 3 classes" in words
+    assert "estimators_" not in words

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from farrier._types import Status
 from farrier._version import __version__
+from farrier.cli.shared import as_options
 
 if TYPE_CHECKING:
     from farrier.report.page.effects import Effects
@@ -165,7 +166,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
         warnings.simplefilter("always")
         effects = answer.effects()
         rows = model.summary(answer.level, **options).to_dict("records")
-    said = tuple(dict.fromkeys(str(one.message) for one in heard))
+    said = tuple(dict.fromkeys(as_options(str(one.message)) for one in heard))
     statistics = model.statistics()
     found: dict[str, Any] = plain(
         {

@@ -85,6 +85,26 @@ def command_line() -> str:
     return shlex.join(["farrier", *STOP.arguments])
 
 
+PYTHON = {
+    "ask for more n_draws, or for method='mode'": "see farrier sample with more --draws, or ask for --mode",
+    "ask for about n_draws=": "ask for about --draws ",
+}
+"""Advice for Python, and what it is on the command line."""
+
+
+def as_options(text: str) -> str:
+    """Return advice with the options of the program in place of those of Python.
+
+    Examples
+    --------
+    >>> as_options("the chains do not agree; ask for about n_draws=1000")
+    'the chains do not agree; ask for about --draws 1000'
+    """
+    for python, option in PYTHON.items():
+        text = text.replace(python, option)
+    return text
+
+
 @contextmanager
 def said_warnings() -> Iterator[None]:
     """Pass the warnings of the library on as sentences, each once, without the code they come from.
@@ -99,7 +119,7 @@ def said_warnings() -> Iterator[None]:
         try:
             yield
         finally:
-            for text in dict.fromkeys(str(warning.message) for warning in caught):
+            for text in dict.fromkeys(as_options(str(warning.message)) for warning in caught):
                 notice(f"farrier: {text}")
 
 
