@@ -319,6 +319,14 @@ def test_only_what_was_filled_in_is_said_to_be():
     assert filled[0][1].startswith("3 missing values taken to be ")
 
 
+def test_how_to_read_the_other_of_two_classes():
+    said = asked(frame=frame(y=["died", "survived"] * (N // 2))).notes[-1]
+    assert said.endswith(
+        "the probability of survived is modelled; odds ratios of died are 1 divided by those of survived"
+    )
+    assert asked(frame=frame(y=["no", "yes"] * (N // 2))).notes[-1].endswith("of yes is modelled")
+
+
 def test_words_are_not_called_numbers():
     data = frame(town=["Bonn", "Kiel"] * (N // 2))
     assert refused(frame=data, weights="town") == (
