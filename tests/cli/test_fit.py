@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, load_model
 from farrier.cli.app import app
+from farrier.cli.fitting import check_output
 
 
 def run(*arguments, stdin=None, **environment):
@@ -317,3 +319,81 @@ def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
     os.close(write)
     assert ended.returncode == 141
     assert ended.stderr == b""
+
+
+def test_no_output_takes_the_place_of_an_input_or_of_another_output(table, frame, tmp_path):
+    before, model = table.read_bytes(), tmp_path / "m.json"
+    chosen = ["fit", table, "--target", "y", *OTHERS, "--mode"]
+    assert "named twice" in refused(*chosen, "--model", table)
+    assert "named twice" in refused(*chosen, "--report", tmp_path / "." / "patients.csv")
+    assert "named twice" in refused(*chosen, "--model", model, "--report", model)
+    done(*chosen, "--model", model)
+    kept = model.read_bytes()
+    for name in (table, model):
+        assert "named twice" in refused("predict", model, table, "--out", name)
+    assert (table.read_bytes(), model.read_bytes()) == (before, kept)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names are of POSIX")
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(table, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    words = refused("fit", table, "--target", "y", *OTHERS, "--mode", "--report", tmp_path / "pipe")
+    assert "is no ordinary file" in words
+    assert (tmp_path / "pipe").is_fifo()
+    for name in ("/dev/null", "/dev/stdout"):
+        with pytest.raises(ValueError, match="is no ordinary file"):
+            check_output(Path(name))
+
+
+def test_a_class_of_one_row_is_refused_with_a_way_out(frame, tmp_path):
+    frame.assign(rare=[1, *[0] * 79]).to_csv(tmp_path / "rare.csv", index=False)
+    words = refused("fit", tmp_path / "rare.csv", "--target", "rare", "--columns", "age", "--columns", "dose")
+    assert words.startswith("farrier: the class 1 of rare has one row only")
+    assert "--mode" in words
+
+
+def test_a_kept_column_does_not_take_the_place_of_a_prediction(table, frame, tmp_path):
+    done("fit", table, "--target", "y", *OTHERS, "--mode", "--model", tmp_path / "m.json")
+    frame.assign(prediction=0).to_csv(tmp_path / "new.csv", index=False)
+    words = refused("predict", tmp_path / "m.json", tmp_path / "new.csv", "--keep", "prediction")
+    assert "the output has a column of that name" in words
+
+
+def test_draws_that_do_not_agree_are_said_to_programs(frame, tmp_path):
+    frame.assign(apart=np.where(frame["dose"] > 0.1, "b", "a")).to_csv(tmp_path / "apart.csv", index=False)
+    chosen = ["--columns", "dose", "--columns", "age", "--posterior", "--json"]
+    found = json.loads(done("fit", tmp_path / "apart.csv", "--target", "apart", *chosen).stdout)
+    heard = [warning for warning in found["warnings"] if "R-hat" in warning]
+    assert heard
+    assert not any("n_draws" in warning for warning in heard)  # which is no option
+
+
+def test_show_counts_the_terms_of_a_formula_as_fit_does(table, tmp_path):
+    model, formula = tmp_path / "m.json", "y ~ dose * city + age"
+    words = done("fit", table, "--formula", formula, "--model", model, "--json").stdout
+    assert json.loads(done("show", model, "--json").stdout)["answer"] == json.loads(words)["answer"]
+
+
+def test_the_members_of_many_classes_do_not_hide_the_answer(frame, tmp_path):
+    parts = pandas.qcut(frame["dose"] + 0.3 * frame["noise"], 4, labels=list("abcd"))
+    frame.assign(part=parts).to_csv(tmp_path / "four.csv", index=False)
+    chosen = ["--columns", "dose", "--columns", "age"]
+    shown = done("fit", tmp_path / "four.csv", "--target", "part", *chosen).stdout
+    assert "What the average is made of" not in shown
+    assert "--json say what the average of each class is made of" in shown
+
+
+def test_sample_says_on_which_scale_it_draws_and_what_may_be_wrong(frame, tmp_path):
+    path = tmp_path / "some.csv"
+    frame.assign(copy=2.0 * frame["y"] + 1e-3 * frame["age"], three=["a", "b", "c", "b"] * 20).to_csv(
+        path, index=False
+    )
+    few = ["--draws", "20", "--warmup", "20", "--columns", "dose"]
+    assert "changes of the log odds of yes" in done("sample", path, "--target", "sick", *few).stdout
+    assert "changes of the log of the mean of visits" in done("sample", path, "-t", "visits", *few).stdout
+    leaked = done("sample", path, "--target", "y", *few, "--columns", "copy").stdout
+    assert "Warning: copy determines y" in " ".join(leaked.split())
+    assert "changes of" not in leaked
+    words = refused("sample", path, "--target", "three", *few)
+    assert "three has 3 classes" in words
+    assert "estimators_" not in words

@@ -212,7 +212,7 @@ def test_labels():
         ({"w": 1.0}, {"exposure": "w"}, ["exposure is for counts"]),
         ({"w": 1.0}, {"exposure": "w", "family": "gaussian"}, ["exposure is for counts", "gaussian"]),
         ({"w": 1.0, "y": ["u", "v"] * 30}, {"exposure": "w"}, ["exposure is for counts", "classes"]),
-        ({"w": "x"}, {"offset": "w"}, ["w holds numbers, but x in row 1"]),
+        ({"w": "x"}, {"offset": "w"}, ["w holds words (x) and no numbers"]),
         ({"b=u": A + 1, "b": ["t", "t", "u"] * 20}, {}, ["b=u is a column and a level"]),
     ],
 )
@@ -282,3 +282,54 @@ def test_frames_with_numbers_for_names():
     question = asked("2", frame=pd.DataFrame(np.random.default_rng(6).standard_normal((20, 3))))
     assert list(question.X.columns) == ["0", "1"]
     assert question.recipe.apply(pd.DataFrame(np.zeros((2, 3)))).X.shape == (2, 2)
+
+
+def test_numbers_that_may_name_groups_are_said():
+    grades, doses = 1.0 + np.arange(N) % 5, np.arange(N) % 3
+    said = "ward: a few whole numbers, taken as measured; if they name groups, say so with --categorical ward"
+    data = frame(ward=grades, dose=doses, year=2000 + np.arange(N) % 5)
+    assert said in asked(frame=data).notes
+    assert not any("few whole numbers" in note for note in asked(frame=data, numeric=["ward"]).notes)
+    assert not any("few whole numbers" in note for note in asked(frame=data, categorical=["ward"]).notes)
+
+
+@pytest.mark.parametrize("unit", ["{}%", "${}", "{} mg/dl", "<{}", "{} €"])
+def test_numbers_with_units_are_no_names_of_rows(unit):
+    message = refused(frame=frame(dose=[unit.format(number) for number in range(N)]))
+    assert "dose holds numbers with signs or units beside them" in message
+    assert "take these off in the table" in message
+
+
+def test_a_single_row_is_not_blamed_on_missing_values():
+    assert refused(frame=frame().head(1)).startswith("the table has 1 row: a fit needs at least 2")
+
+
+def test_several_names_in_one_option():
+    message = refused(frame=frame(b=A, c=A), drop=["b,c"])
+    assert message == "--drop: b,c is not a column of it: name one at a time, --drop b --drop c"
+
+
+def test_only_what_was_filled_in_is_said_to_be():
+    from farrier.intake.told import fillings_of
+
+    question = asked(frame=frame(b=np.where(np.arange(N) < 3, np.nan, 2.0 * A)), missing="impute")
+    assert question.imputed_columns == {"b": 3}
+    filled = fillings_of(question.recipe, question.imputed_columns)
+    assert [name for name, _ in filled] == ["b"]
+    assert filled[0][1].startswith("3 missing values taken to be ")
+
+
+def test_how_to_read_the_other_of_two_classes():
+    said = asked(frame=frame(y=["died", "survived"] * (N // 2))).notes[-1]
+    assert said.endswith(
+        "the probability of survived is modelled; odds ratios of died are 1 divided by those of survived"
+    )
+    assert asked(frame=frame(y=["no", "yes"] * (N // 2))).notes[-1].endswith("of yes is modelled")
+
+
+def test_words_are_not_called_numbers():
+    data = frame(town=["Bonn", "Kiel"] * (N // 2))
+    assert refused(frame=data, weights="town") == (
+        "town holds words (Bonn) and no numbers: numbers are needed there"
+    )
+    assert refused(frame=data, numeric=["town"]).startswith("town holds words (Bonn) and no numbers: ")

@@ -278,3 +278,47 @@ def test_a_changed_recipe_is_refused_or_applied(recipe):
         except ValueError:
             outcomes.add("refused")
     assert "refused" in outcomes
+
+
+@pytest.mark.parametrize("formula", [None, "y ~ a * city + smoker + log(days)", "y ~ log(a - days + 9)"])
+def test_what_columns_stand_for_can_be_told_without_the_data(formula):
+    from farrier.intake.told import terms_of
+
+    asked = question(formula=formula)
+    assert terms_of(Recipe.from_plain(asked.recipe.to_plain())) == asked.terms
+
+
+def test_new_rows_get_no_advice_that_only_a_fit_can_follow():
+    recipe = question().recipe
+    with pytest.raises(TableError) as caught:
+        recipe.apply(FRAME.assign(a=["x", *FRAME["a"].astype(str)[1:]]))
+    assert str(caught.value) == "a holds numbers, but x in row 1: mend the value, or leave the cell empty"
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("YES", "No"), (1, 0), (1.0, 0.0)])
+def test_truth_may_be_written_otherwise_in_new_rows(words):
+    recipe = question().recipe
+    new = FRAME.assign(smoker=list(words) * 20)
+    pd.testing.assert_frame_equal(recipe.apply(new).X, recipe.apply(FRAME).X)
+
+
+def test_truth_values_may_come_as_numbers():
+    frame = FRAME.assign(smoker=FRAME["smoker"] == "yes")
+    recipe = question(frame).recipe
+    for new in (
+        frame.assign(smoker=frame["smoker"].astype(int)),
+        frame.assign(smoker=["TRUE", "FALSE"] * 20),
+    ):
+        pd.testing.assert_frame_equal(recipe.apply(new).X, recipe.apply(frame).X)
+
+
+def test_other_words_than_false_and_true_stay_unknown():
+    with pytest.raises(TableError, match="smoker is 2 in row 1, a level the fit has not seen"):
+        question().recipe.apply(FRAME.assign(smoker=[2, 0] * 20))
+    with pytest.raises(TableError, match="city is KIEL in row 2"):
+        question().recipe.apply(FRAME.replace({"city": {"Kiel": "KIEL"}}))
+
+
+def test_columns_with_other_capitals_are_named():
+    with pytest.raises(TableError, match="the table writes them with other capitals: rename its columns"):
+        question().recipe.apply(FRAME.rename(columns=str.upper))

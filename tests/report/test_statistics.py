@@ -193,3 +193,20 @@ def test_probabilities_of_rows_left_out(several: bool) -> None:
     picked = found[np.arange(N), np.searchsorted(model.classes_, labels)]
     if not several:
         assert -2.0 * np.log(picked).mean() == pytest.approx(model.cv_error_)
+
+
+def one_of(status: Status, family: str = "Binomial") -> FitStatistics:
+    return FitStatistics(9, 2, 1, family, False, Deviance(1.0, 4.0), status, cv_error=3.5)
+
+
+def test_that_one_class_selects_nothing_is_not_said_of_all() -> None:
+    some = [one_of(Status.CONVERGED), one_of(Status.NOTHING_SELECTED)]
+    assert all_classes(some, 1).status is Status.CONVERGED
+    assert all_classes([some[1], some[1]], 0).status is Status.NOTHING_SELECTED
+    assert all_classes([*some, one_of(Status.SEPARATED)], 1).status is Status.SEPARATED
+
+
+def test_what_is_no_deviance_is_not_called_one() -> None:
+    assert ("mean deviance of rows left out", "3.50") in one_of(Status.CONVERGED).lines()
+    counts = one_of(Status.CONVERGED, "NegativeBinomial").lines()
+    assert ("-2 mean log-likelihood of rows left out", "3.50") in counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from farrier._types import Status
 from farrier._version import __version__
+from farrier.cli.shared import as_options
 
 if TYPE_CHECKING:
     from farrier.report.page.effects import Effects
@@ -23,6 +25,8 @@ MOST = 30
 """So many rows of a table are printed; the report and --json have all."""
 
 
+MOST_CLASSES = 3
+"""Of more classes the members are not printed: five lines for each would hide the answer."""
 TOO_MUCH = ("Belongs to", "Short model")
 """Columns of the report's table that 80 characters have no room for."""
 
@@ -104,7 +108,10 @@ def print_answer(console: Console, answer: Answer) -> None:
         _count_rest(console, len(shown), table.rows)
     console.print(_pairs(answer.model.statistics().lines()))
     told = members(effects)
-    if told:
+    if told and len(effects) > MOST_CLASSES:
+        console.print()
+        console.print(Text("The report and --json say what the average of each class is made of."))
+    elif told:
         console.print()
         console.print(Text("What the average is made of", style="bold"))
         console.print(_pairs(told))
@@ -155,8 +162,11 @@ def as_plain(answer: Answer) -> dict[str, Any]:
     """
     model = answer.model
     options = {} if hasattr(model, "members_") else {"method": answer.method}
-    effects = answer.effects()
-    rows = model.summary(answer.level, **options).to_dict("records")
+    with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for programs to know
+        warnings.simplefilter("always")
+        effects = answer.effects()
+        rows = model.summary(answer.level, **options).to_dict("records")
+    said = tuple(dict.fromkeys(as_options(str(one.message)) for one in heard))
     statistics = model.statistics()
     found: dict[str, Any] = plain(
         {
@@ -174,7 +184,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
             "members": _members(model),
             "data": answer.facts,
             "notes": list(answer.notes),
-            "warnings": list(answer.warnings),
+            "warnings": [*answer.warnings, *said],
         }
     )
     return found

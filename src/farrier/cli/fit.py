@@ -81,19 +81,21 @@ def fit(
 ) -> None:
     """Say which columns matter for the target, by how much, and how sure that is."""
     from farrier.cli.answer import as_plain, print_answer
-    from farrier.cli.fitting import Wishes, ask_of, check_folder, fit_question, make_estimator
+    from farrier.cli.fitting import Wishes, ask_of, check_classes, check_output, fit_question, make_estimator
 
     with told(ValueError), said_warnings():
         if mode and posterior:
             raise ValueError("--mode and --posterior are two answers: ask for one of them")
-        for path in (model, report):
-            check_folder(path)
+        check_output(model, data)
+        check_output(report, data, model)
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
             *(tuple(columns) if columns else None, tuple(categorical or ()), tuple(numeric or ())),
         )
         question = ask_of(data, wishes)
         averaged = not (mode or posterior)
+        if averaged:
+            check_classes(question)
         extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
         estimator = make_estimator(question, averaged, random_state=seed, **extra)
         with progress_on("fit", patient=True) as show:
@@ -162,7 +164,7 @@ def _page(answer: Answer, question: Question, seconds: float) -> str:
         terms=question.terms,
         dropped=tuple(question.dropped_columns.items()),
         encoded=encodings_of(recipe),
-        imputed=fillings_of(recipe),
+        imputed=fillings_of(recipe, question.imputed_columns),
         notes=question.notes,
         warnings=question.warnings,
         facts=facts,

@@ -52,14 +52,17 @@ def ask_of(data: str, wishes: Wishes) -> Question:
     return ask(table, **wishes.as_options())
 
 
-def check_folder(path: Path | None) -> None:
-    """Refuse a file that cannot be written, before anything takes time.
+def check_output(path: Path | None, *others: Path | str | None) -> None:
+    """Refuse a file that cannot be written, or is read or written otherwise, before anything takes time.
 
     Examples
     --------
-    >>> check_folder(Path("not-there") / "model.json")
+    >>> check_output(Path("not-there") / "model.json")
     Traceback (most recent call last):
     ValueError: not-there is no folder: make it before, or write model.json elsewhere
+    >>> check_output(Path("data.csv"), "data.csv")
+    Traceback (most recent call last):
+    ValueError: data.csv is named twice, and would be overwritten: give the output another name
     """
     if path is None:
         return
@@ -67,6 +70,33 @@ def check_folder(path: Path | None) -> None:
         raise ValueError(f"{path} is a folder: give the name of a file in it")
     if not path.parent.is_dir():
         raise ValueError(f"{path.parent} is no folder: make it before, or write {path.name} elsewhere")
+    if _is_special(path):
+        raise ValueError(f"{path} is no ordinary file, and one would take its place: give another name")
+    if any(other is not None and path.resolve() == Path(other).resolve() for other in others):
+        raise ValueError(f"{path} is named twice, and would be overwritten: give the output another name")
+
+
+def _is_special(path: Path) -> bool:
+    """Tell whether it is a device, a pipe, or a name such as /dev/stdout, which stands for one."""
+    stands_for = path.is_symlink() and path.absolute().parts[1:2] in (("dev",), ("proc",))
+    return path.exists() and (stands_for or not path.is_file())
+
+
+def check_classes(question: Question) -> None:
+    """Refuse what an average cannot be checked with: a class of one row is never both seen and left out."""
+    import numpy as np  # late: the help comes at once
+
+    if question.family != "classes":
+        return
+    labels, times = np.unique(question.y, return_counts=True)
+    single = [str(label) for label in labels[times == 1].tolist()]
+    if single:
+        one = len(single) == 1
+        raise ValueError(
+            f"the {'class' if one else 'classes'} {', '.join(single[:5])} of {question.target} "
+            f"{'has' if one else 'have'} one row only, and cross-validation needs two: leave "
+            f"{'it' if one else 'them'} out, join {'it' if one else 'them'} to another class, or use --mode"
+        )
 
 
 def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,21 +44,22 @@ def predict(
 
     Columns are matched by name, whatever their order.
     """
-    from farrier.cli.fitting import check_folder
+    from farrier.cli.fitting import check_output
     from farrier.estimators.saving import load_model
     from farrier.files import csv_text, write_text
     from farrier.intake.read import read_table
     from farrier.intake.recipe import Recipe
 
     with told(ValueError), said_warnings():
-        check_folder(out)
+        check_output(out, data, model)
         found = load_model(model)
         recipe = None if found.recipe_ is None else Recipe.from_plain(found.recipe_)
         stdin = sys.stdin.buffer if data == "-" else None
         table = read_table(data, stdin=stdin, words=() if recipe is None else tuple(recipe.levels))
         rows = _new_rows(found, recipe, table, None if missing is None else missing.value)
-        kept = _kept(table.frame, keep or [], rows.numbers)
-        predicted = {"row": rows.numbers + 1} | kept | _predicted(found, rows, level)
+        answers = _predicted(found, rows, level)
+        kept = _kept(table.frame, keep or [], rows.numbers, {"row", *answers})
+        predicted = {"row": rows.numbers + 1} | kept | answers
         for note in (*table.notes, *rows.notes):
             notice(note)
         text = csv_text(
@@ -102,10 +104,13 @@ def _by_name(model: Any, table: Any) -> Any:
     return table.frame[list(names)]
 
 
-def _kept(frame: Any, names: list[str], rows: Any) -> dict[str, Any]:
+def _kept(frame: Any, names: list[str], rows: Any, taken: Collection[str]) -> dict[str, Any]:
+    """Return the columns to write beside the prediction; none may take the place of another."""
     for name in names:
         if name not in frame.columns:
             raise ValueError(f"--keep {name}: there is no such column")
+        if name in taken:
+            raise ValueError(f"--keep {name}: the output has a column of that name; rename it in the table")
     return {name: frame[name].iloc[rows].astype(object) for name in names}
 
 

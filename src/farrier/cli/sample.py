@@ -59,10 +59,10 @@ def sample(
     as_json: given.AsJson = False,
 ) -> None:
     """Draw from the whole posterior: means, intervals, how sure each sign is, and whether chains agree."""
-    from farrier.cli.fitting import Wishes, ask_of, check_folder, fit_question, make_estimator
+    from farrier.cli.fitting import Wishes, ask_of, check_output, fit_question, make_estimator
 
     with told(ValueError), said_warnings():
-        check_folder(out)
+        check_output(out, data)
         if out is not None and out.suffix not in (".csv", ".npz"):
             raise ValueError(f"--out {out}: the name must end in .csv or .npz")
         wishes = Wishes(
@@ -70,6 +70,7 @@ def sample(
             *(tuple(columns) if columns else None, tuple(categorical or ()), tuple(numeric or ())),
         )
         question = ask_of(data, wishes)
+        _check_one_regression(question)
         model, _ = fit_question(question, make_estimator(question, averaged=False, random_state=seed))
         with progress_on("sample", patient=True) as show:
             posterior = model.sample_posterior(
@@ -85,10 +86,40 @@ def sample(
         if as_json:
             from farrier.cli.answer import plain
 
+            said = {"notes": list(question.notes), "warnings": list(question.warnings)}
             rows = plain(table.to_dict("records"))
-            typer.echo(json_text({"target": question.target, "notes": list(question.notes), "columns": rows}))
+            scale = {"scale": scale_of(question)}
+            typer.echo(json_text({"target": question.target} | scale | said | {"columns": rows}))
             return
         _print(question, posterior, table, level, out)
+
+
+def _check_one_regression(question: Any) -> None:
+    """Refuse more than two classes before anything takes time: they have a posterior each."""
+    number = len(question.classes)
+    if number > 2:
+        raise ValueError(
+            f"{question.target} has {number} classes, and draws are of one against the rest: make a column "
+            "that says yes or no to one class, and ask for that, or use farrier fit --posterior"
+        )
+
+
+def scale_of(question: Any) -> str:
+    """Return what the coefficients are changes of.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> scale_of(SimpleNamespace(family="classes", classes=("no", "yes"), target="ill"))
+    'the log odds of yes'
+    """
+    if question.family == "classes":
+        return f"the log odds of {question.classes[-1]}"
+    if question.family == "binomial":
+        return f"the log odds of {question.target}"
+    if question.family in ("poisson", "negative_binomial"):
+        return f"the log of the mean of {question.target}"
+    return str(question.target)
 
 
 def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | None) -> None:
@@ -99,9 +130,13 @@ def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | 
     console = standard_output()
     for note in question.notes:
         console.print(Text(note, style="dim"))
+    for warning in question.warnings:
+        console.print(Text(f"Warning: {warning}", style="bold"))
     chains, draws, _ = posterior.coef.shape
     said = f"The posterior of {question.target}, from {chains} chains of {draws} draws"
     console.print(Text(f"{said}; intervals of {level:.6g}."))
+    if scale_of(question) != question.target:
+        console.print(Text(f"Effects are changes of {scale_of(question)} for one unit of a column."))
     surest = np.abs(table["mean"]) / table["std"].where(table["std"] > 0.0, np.inf)
     order = np.argsort(-surest, kind="stable")
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -58,8 +58,9 @@ def standard_output() -> Console:
 
 
 def notice(text: str) -> None:
-    """Tell the user something on standard error."""
-    typer.echo(text, err=True)
+    """Tell the user something on standard error; nothing is lost where nobody reads it."""
+    with suppress(BrokenPipeError):
+        typer.echo(text, err=True)
 
 
 def json_text(value: Any) -> str:
@@ -84,6 +85,26 @@ def command_line() -> str:
     return shlex.join(["farrier", *STOP.arguments])
 
 
+PYTHON = {
+    "ask for more n_draws, or for method='mode'": "see farrier sample with more --draws, or ask for --mode",
+    "ask for about n_draws=": "ask for about --draws ",
+}
+"""Advice for Python, and what it is on the command line."""
+
+
+def as_options(text: str) -> str:
+    """Return advice with the options of the program in place of those of Python.
+
+    Examples
+    --------
+    >>> as_options("the chains do not agree; ask for about n_draws=1000")
+    'the chains do not agree; ask for about --draws 1000'
+    """
+    for python, option in PYTHON.items():
+        text = text.replace(python, option)
+    return text
+
+
 @contextmanager
 def said_warnings() -> Iterator[None]:
     """Pass the warnings of the library on as sentences, each once, without the code they come from.
@@ -98,7 +119,7 @@ def said_warnings() -> Iterator[None]:
         try:
             yield
         finally:
-            for text in dict.fromkeys(str(warning.message) for warning in caught):
+            for text in dict.fromkeys(as_options(str(warning.message)) for warning in caught):
                 notice(f"farrier: {text}")
 
 

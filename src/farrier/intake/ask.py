@@ -52,6 +52,8 @@ class Question:
         How many rows came in and were left out, and how many values were filled in.
     dropped_columns : dict
         Columns left out, and why.
+    imputed_columns : dict
+        Columns in which values were filled in, and how many.
     """
 
     X: Any
@@ -72,6 +74,7 @@ class Question:
     rows_dropped: int = 0
     cells_imputed: int = 0
     dropped_columns: dict[str, str] = field(default_factory=dict)
+    imputed_columns: dict[str, int] = field(default_factory=dict)
 
 
 def ask(
@@ -161,8 +164,9 @@ def _answer(table: Table, wish: Wish) -> Question:
         name=table.name,
         rows_read=len(frame),
         rows_dropped=int((~ready.kept).sum()),
-        cells_imputed=ready.imputed,
+        cells_imputed=sum(ready.imputed.values()),
         dropped_columns=ready.dropped,
+        imputed_columns=ready.imputed,
     )
 
 

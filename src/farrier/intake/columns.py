@@ -12,6 +12,7 @@ from farrier._extras import require
 from farrier._types import Vector
 from farrier.intake.design import Design
 from farrier.intake.kinds import Column, understand
+from farrier.intake.patterns import PAIRS
 from farrier.intake.words import TableError, counted, listed, near, shown
 
 
@@ -40,8 +41,16 @@ def understood(frame: Any, ingredients: Iterable[Ingredient]) -> dict[str, Colum
     columns = understand(
         frame, [each.name for each in ingredients], words, {each.name for each in ingredients} - words
     )
-    check_usable(columns.values())
+    wrong = [column for column in columns.values() if column.refusal]
+    if wrong:  # the fit has settled what the column is, so other kinds are no way out
+        check_usable(replace(column, refusal=_settled(str(column.refusal))) for column in wrong)
     return {name: _as_numbers(column) if name not in words else column for name, column in columns.items()}
+
+
+def _settled(refusal: str) -> str:
+    reason = refusal.rpartition(": ")[0]
+    words = reason.endswith(") and no numbers")
+    return f"{reason}: {'numbers are needed there' if words else 'mend the value, or leave the cell empty'}"
 
 
 def _as_numbers(column: Column) -> Column:
@@ -120,6 +129,26 @@ def with_levels(column: Column, levels: tuple[str, ...]) -> Column:
     return replace(column, codes=new[np.asarray(column.codes)], words=levels)
 
 
+def as_truth(column: Column, levels: tuple[str, ...]) -> Column:
+    """Return words for false and true as the fit knew them: another table may write yes, YES or 1.
+
+    Examples
+    --------
+    >>> one = Column("ill", "category", codes=np.array([0, 1, 2]), words=("0", "YES", "no"))
+    >>> as_truth(one, ("no", "yes")).words
+    ('no', 'yes', 'no')
+    """
+    known = {level.casefold(): level for level in levels}
+    same: dict[str, str] = {}
+    for pair in PAIRS if len(levels) == 2 else ():
+        if set(pair) == set(known):
+            same = {"0": known[pair[0]], "1": known[pair[1]]}
+    words = tuple(
+        word if word in levels else known.get(word.casefold(), same.get(word, word)) for word in column.words
+    )
+    return replace(column, words=words)
+
+
 def frame_of(design: Design, encoded: Sequence[str], index: Any) -> Any:
     """Return X as a frame with the encoded columns, in order.
 
@@ -153,6 +182,8 @@ def check_frame(frame: Any, used: list[str], aside: list[str | None]) -> list[st
     absent = [name for name in used if name not in there]
     if absent:
         guess = near(absent[0], [name for name in names if name not in wanted]) if len(absent) == 1 else ""
+        if len(absent) > 1 and {name.casefold() for name in absent} <= {name.casefold() for name in names}:
+            guess = "; the table writes them with other capitals: rename its columns"
         raise TableError(
             f"{counted(len(absent), 'column')} of the model {'is' if len(absent) == 1 else 'are'} "
             f"not in the table: {listed(absent, most=50)}{guess}"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from farrier._extras import require
 from farrier._types import Mask, Vector
 from farrier.intake.numerals import MISSING, Parsed, parse_words
-from farrier.intake.patterns import DATE, FEW_ROWS, PAIRS, WHOLE, is_calendar, names_rows
+from farrier.intake.patterns import DATE, FEW_ROWS, MEASURED, PAIRS, WHOLE, is_calendar, names_rows
 from farrier.intake.words import counted, option, shown
 
 MANY_LEVELS = 50
@@ -227,6 +227,8 @@ def _made_of_words(column: Column, parsed: Parsed, numeric: bool, others: int) -
         row = int(wrong[codes].argmax())
         more = f" and {counted(others - 1, 'other value')}" if others > 1 else ""
         reason = f"holds numbers, but {shown(column.value(row))} in row {row + 1}{more}"
+        if parsed.wrong.all():
+            reason = f"holds words ({shown(column.value(row))}) and no numbers"
         advice = (
             "mend the value or leave the cell empty, or treat the column "
             f"as categories with {option('categorical', name)}"
@@ -245,6 +247,10 @@ def _unusable(name: str, words: tuple[str, ...], known: int) -> Column | None:
     length = sum(map(len, words)) / different
     spaces = sum(word.count(" ") for word in words) / different
     advice = _either(name, "categorical", "category")
+    if different > 20 and sum(MEASURED.fullmatch(word) is not None for word in words) > 0.9 * different:
+        reason = f"holds numbers with signs or units beside them ({shown(words[0])})"
+        mend = f"take these off in the table, or leave the column out with {option('drop', name)}"
+        return _refused(name, "mixed", reason, mend)
     if different > 20 and different > 0.3 * known and (length > 30 or spaces >= 4):
         return _refused(name, "text", f"holds free text ({shown(words[0])})", advice)
     if (different == known and known >= FEW_ROWS) or (different > 20 and different > 0.5 * known):

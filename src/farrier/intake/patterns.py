@@ -8,6 +8,8 @@ import numpy as np
 
 from farrier._types import Vector
 
+MOST_CODES = 10
+"""More different whole numbers than this are taken for measurements without a word."""
 FEW_ROWS = 5
 """With fewer rows nothing can be said of all-different values."""
 
@@ -25,6 +27,10 @@ _DAY = (
 )
 DATE = re.compile(rf"(?:{_DAY})(?:[t, ]\s*{_CLOCK})?|{_CLOCK}", re.IGNORECASE)
 WHOLE = re.compile(r"-?[1-9]\d*\.0+|0\.0+")
+MEASURED = re.compile(
+    r"[<>=~≤≥+-]*\s*[$€£¥]?\s*[+-]?\d[\d.,]*\s*(?:%|[$€£¥]|°?[^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)?"
+)
+"""A number with a sign or a unit beside it: 5 %, $3.20, <0.5, 12 mg/dl."""
 COUNTER = re.compile(
     r"(?:.*[ _.-])?(?:id|ids|uuid|guid|index|idx|key|nr|number|row|rowid|rownames|row_names)|.*[a-z]ID",
     re.ASCII,
@@ -57,6 +63,21 @@ def names_rows(name: str, known: Vector) -> bool:
     if not COUNTER.fullmatch(name if name.endswith("ID") else name.lower()):
         return False
     return bool((known == np.round(known)).all()) and np.unique(known).size == known.size
+
+
+def may_be_codes(known: Vector) -> bool:
+    """Tell whether numbers are few whole ones from 1 on, as grades are, and the numbers of groups.
+
+    Counts and doses begin at 0, and years say what they are.
+
+    Examples
+    --------
+    >>> may_be_codes(np.tile([1.0, 2.0, 4.0], 5)), may_be_codes(np.tile([0.0, 1.0, 2.0], 5))
+    (True, False)
+    """
+    if not known.size or known.min() < 1 or known.max() > 999 or not (known == np.round(known)).all():
+        return False
+    return 3 <= np.unique(known).size <= min(MOST_CODES, known.size // FEW_ROWS)
 
 
 def is_calendar(known: Vector) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +19,10 @@ from farrier.intake.columns import (
 from farrier.intake.formula import Formula
 from farrier.intake.gaps import filled, gaps_error, gaps_of, typical, whole_rows
 from farrier.intake.kinds import Column, level, understand
+from farrier.intake.patterns import may_be_codes
 from farrier.intake.target import read_target
 from farrier.intake.wish import Wish
-from farrier.intake.words import TableError, counted, listed, shown
+from farrier.intake.words import TableError, counted, listed, option, shown
 
 ONCE = "values filled in once are taken as if they had been measured, so intervals come out too narrow"
 
@@ -34,7 +35,7 @@ class Prepared(NamedTuple):
     target: Column
     known: dict[str, Vector]
     kept: Mask
-    imputed: int
+    imputed: dict[str, int]
     dropped: dict[str, str]
     notes: tuple[str, ...]
 
@@ -69,7 +70,13 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
         kept,
         fixed.imputed,
         dropped,
-        (*_few(heard, "note of this kind"), *_few(left_out, "column left out"), *said, *fixed.notes),
+        (
+            *_few(heard, "note of this kind"),
+            *_codes(fixed.columns, wish.numeric),
+            *_few(left_out, "column left out"),
+            *said,
+            *fixed.notes,
+        ),
     )
 
 
@@ -98,6 +105,10 @@ def _rows(
         raise gaps_error({**gaps, **holes}, advice)
     without = whole_rows(gaps, count)
     kept = whole_rows({**gaps, **holes}, count) if wish.missing == "drop" else without
+    if kept.all() and count < 2:
+        raise TableError(
+            f"the table has {counted(count, 'row')}: a fit needs at least 2, and more to be of use"
+        )
     if kept.sum() < 2:
         raise TableError(
             f"{counted(int(kept.sum()), 'row')} of {count:,} left without missing "
@@ -119,7 +130,7 @@ class _Fixed(NamedTuple):
     columns: dict[str, Column]
     ingredients: tuple[Ingredient, ...]
     constant: dict[str, str]
-    imputed: int
+    imputed: dict[str, int]
     notes: tuple[str, ...]
 
 
@@ -138,8 +149,8 @@ def _fixed(columns: Mapping[str, Column], wish: Wish, formula: Formula | None) -
             continue
         fill = typical(column) if wish.missing == "impute" else None
         if fill is not None and column.missing.any():
-            cells = counted(int(column.missing.sum()), "missing value")
-            imputed.append(f"{shown(name)}: {cells} filled in with {shown(level(fill))}")
+            gaps = counted(int(column.missing.sum()), "missing value")
+            imputed.append(f"{shown(name)}: {gaps} filled in with {shown(level(fill))}")
             column = filled(column, fill)
         levels = _levels(column, given.get(name, ())) if column.numbers is None else ()
         if levels:
@@ -148,8 +159,22 @@ def _fixed(columns: Mapping[str, Column], wish: Wish, formula: Formula | None) -
         fixed[name] = column
         ingredients.append(Ingredient(name, column.kind, levels, fill))
     notes = _few(imputed, "column filled in") + _few(references, "factor without its most frequent level")
-    cells_imputed = sum(int(columns[name].missing.sum()) for name in fixed)
-    return _Fixed(fixed, tuple(ingredients), constant, cells_imputed, (*notes, *([ONCE] if imputed else [])))
+    cells = {name: int(columns[name].missing.sum()) for name in fixed if columns[name].missing.any()}
+    return _Fixed(fixed, tuple(ingredients), constant, cells, (*notes, *([ONCE] if imputed else [])))
+
+
+def _codes(columns: Mapping[str, Column], numeric: Collection[str]) -> list[str]:
+    """Say which columns are taken as numbers that may be names of groups."""
+    found = [
+        name
+        for name, column in columns.items()
+        if name not in numeric and column.numbers is not None and may_be_codes(column.numbers)
+    ]
+    if not found:
+        return []
+    few = "a few whole numbers" if len(found) == 1 else "a few whole numbers each"
+    say = f"if {'they name' if len(found) == 1 else 'some name'} groups, say so with"
+    return [f"{listed(found, most=5)}: {few}, taken as measured; {say} {option('categorical', found[0])}"]
 
 
 def _only(column: Column) -> str:

@@ -12,6 +12,7 @@ from farrier._checks import check_choice
 from farrier._types import Mask, Vector
 from farrier.intake.columns import (
     Ingredient,
+    as_truth,
     by_name,
     check_exposure,
     check_frame,
@@ -158,8 +159,9 @@ class Recipe:
     def _coded(self, columns: Mapping[str, Column], missing: str) -> tuple[dict[str, Column], list[str]]:
         """Return the columns with the codes of the recipe; an unknown level is refused, or missing."""
         coded, unseen = dict(columns), []
+        kinds = {each.name: each.kind for each in self.ingredients}
         for name, levels in self.levels.items():
-            column = columns[name]
+            column = columns[name] if kinds[name] != "truth" else as_truth(columns[name], levels)
             strange = [word for word in column.words if word not in levels]
             if strange and missing == "error":
                 row = int(

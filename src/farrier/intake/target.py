@@ -129,7 +129,7 @@ def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
             return (
                 "negative_binomial",
                 f"holds counts, their variance {ratio:.1f} times what "
-                "Poisson's law gives: family negative_binomial",
+                "Poisson's law gives at one rate for all: family negative_binomial",
             )
         return "poisson", "holds small counts, their variance about their mean: family poisson"
     if few:
@@ -168,7 +168,10 @@ def _labels(column: Column, family: str | None) -> Target:
         )
     y = np.array(column.words)[codes]
     if len(present) == 2:
-        why = f"has two values: classes, and the probability of {shown(present[1])} is modelled"
+        first, second = map(shown, present)
+        why = f"has two values: classes, and the probability of {second} is modelled"
+        if column.kind != "truth":  # nobody asks for the odds of "no"
+            why += f"; odds ratios of {first} are 1 divided by those of {second}"
     else:
         why = f"has {len(present)} classes ({listed(present, most=5)})"
     rare = [word for word in present if (y == word).sum() == 1]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from farrier._checks import check_choice
 from farrier.intake.formula import Formula, parse_formula
 from farrier.intake.gaps import WAYS
-from farrier.intake.words import TableError, listed, near, shown
+from farrier.intake.words import TableError, listed, near, option, shown
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,17 @@ def _check_there(wish: Wish, names: Sequence[str], table: str) -> None:
     _check_name("the target ", str(wish.target), names, table)
     for role, name in wish.roles.items():
         _check_name(f"{role}: ", name, names, table)
-    for option in ("drop", "categorical", "numeric", "columns"):
-        for name in getattr(wish, option) or ():
-            _check_name(f"--{option}: ", name, names, table)
+    for way in ("drop", "categorical", "numeric", "columns"):
+        for name in getattr(wish, way) or ():
+            _check_name(f"--{way}: ", name, names, table)
 
 
 def _check_name(what: str, name: str, names: Sequence[str], table: str) -> None:
     if name not in names:
+        parts = [part.strip() for part in name.split(",")]
+        if what.startswith("--") and len(parts) > 1 and all(part in names for part in parts):
+            each = " ".join(option(what.strip("-: "), part) for part in parts)
+            raise TableError(f"{what}{shown(name)} is not a column of {table}: name one at a time, {each}")
         guess = near(name, names)
         have = "" if guess else f"; its columns are {listed(names)}"
         raise TableError(f"{what}{shown(name)} is not a column of {table}{guess}{have}")

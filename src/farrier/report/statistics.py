@@ -87,6 +87,8 @@ class FitStatistics:
         [('rows', '100'), ('columns', '7'), ('selected', '2'), ('D^2', '0.250')]
         """
         error = "mean squared error" if self.has_noise else "mean deviance"
+        if not self.has_noise and self.family != "Binomial":  # a perfect fit of counts would not have 0
+            error = "-2 mean log-likelihood"
         numbers: list[tuple[str, float | None]] = [
             (self.measure, self.explained),
             (f"{self.measure} of rows left out", self.cv_explained),
@@ -153,7 +155,13 @@ def _total(parts: Sequence[float | None], times: float = 1.0) -> float | None:
 
 
 def _ending(statuses: Sequence[Status]) -> Status:
-    """Return the first ending that is none, else the first that says more than that it converged."""
+    """Return the first ending that is none, else the first that says more than that it converged.
+
+    That one class selects nothing is no remark on all: others may select.
+    """
     unfinished = [status for status in statuses if not status.converged]
-    remarks = [status for status in statuses if status is not Status.CONVERGED]
+    plain = (Status.CONVERGED, Status.NOTHING_SELECTED, Status.NONE_STANDS_OUT)
+    remarks = [status for status in statuses if status not in plain]
+    if not remarks and Status.CONVERGED not in statuses:
+        remarks = [status for status in plain[::-1] if status in statuses]
     return (*unfinished, *remarks, Status.CONVERGED)[0]

@@ -204,3 +204,42 @@ def test_a_ratio_of_a_unit_that_is_too_much_is_told_for_a_standard_deviation():
     told = said(one, classes=("no", "yes"))
     assert "by 1.649 per standard deviation of x0" in told
     assert "per unit of x1" in told
+
+
+def test_a_mode_does_not_claim_what_its_interval_leaves_open():
+    weak = np.array([0.25])
+    one = effects([3.0, 0.25])
+    assert said(one).endswith(
+        "x1 is selected too, but its interval holds zero: the data leave open whether it matters."
+    )
+    assert said(one).startswith("Of 2 columns, 1 matters for y: x0 ")
+    assert said(effects(weak)) == (
+        "No column is sure to matter for y: the mode selects x0, but its interval holds zero."
+    )
+
+
+def test_several_classes_do_not_claim_it_either():
+    parts = [
+        replace(effects([3.0, 0.25], model=Model(Binomial())), label="red"),
+        replace(effects([0.0, 0.25], model=Model(Binomial())), label="blue"),
+    ]
+    assert said(*parts) == (
+        "Of 2 columns, 1 matters for telling apart the classes of y: x0 (for red). "
+        "Of x1, which is selected too, every interval holds 1."
+    )
+    assert said(*(replace(part, selected=np.array([False, True])) for part in parts)) == (
+        "No column is sure to tell apart the classes of y: x1 is selected, but every interval holds 1."
+    )
+
+
+def test_the_short_model_is_compared_with_as_many_columns_as_were_given():
+    names, terms = ["age", "town=Bonn", "town=Jena"], ["age", "town", "town"]
+    sure = np.array([1.0, 0.1, 0.1])
+    text = said(effects([3.0, 0.25, 0.0], names, terms, inclusion=sure))
+    assert text.endswith("they predict y about as well as all 2 columns.")
+
+
+def test_one_column_that_does_not_stand_out():
+    model = Model(status=Status.NONE_STANDS_OUT)
+    text = said(effects([1.0], model=model, selected=np.array([False]), inclusion=np.array([0.8])))
+    assert text == "x0 predicts y better than the mean alone, but does not stand out (inclusion 0.80)."

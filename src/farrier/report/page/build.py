@@ -128,7 +128,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
         notes=(*asked.notes, *drawn.notes, *ended.notes),
         table=table_of(effects, level),
         pictures=drawn.pictures,
-        how_sure=how_sure(effects, level, method),
+        how_sure=(*how_sure(effects, level, method), *_known_part(model, asked)),
         convergence=convergence(effects),
         members=members(effects),
         ending=ended.pictures,
@@ -165,6 +165,18 @@ def _asked(model: Any, effects: Sequence[Effects], asked: Asked, classes: Sequen
     if asked.seconds is not None:
         found.append(Fact("Time", f"{asked.seconds:.2g} s"))
     return tuple(found)
+
+
+def _known_part(model: Any, asked: Asked) -> tuple[str, ...]:
+    """Say that what an offset explains is in the share explained too: that compares with one mean for all."""
+    given = "exposure" if asked.exposure is not None else "offset" if asked.offset is not None else None
+    if given is None:
+        return ()
+    measure = model.statistics().measure
+    return (
+        f"{measure} compares with one mean for all rows, so it counts what the {given} explains beside what "
+        "the columns do.",
+    )
 
 
 def _data(effects: Sequence[Effects], asked: Asked) -> tuple[Fact, ...]:

@@ -17,7 +17,7 @@ FEW = 6
 
 
 def unclear(one: Effects) -> Mask:
-    """Return the selected columns of an average whose interval holds no effect; of a mode none is.
+    """Return the selected columns whose interval holds no effect.
 
     Examples
     --------
@@ -26,8 +26,6 @@ def unclear(one: Effects) -> Mask:
     >>> unclear(found)
     array([False,  True])
     """
-    if one.inclusion is None:
-        return np.zeros_like(one.selected)
     return np.asarray(one.selected & (one.lower <= 0.0) & (one.upper >= 0.0))
 
 
@@ -50,8 +48,10 @@ def together(one: Effects, null: str, target: str) -> str:
     if not places:
         return ""
     names = [named(one.names[j]) for j in places]
+    if one.inclusion is None:
+        return _also(names, null, target, len(places) == int(one.selected.sum()))
     told = listed(names) if len(names) <= FEW else f"{len(names):,} others"
-    whole = f"about as well as all {counted(len(one.names), 'column')}"
+    whole = f"about as well as all {counted(len(set(one.terms)), 'column')}"
     if len(places) < int(one.selected.sum()):
         own = "own interval holds" if len(places) == 1 else "own intervals hold"
         return f"Together with {told}, whose {own} {null}, they predict {named(target)} {whole}."
@@ -61,6 +61,19 @@ def together(one: Effects, null: str, target: str) -> str:
         f"can stand for each other. A short model of {counted(len(places), 'column')} predicts {whole}"
         f"{listed_ones}."
     )
+
+
+def _also(names: Sequence[str], null: str, target: str, alone: bool) -> str:
+    """Say of a mode what it selects without being sure of it."""
+    told = listed(names) if len(names) <= FEW else f"{len(names):,} columns"
+    one = len(names) == 1
+    holds = "its interval holds" if one else "their intervals hold"
+    if alone:
+        return (
+            f"No column is sure to matter for {named(target)}: the mode selects {told}, but {holds} {null}."
+        )
+    too = f"{told} {'is' if one else 'are'} selected too, but {holds} {null}"
+    return f"{too}: the data leave open whether {'it matters' if one else 'they matter'}."
 
 
 def none_stands_out(effects: Sequence[Effects], target: str) -> str:
@@ -75,11 +88,17 @@ def none_stands_out(effects: Sequence[Effects], target: str) -> str:
 are b (inclusion 0.60) and a (0.20).
     """
     found = np.max([one.inclusion for one in effects if one.inclusion is not None], axis=0)
+    terms = len(set(effects[0].terms))
     order = np.argsort(-found, kind="stable")[:3].tolist()
     names = effects[0].names
     first = f"(inclusion {share(found[order[0]])})"
     others = [f"{named(names[j])} ({share(found[j])})" for j in order[1:]]
     said = [f"{named(names[order[0]])} {first}", *others]
-    whole = f"Together the {counted(len(names), 'column')} predict {named(target)} better than the mean alone"
+    if terms == 1:
+        return (
+            f"{named(effects[0].terms[0])} predicts {named(target)} better than the mean alone, but "
+            f"does not stand out {first}."
+        )
+    whole = f"Together the {counted(terms, 'column')} predict {named(target)} better than the mean alone"
     are = "is" if len(said) == 1 else "are"
     return f"{whole}, but no few of them stand out; the surest {are} {listed(said)}."

@@ -109,6 +109,13 @@ def _number(value: float, text: str) -> Number:
     return Number(float(f"{min(max(value, -LARGEST), LARGEST):.6g}"), text)
 
 
+def _scale(one: Effects) -> str:
+    """Say what the intercept is where the table has ratios: it is none."""
+    if not one.is_ratio:
+        return ""
+    return f" (the {'log odds' if one.family.is_binary else 'log of the mean'} where every column is 0)"
+
+
 def _note(effects: Sequence[Effects]) -> str:
     """Say which column stands for which tied ones, and what the intercept is."""
     tied = {
@@ -124,5 +131,5 @@ def _note(effects: Sequence[Effects]) -> str:
     aliases = f" Columns that are the same but for their unit: {'; '.join(said[:3])}{more}." if said else ""
     marked = "Selected columns are marked and stand first."
     if len(effects) == 1:
-        marked += f" The intercept is {alone(float(effects[0].model.intercept_))}."
+        marked += f" The intercept{_scale(effects[0])} is {alone(float(effects[0].model.intercept_))}."
     return marked + aliases

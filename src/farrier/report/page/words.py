@@ -44,7 +44,7 @@ def answer(
     if not any(one.selected.any() for one in effects):
         return (_nothing(effects, target), *caution)
     if len(effects) > 1:
-        return (*caution, _classes(effects, target))
+        return (*caution, *_classes(effects, target))
     one, sure = effects[0], clearly(effects[0])
     said = ""
     if sure.selected.any():
@@ -244,8 +244,25 @@ def _left_out(one: Effects) -> str:
     return f"Beside them, {names} {has} without {null(one)}; the prediction is about as good without {it}."
 
 
-def _classes(effects: Sequence[Effects], target: str) -> str:
-    terms, chosen = terms_of(effects)
+def _classes(effects: Sequence[Effects], target: str) -> list[str]:
+    sure = [clearly(one) for one in effects]
+    terms, chosen = terms_of(sure)
+    said = [_apart(sure, terms, chosen, target)] if chosen else []
+    open_ones = [term for term in terms_of(effects)[1] if term not in chosen]
+    if open_ones:
+        told = listed([named(term) for term in open_ones]) if len(open_ones) <= FEW else f"{len(open_ones):,}"
+        every = f"every interval holds {null(effects[0])}"
+        said.append(
+            f"Of {told}, which {'is' if len(open_ones) == 1 else 'are'} selected too, {every}."
+            if chosen
+            else f"No column is sure to tell apart the classes of {named(target)}: {told} "
+            f"{'is' if len(open_ones) == 1 else 'are'} selected, but {every}."
+        )
+    return said
+
+
+def _apart(effects: Sequence[Effects], terms: Sequence[str], chosen: Sequence[str], target: str) -> str:
+    """Say which columns tell which classes apart."""
     used = {term: [str(one.label) for one in effects if _places(one, term)] for term in chosen}
     ranked = sorted(chosen, key=lambda term: -max(_size(one, term) for one in effects))
     told = ranked if len(ranked) <= FEW else ranked[:STRONGEST]
