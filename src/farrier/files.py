@@ -15,7 +15,7 @@ def write_file(path: Path, write: Callable[[BinaryIO], Any]) -> Path:
     """Write a file by ``write``, which is given it open for bytes.
 
     Until the last byte is on the disk the old file stays; if anything goes wrong it stays for good. The
-    folder must be there.
+    folder must be there. A link is followed; a device or a pipe is refused, for a file would take its place.
 
     Examples
     --------
@@ -26,6 +26,9 @@ def write_file(path: Path, write: Callable[[BinaryIO], Any]) -> Path:
     ...     found["x"]
     array([0, 1, 2])
     """
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not an ordinary file, and is not replaced by one: give another name")
     _clear_up(path)
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:

@@ -45,7 +45,8 @@ def test_what_is_explained_is_the_score_of_the_rows(family: str, averaged: bool,
     kind = HorseshoeRegressorCV(family=family, cv=4) if averaged else HorseshoeRegressor(family=family)
     model = kind.fit(X, y, **more)
     found = model.statistics()
-    assert found.explained == pytest.approx(model.score(X, y, **more), rel=1e-9)
+    if "offset" not in more:  # scores compare with the mean, whatever is known before
+        assert found.explained == pytest.approx(model.score(X, y, **more), rel=1e-9)
     assert found.n == (N if plain else np.count_nonzero(more["sample_weight"]))
     assert (found.p, found.n_selected) == (P, model.support_.sum())
     assert found.measure == ("R^2" if model.family_.has_dispersion else "D^2")
@@ -129,10 +130,10 @@ def test_constant_responses_and_huge_units() -> None:
 def test_deviance_of_what_fits_perfectly() -> None:
     y = np.array([0.0, 3.0, 5.0])
     family = FAMILIES["poisson"]()
-    assert deviance(family, y, family.link(y), np.ones(3)).explained == pytest.approx(1.0)
+    assert deviance(family, y, family.link(y), np.ones(3), np.zeros(3)).explained == pytest.approx(1.0)
     flat = np.full(3, 2.0)
-    assert deviance(family, flat, family.link(flat), np.ones(3)).explained == 1.0
-    assert deviance(FAMILIES["gaussian"](), flat, flat + 1.0, np.ones(3)).explained == 0.0
+    assert deviance(family, flat, family.link(flat), np.ones(3), np.zeros(3)).explained == 1.0
+    assert deviance(FAMILIES["gaussian"](), flat, flat + 1.0, np.ones(3), np.zeros(3)).explained == 0.0
 
 
 def test_lines_are_words_and_numbers() -> None:
@@ -210,3 +211,28 @@ def test_what_is_no_deviance_is_not_called_one() -> None:
     assert ("mean deviance of rows left out", "3.50") in one_of(Status.CONVERGED).lines()
     counts = one_of(Status.CONVERGED, "NegativeBinomial").lines()
     assert ("-2 mean log-likelihood of rows left out", "3.50") in counts
+
+
+@pytest.mark.parametrize("name", ["poisson", "binomial", "gaussian"])
+def test_what_is_known_before_is_not_explained(name: str) -> None:
+    """The share explained beside an offset is that of statsmodels, whose null model has the offset too."""
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(0)
+    X, offset = rng.standard_normal((200, 2)), 1.5 * rng.standard_normal(200)
+    eta = 0.6 * X[:, 0] + offset
+    draw = {
+        "poisson": lambda: rng.poisson(np.exp(eta)).astype(float),
+        "binomial": lambda: (rng.random(200) < 1.0 / (1.0 + np.exp(-eta))).astype(float),
+        "gaussian": lambda: eta + rng.standard_normal(200),
+    }
+    y = draw[name]()
+    kind = {
+        "poisson": sm.families.Poisson,
+        "binomial": sm.families.Binomial,
+        "gaussian": sm.families.Gaussian,
+    }
+    model = HorseshoeRegressor(family=name).fit(X, y, offset=offset)
+    theirs = sm.GLM(y, np.ones(200), family=kind[name](), offset=offset).fit()
+    want = 1.0 - kind[name]().deviance(y, model.predict(X, offset=offset)) / theirs.deviance
+    assert model.statistics().explained == pytest.approx(want, abs=1e-7)

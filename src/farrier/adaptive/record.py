@@ -74,13 +74,13 @@ def record_of(
 ) -> Record:
     """Return what is kept; ``eta`` is the linear predictor of the average."""
     y, counts = rows.y, rows.counts
-    total = deviance(family, y, eta, counts)
+    total = deviance(family, y, eta, counts, rows.offset)
     prediction, left_out = np.full_like(y, np.nan), None
     if sets is not None and found is not None:
         prediction = _left_out(rows, family, units, sets, found)
         known = np.isfinite(prediction)
         at = family.link(prediction[known]) if not family.is_location else prediction[known]
-        left_out = deviance(family, y[known], at, counts[known])
+        left_out = deviance(family, y[known], at, counts[known], rows.offset[known])
     n_given = y.size if rows.given is None else rows.given
     return Record(y.size, total, left_out, y.copy(), prediction, rows.weights, rows.number, n_given)
 

@@ -54,7 +54,8 @@ class Scored:
     ) -> float:
         """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
 
-        Both compare with the mean of y; 1 is perfect, and a constant prediction has 0 at most.
+        Both compare with the mean of y, as scores of scikit-learn do, also where part of eta is known before
+        (`statistics` compares with an intercept beside it); 1 is perfect.
 
         Parameters
         ----------
@@ -74,7 +75,7 @@ class Scored:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
 
             return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
-        return deviance(self.family_, response, eta, weights).explained
+        return deviance(self.family_, response, eta, weights, np.zeros_like(eta)).explained
 
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None

@@ -9,6 +9,9 @@ import numpy as np
 from farrier._types import Vector
 from farrier.families.base import Family
 
+REACH = 20.0
+"""How far the best intercept may be from where the family thinks it is."""
+
 
 class Deviance(NamedTuple):
     """The deviance that a fit leaves, and that of the mean of y.
@@ -28,24 +31,42 @@ class Deviance(NamedTuple):
         return 1.0 - self.left / self.total
 
 
-def deviance(family: Family, y: Vector, eta: Vector, weights: Vector) -> Deviance:
-    """Return the deviance of ``y`` at ``eta``, and at the mean of y.
+def deviance(family: Family, y: Vector, eta: Vector, weights: Vector, offset: Vector) -> Deviance:
+    """Return the deviance of ``y`` at ``eta``, and at the mean of y: what an intercept explains.
+
+    Where part of eta is known, its ``offset``, the intercept comes on top of it: what is known before is not
+    explained by the fit.
 
     Examples
     --------
     >>> from farrier.families import Gaussian
     >>> y = np.array([1.0, 2.0, 3.0])
-    >>> deviance(Gaussian(), y, np.array([1.0, 2.0, 2.0]), np.ones(3)).explained
+    >>> deviance(Gaussian(), y, np.array([1.0, 2.0, 2.0]), np.ones(3), np.zeros(3)).explained
     0.5
     """
     if family.has_dispersion:
-        return _squares(y, family.mean(eta), weights)
-    mean = np.full_like(y, float(weights @ y / weights.sum()))
-    fit, null, perfect = (
-        float(weights @ family.neg_log_likelihood(y, at, 1.0))
-        for at in (eta, family.link(mean), family.link(y))
-    )
+        return _squares(y - offset, family.mean(eta) - offset, weights)
+    with np.errstate(over="ignore"):
+        fit, null, perfect = (
+            float(weights @ family.neg_log_likelihood(y, at, 1.0))
+            for at in (eta, _intercept_alone(family, y, weights, offset), family.link(y))
+        )
     return Deviance(2.0 * (fit - perfect), 2.0 * (null - perfect))
+
+
+def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector) -> Vector:
+    """Return the linear predictor of the best intercept beside the offset."""
+    if not offset.any():
+        return family.link(np.full_like(y, float(weights @ y / weights.sum())))
+
+    from scipy.optimize import minimize_scalar  # imported here: few fits have an offset
+
+    def loss(level: float) -> float:
+        return float(weights @ family.neg_log_likelihood(y, offset + level, 1.0))
+
+    start = family.level(y, weights, offset)
+    found = minimize_scalar(loss, bounds=(start - REACH, start + REACH), options={"xatol": 1e-9})
+    return np.asarray(offset + found.x)
 
 
 def _squares(y: Vector, fit: Vector, weights: Vector) -> Deviance:

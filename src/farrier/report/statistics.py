@@ -24,7 +24,8 @@ class FitStatistics:
     measure : str
         "R^2", or "D^2" for families without a noise variance: what ``explained`` is.
     explained : float
-        The share of the variance, or of the deviance, of the training rows that the fit explains.
+        The share of the variance, or of the deviance, of the training rows that the fit explains beyond an
+        intercept, which stands beside the offset and the exposure where these are given.
     cv_explained : float or None
         The same by fits that have not seen the rows: what to expect of new ones.
     cv_error : float or None

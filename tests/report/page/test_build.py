@@ -141,13 +141,13 @@ def test_it_draws_without_the_state_of_pyplot(diabetes):
     assert plt.get_fignums() == before
 
 
-def test_the_share_explained_is_said_to_count_the_exposure():
+def test_the_share_explained_is_said_to_be_beyond_the_exposure():
     rng = np.random.default_rng(0)
     X, years = rng.standard_normal((60, 2)), rng.uniform(1.0, 9.0, 60)
     y = rng.poisson(years * np.exp(0.5 * X[:, 0]))
     model = HorseshoeRegressor(family="poisson").fit(X, y, exposure=years)
     words = build_page(model, Asked(X, y, exposure=years)).how_sure[-1]
     assert words.startswith(
-        "D^2 compares with one mean for all rows, so it counts what the exposure explains"
+        "D^2 compares with an intercept beside the exposure, so it is what the columns explain"
     )
-    assert not any("compares with one mean" in one for one in build_page(model, Asked(X, y)).how_sure)
+    assert not any("compares with an intercept" in one for one in build_page(model, Asked(X, y)).how_sure)

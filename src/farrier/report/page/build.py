@@ -168,15 +168,12 @@ def _asked(model: Any, effects: Sequence[Effects], asked: Asked, classes: Sequen
 
 
 def _known_part(model: Any, asked: Asked) -> tuple[str, ...]:
-    """Say that what an offset explains is in the share explained too: that compares with one mean for all."""
+    """Say that what an offset explains is not in the share explained."""
     given = "exposure" if asked.exposure is not None else "offset" if asked.offset is not None else None
     if given is None:
         return ()
-    measure = model.statistics().measure
-    return (
-        f"{measure} compares with one mean for all rows, so it counts what the {given} explains beside what "
-        "the columns do.",
-    )
+    compares = f"{model.statistics().measure} compares with an intercept beside the {given}"
+    return (f"{compares}, so it is what the columns explain beyond it.",)
 
 
 def _data(effects: Sequence[Effects], asked: Asked) -> tuple[Fact, ...]:
