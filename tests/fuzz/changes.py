@@ -70,14 +70,19 @@ def changed(case: Case, data: Data) -> Changed:
     return same
 
 
-def jittered(case: Case, data: Data, seed: int) -> Data:
+def jittered(case: Case, data: Data, seed: int, ties: bool = True) -> Data:
     """Return the data shaken: the units of the columns, and y, or the weights if it has no units.
 
-    Constant columns stay constant, and ties ties up to rounding.
+    Constant columns stay constant, and ties ties up to rounding; without ``ties`` every value is shaken by
+    itself.
     """
     rng = np.random.default_rng([case.seed, seed])
     shake = 1.0 + JITTER * rng.uniform(-1.0, 1.0, data.y.size)
-    data = data._replace(X=data.X * (1.0 + JITTER * rng.uniform(-1.0, 1.0, data.X.shape[1])))
+    units = 1.0 + JITTER * rng.uniform(-1.0, 1.0, data.X.shape[1])
+    if not ties:
+        varies = data.X.max(axis=0) > data.X.min(axis=0)
+        units = np.where(varies, 1.0 + JITTER * rng.uniform(-1.0, 1.0, data.X.shape), units)
+    data = data._replace(X=data.X * units)
     if case.is_location:
         return data._replace(y=data.y * shake)
     return data._replace(weights=shake * (1.0 if data.weights is None else data.weights))

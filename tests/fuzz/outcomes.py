@@ -9,6 +9,7 @@ import time
 import traceback
 import warnings
 from contextlib import contextmanager
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +24,9 @@ from farrier import (
     normal_means,
     sample_posterior,
 )
+from farrier.priors import is_sparse, resolve_local
 from fuzz.calls import ContradictionError, Values, call
-from fuzz.cases import Case
+from fuzz.cases import Case, resolve
 from fuzz.changes import Changed, applies, changed, is_exact, jittered, unchanged
 from fuzz.data import Data, build
 from fuzz.sameness import different
@@ -153,13 +155,17 @@ def _undecided(case: Case, data: Data, values: Values) -> bool:
     """Tell whether the data, hardly shaken, have another answer: then rounding may decide it.
 
     It does in a fit that ends without noise, as its status says: nearly all it does then is to pass through
-    the rows, and many coefficients do.
+    the rows, and many coefficients do. Under a prior that never has zeros tied columns share their effect
+    where that is a mode; where it is not, rounding decides which has it, so there ties are shaken too.
     """
     if values.get("status") == str(Status.NO_NOISE):
         return True
     same = unchanged(case, data)
-    for seed in range(SHAKES):
-        shaken = _attempt(case.but(dtype="float64"), jittered(case, data, seed))
+    options = resolve(case.options)
+    prior, coordinate = options.get("prior", "horseshoe"), options.get("coordinate", 2.0)
+    ways = (True,) if is_sparse(resolve_local(prior), coordinate) else (True, False)
+    for seed, ties in product(range(SHAKES), ways):
+        shaken = _attempt(case.but(dtype="float64"), jittered(case, data, seed, ties))
         if shaken.values is None or different(same, values, same, shaken.values):
             return True
     return False
