@@ -20,6 +20,13 @@ from farrier.families import FAMILIES
 from registry import LOCAL_PRIORS, name
 from selections import in_pairs
 
+
+@pytest.fixture(autouse=True)
+def small_ones_as_if_large(monkeypatch):
+    """Small matrices take the way of large ones here; `test_small_matrices_have_the_answer_of_large_ones` has theirs."""
+    monkeypatch.setattr("farrier.data.sparse.SMALL", 0)
+
+
 SHAPES = {"long": (150, 20), "wide": (60, 150), "rests": (70, 1500)}
 EXTRAS = ("plain", "weights", "offset", "weights and offset")
 
@@ -367,3 +374,14 @@ def test_a_few_fuller_columns_among_many_do_not_take_the_memory():
     assert peak < 120e6
     half = np.linalg.solve(factor, few.toarray())
     np.testing.assert_allclose(leverages[:120], (half**2).sum(axis=0), rtol=1e-9)
+
+
+def test_small_matrices_have_the_answer_of_large_ones(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((30, 120), density=0.1, rng=rng, format="csc")
+    y = np.asarray(X[:, [3]].toarray()).ravel() + 0.1 * rng.standard_normal(30)
+    as_large = HorseshoeRegressor(tol=1e-11).fit(X, y)
+    monkeypatch.setattr("farrier.data.sparse.SMALL", 2**14)
+    small = HorseshoeRegressor(tol=1e-11).fit(X, y)
+    assert (small.support_ == as_large.support_).all()
+    np.testing.assert_allclose(small.coef_, as_large.coef_, rtol=1e-8, atol=1e-10)

@@ -25,6 +25,8 @@ CHUNK = 1 << 22
 """Entries of what is made dense, or pairs of entries of a column, that are worked on at a time."""
 PAIRS_PAY = 8.0
 """A pair of entries of a sparse column costs as much as so many entries of a dense product."""
+SMALL = 2**14
+"""Up to so many entries, zeros counted, products of dense blocks are quicker whatever is zero in them."""
 HEAVY, FAR = 0.1, 1e4
 """A row with more than this share of the weight is centred in S itself, and so is a column whose squared mean
 is so many times its variance: by algebra, too little would be left of them."""
@@ -207,8 +209,9 @@ class ScaledSparse:
     def __init__(self, matrix: Any, shift: Any, level: Any) -> None:
         self._t, self._shift, self._level = matrix, shift, level
         counts = np.diff(matrix.indptr).astype(np.float64)
-        self._light = PAIRS_PAY * counts * counts < float(matrix.shape[0]) ** 2
-        self._few = PAIRS_PAY * float(counts @ counts) < float(matrix.shape[0]) ** 2 * counts.size
+        large = matrix.shape[0] * matrix.shape[1] > SMALL
+        self._light = large & (PAIRS_PAY * counts * counts < float(matrix.shape[0]) ** 2)
+        self._few = large and PAIRS_PAY * float(counts @ counts) < float(matrix.shape[0]) ** 2 * counts.size
 
     def outer(self, base: Any = None) -> Any:
         """Return base + X D X'."""
