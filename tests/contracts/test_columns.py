@@ -11,7 +11,7 @@ from registry import COLUMNS
 
 @pytest.fixture(autouse=True)
 def small_ones_as_if_large(monkeypatch):
-    """Small matrices take the way of large ones here; `test_small_matrices_have_the_answer_of_large_ones` has theirs."""
+    """Small matrices take the way of large ones here; their own has a test at the end of `test_sparse`."""
     monkeypatch.setattr("farrier.data.sparse.SMALL", 0)
 
 
