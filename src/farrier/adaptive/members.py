@@ -77,8 +77,9 @@ class Fitting:
         return ridge_path(self.sets, self.normals)
 
     def forget_path(self) -> None:
-        """Free the ridge regressions, which of many rows are by far the largest: all is known of them."""
-        self.__dict__.pop("path", None)
+        """Free the ridge regressions, which of many rows are by far the largest, once all is known of them."""
+        if "ridge" in self._done:
+            self.__dict__.pop("path", None)
 
     @lazy
     def normals(self) -> tuple[Normal, ...] | None:
@@ -149,7 +150,7 @@ def _ridge(fitting: Fitting) -> Fits:
 
 
 def _mode(fitting: Fitting) -> Fits:
-    start, _ = fitting.ridge_start, fitting.member("ridge")
+    start = fitting.ridge_start
     fitting.forget_path()
     found = find_modes(fitting.sets, start, HYPER, fitting.n_jobs, fitting.normals)
     fitting.normals = None  # no member needs them any more, and they may be large
