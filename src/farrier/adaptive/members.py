@@ -77,7 +77,7 @@ class Fitting:
         return ridge_path(self.sets, self.normals)
 
     def forget_path(self) -> None:
-        """Free the ridge regressions, which of many rows are by far the largest, once all is known of them."""
+        """Free the ridge regressions, by far the largest of many rows, once all is known of them."""
         if "ridge" in self._done:
             self.__dict__.pop("path", None)
 
