@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-import farrier
 from farrier.paper.core import Problem, toeplitz_normal
 from farrier.paper.methods import METHODS
 from farrier.paper.peers import descent
@@ -205,8 +204,6 @@ def test_without_signal_bayes_shrink_keeps_nothing():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_answers_on_its_own_scale(name):
-    if name == "adaptive" and not hasattr(farrier, "HorseshoeRegressorCV"):
-        pytest.skip("farrier has no HorseshoeRegressorCV")
     kind = "means" if "shrink" in name else "gaussian"
     X, y = data("gaussian", n=80, p=12)
     problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {})

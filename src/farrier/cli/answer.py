@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from farrier._types import Status
 from farrier._version import __version__
 from farrier.cli.shared import as_options
 
@@ -79,12 +78,6 @@ class Answer:
         return (
             [str(label) for label in self.model.classes_.tolist()] if hasattr(self.model, "classes_") else []
         )
-
-    @property
-    def status(self) -> Status:
-        """How the fit ended."""
-        found: Status = self.model.statistics().status
-        return found
 
 
 def print_answer(console: Console, answer: Answer) -> None:

@@ -89,8 +89,8 @@ def fit(
         check_output(model, data)
         check_output(report, data, model)
         wishes = Wishes(
-            *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
-            *(tuple(columns) if columns else None, tuple(categorical or ()), tuple(numeric or ())),
+            *(target, family, formula, missing.value, weights, offset, exposure),
+            *(drop, columns, categorical, numeric),
         )
         question = ask_of(data, wishes)
         averaged = not (mode or posterior)

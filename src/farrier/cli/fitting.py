@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from farrier.cli.shared import notice
 
 if TYPE_CHECKING:
     from farrier.intake.ask import Question
@@ -32,14 +30,15 @@ class Wishes:
     weights: str | None = None
     offset: str | None = None
     exposure: str | None = None
-    drop: tuple[str, ...] = ()
-    columns: tuple[str, ...] | None = None
-    categorical: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
+    drop: Sequence[str] | None = None
+    columns: Sequence[str] | None = None
+    categorical: Sequence[str] | None = None
+    numeric: Sequence[str] | None = None
 
     def as_options(self) -> dict[str, Any]:
-        """Return them by name."""
-        return dict(self.__dict__)
+        """Return them by name; what was not given is nothing."""
+        lists = {name: tuple(getattr(self, name) or ()) for name in ("drop", "categorical", "numeric")}
+        return self.__dict__ | lists
 
 
 def ask_of(data: str, wishes: Wishes) -> Question:
@@ -48,7 +47,7 @@ def ask_of(data: str, wishes: Wishes) -> Question:
     from farrier.intake.read import read_table
 
     stdin = sys.stdin.buffer if data == "-" else None
-    table = read_table(data, stdin=stdin, words=wishes.categorical)
+    table = read_table(data, stdin=stdin, words=wishes.categorical or ())
     return ask(table, **wishes.as_options())
 
 
@@ -151,8 +150,3 @@ class Steps:
         """Go on by one."""
         self.done += 1
         self.progress(self.done, self.parts * step.total)
-
-
-def warn_quietly(text: str) -> None:
-    """Pass a warning of the library on, without the line of code that it comes from."""
-    notice(f"farrier: {text}")

@@ -66,8 +66,8 @@ def sample(
         if out is not None and out.suffix not in (".csv", ".npz"):
             raise ValueError(f"--out {out}: the name must end in .csv or .npz")
         wishes = Wishes(
-            *(target, family, formula, missing.value, weights, offset, exposure, tuple(drop or ())),
-            *(tuple(columns) if columns else None, tuple(categorical or ()), tuple(numeric or ())),
+            *(target, family, formula, missing.value, weights, offset, exposure),
+            *(drop, columns, categorical, numeric),
         )
         question = ask_of(data, wishes)
         _check_one_regression(question)

@@ -25,7 +25,7 @@ from farrier.report.axes import (
     shown,
 )
 from farrier.report.digits import significant
-from farrier.report.model import parts_of
+from farrier.report.model import one_part, parts_of
 from farrier.report.path_plot import STYLES
 
 ENTRY = 2.0
@@ -140,16 +140,11 @@ def plot_members(model: Any, ax: Any = None) -> Any:
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['average', 'alone', 'mixture', 'mode', 'ridge', 'mean']
     """
-    parts = parts_of(model)
-    if not hasattr(parts[0], "members_"):
+    if not hasattr(parts_of(model)[0], "members_"):
         raise ValueError(
             f"{type(model).__name__} is a single mode and averages nothing: look at plot_convergence"
         )
-    if len(parts) > 1:
-        raise ValueError(
-            f"the model has {len(parts)} classes: draw one of them, as in plot_members(model.estimators_[0])"
-        )
-    part = parts[0]
+    part = one_part(model, "plot_members")
     if not part.members_:
         raise ValueError(f"plot_members has nothing to draw: {part.status_}")
     rows = [*part.members_][::-1]
