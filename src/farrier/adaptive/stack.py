@@ -148,6 +148,10 @@ class Stack:
         x = self.columns.take(keep).dense()[:, np.searchsorted(np.flatnonzero(keep), which)]
         return np.asarray(self._root * (x - self._mean[which, np.arange(which.size)]))
 
+    def some(self, t: int, where: Index) -> Matrix:
+        """Return some columns of a problem, weighted and centred, a row each."""
+        return self._block(t, where).x
+
     def normal(self, t: int, where: Index) -> tuple[Matrix, Vector, float]:
         """Return X'X and X'z of a few columns of a problem, and z'z."""
         x, z = self._block(t, where).x, self._root[:, t] * self._z[:, t]

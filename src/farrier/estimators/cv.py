@@ -115,7 +115,8 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         As in `HorseshoeRegressor`.
     members : "default" or list of str, default="default"
         What is averaged: "mean", "ridge", "mode" (a horseshoe mode), "mixture" (a normal mixture started
-        there) and "alone" (one that is started at forward selection).
+        there) and "alone" (one that is started at forward selection, or at the lasso where columns are very
+        many).
     cv : int, splitter or pairs of rows, default=10
         The number of folds, in which the response is spread evenly; a splitter of scikit-learn, also for
         groups and for time series; or pairs of rows to learn from and rows to predict.

@@ -44,7 +44,7 @@ MEMBER_WORDS = {
     "ridge": "ridge regression",
     "mode": "a posterior mode under the horseshoe prior (Tew, Schmidt and Makalic, 2022)",
     "mixture": "a normal mixture prior started at that mode (Kim et al., 2022)",
-    "alone": "a normal mixture prior started at forward selection",
+    "alone": "a normal mixture prior started at forward selection, or at the lasso of very wide data",
 }
 RULES = {
     "1se": "one standard error of the cross-validated error",
