@@ -77,6 +77,9 @@ class Columns(Protocol):
     def scaled(self, root: Vector, dtype: Any = np.float64) -> Scaled:
         """Return the columns times ``root``, in single or double precision."""
 
+    def stretched(self, factor: Vector) -> Columns:
+        """Return the columns times ``factor``, as columns."""
+
     def take(self, keep: Mask) -> Columns:
         """Return the columns in ``keep``."""
 

@@ -103,6 +103,10 @@ class Sparse:
         matrix = _columns_times(self._s.astype(dtype, copy=False), root.astype(dtype))
         return ScaledSparse(matrix, (self._shift * root).astype(dtype), self._level.astype(dtype))
 
+    def stretched(self, factor: Vector) -> Sparse:
+        """Return the columns times ``factor``."""
+        return Sparse(_columns_times(self._s, factor), self._shift * factor, self._level)
+
     def take(self, keep: Mask) -> Sparse:
         """Return the columns in ``keep``."""
         return Sparse(self._s[:, np.flatnonzero(keep)], self._shift[keep], self._level)

@@ -74,6 +74,10 @@ class Standardised(NamedTuple):
             spread=self.spread[keep],
         )
 
+    def stretched(self, factor: Vector) -> Standardised:
+        """Return the columns times ``factor``: their coefficients have so many times the prior deviation."""
+        return self._replace(columns=self.columns.stretched(factor), scale=self.scale / factor)
+
     def problem(self, targets: Vector) -> LeastSquares:
         """Return the least-squares problem of explaining ``targets``; rows are weighted once and for all."""
         if self.weights is None:

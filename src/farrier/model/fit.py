@@ -12,7 +12,7 @@ from farrier.data.fitted import Fitted, restore
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
-from farrier.data.ties import Ties, find_near_ties, find_ties
+from farrier.data.ties import Ties, find_near_ties, find_ties, whole_ties
 from farrier.em.beginnings import Begin
 from farrier.em.loop import solve
 from farrier.em.mstep import Hyper
@@ -23,7 +23,7 @@ from farrier.em.weights import Constant, Moving, Weights
 from farrier.linalg import fitting_threads
 from farrier.model.chance import remark
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
-from farrier.priors import GlobalPrior
+from farrier.priors import GlobalPrior, Groups
 
 LINEAR_TOL = 1e-3
 """Of the Gaussian fit that other families start from."""
@@ -66,6 +66,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         aliases = None if ties is None else _aliases(ties, units.kept)
         family = result.family or spec.family
         fitted = restore(result, units, design.spread, family, aliases, spec.hyper, options.zero_threshold)
+        fitted = fitted if spec.structure is None else replace(fitted, structure=spec.structure)
         status = remark(spec, rows, fitted)  # on a selection that noise could have made
         return fitted if status is None else replace(fitted, result=result.with_status(status))
 
@@ -77,9 +78,11 @@ def _solve(
     ties = _find_ties(spec, prepared)
     while True:
         weights = _weights(spec, prepared, options.fast, ties)
-        begin = _begin(weights, spec.hyper, options, prepared.units, start, ties)
-        result = solve(weights, spec.hyper, options, begin)
+        groups = _groups_of(prepared, ties)
+        begin = _begin(weights, spec.hyper, options, prepared.units, start, ties, groups)
+        result = solve(weights, spec.hyper, options, begin, groups)
         more = find_near_ties(weights.full, result.coef) if spec.hyper.sparse else None
+        more = more if groups is None else whole_ties(more, groups.label)
         if more is None:
             break
         ties = more if ties is None else ties.then(more)
@@ -88,7 +91,14 @@ def _solve(
 
 def _find_ties(spec: ModelSpec, prepared: Prepared) -> Ties | None:
     """Return which columns are the same; a prior that does not select lets them share."""
-    return find_ties(prepared.problem) if spec.hyper.sparse else None
+    ties = find_ties(prepared.problem) if spec.hyper.sparse else None
+    return ties if prepared.groups is None else whole_ties(ties, prepared.groups.label)
+
+
+def _groups_of(prepared: Prepared, ties: Ties | None) -> Groups | None:
+    """Return the groups of the columns that are fitted."""
+    groups = prepared.groups
+    return groups if groups is None or ties is None else groups.take(ties.keep)
 
 
 def _aliases(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
@@ -154,10 +164,12 @@ def _begin(
     units: Units,
     start: str | Earlier,
     ties: Ties | None,
+    groups: Groups | None,
 ) -> Begin:
     """Return where to begin."""
     if not isinstance(start, Earlier) or not units.kept.any():
-        return _begin_named(weights, hyper, options, "paper" if isinstance(start, Earlier) else start)
+        name = "paper" if isinstance(start, Earlier) else start
+        return _begin_named(weights, hyper, options, name, groups)
     coef, std = units.from_coef(start.coef), units.from_coef(start.std)
     if ties is not None:
         coef, std = ties.fold(coef), ties.fold(ties.sign * std)
@@ -166,19 +178,21 @@ def _begin(
     return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2, start.again))
 
 
-def _begin_named(weights: Weights, hyper: Hyper, options: Options, start: str) -> Begin:
+def _begin_named(
+    weights: Weights, hyper: Hyper, options: Options, start: str, groups: Groups | None
+) -> Begin:
     """Return a start by its name; one for wide data where the family has it and the prior selects."""
     wide = weights.family.wide_start if isinstance(weights, Moving) else None
     if isinstance(weights, Moving) and wide is not None and hyper.sparse and weights.full.n_columns:
         name = wide if start == "auto" else start
         if name == "linear":
-            return _begin_linear(weights, hyper, options)
+            return _begin_linear(weights, hyper, options, groups)
         if name == "marginal":
             return weights.begin_marginal()
     return weights.begin_variance() if start == "variance" else weights.begin()
 
 
-def _begin_linear(weights: Moving, hyper: Hyper, options: Options) -> Begin:
+def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Groups | None) -> Begin:
     """Return the mode of a Gaussian fit to the targets near y; what is zero there starts from what is left.
 
     A ridge would share an effect among so many columns, where these are many, that none of them keeps enough
@@ -188,7 +202,7 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options) -> Begin:
     problem = weights.linear()
     alone = LeastSquares(problem.weighted, Targets(problem.z, weights.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
-    found = solve(Constant(alone, weights.unit), hyper, quick)
+    found = solve(Constant(alone, weights.unit), hyper, quick, groups=groups)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)
     return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))

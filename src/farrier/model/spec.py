@@ -20,9 +20,10 @@ from farrier.data.standardise import (
     standardise,
     standardise_response,
 )
+from farrier.data.structure import Structure
 from farrier.em.mstep import Hyper
 from farrier.families import Family
-from farrier.priors import GlobalPrior, LocalPrior
+from farrier.priors import GlobalPrior, Groups, LocalPrior, grouped
 
 FARTHEST = 1e100
 """No y is farther from the others than so many times their spread: its square would be out of range."""
@@ -40,6 +41,7 @@ class ModelSpec:
     fit_intercept: bool = True
     standardize: bool = True
     slab: float = math.inf
+    structure: Structure | None = None
 
     @property
     def hyper(self) -> Hyper:
@@ -60,6 +62,7 @@ class Prepared:
     response: ScaledResponse
     offset: Vector
     units: Units
+    groups: Groups | None = None
 
     @lazy
     def problem(self) -> LeastSquares:
@@ -83,7 +86,7 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     array([-1.,  1., -1.,  1.])
     """
     family, center = spec.family, spec.fit_intercept
-    design = standardise(rows.columns, rows.weights, center=center, scale=spec.standardize)
+    design = _stretched(spec, standardise(rows.columns, rows.weights, center=center, scale=spec.standardize))
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
@@ -95,7 +98,19 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
             _refuse_far(left, unit, rows.number)
     units = Units(design.kept, design.mean, design.scale, response.level, response.unit, center)
     units.refuse_extremes(rows.columns)
-    return Prepared(design, response, offset, units)
+    return Prepared(design, response, offset, units, _groups(spec, design))
+
+
+def _stretched(spec: ModelSpec, design: Standardised) -> Standardised:
+    """Return the columns with what is known of their sizes."""
+    factor = None if spec.structure is None else spec.structure.prior_scale
+    return design if factor is None else design.stretched(factor[design.kept])
+
+
+def _groups(spec: ModelSpec, design: Standardised) -> Groups | None:
+    """Return which of the columns that vary share a local scale."""
+    label = None if spec.structure is None else spec.structure.groups
+    return None if label is None else grouped(label[design.kept])
 
 
 def _refuse_far(values: Vector, unit: float, number: Any) -> None:
