@@ -80,6 +80,9 @@ class Columns(Protocol):
     def stretched(self, factor: Vector) -> Columns:
         """Return the columns times ``factor``, as columns."""
 
+    def less(self, rows: Matrix, loads: Matrix) -> Columns:
+        """Return X - C M', C of shape (n, q) and M of shape (k, q)."""
+
     def take(self, keep: Mask) -> Columns:
         """Return the columns in ``keep``."""
 

@@ -45,7 +45,13 @@ class Fitted:
     @property
     def n_fitted(self) -> int:
         """The number of columns that could be selected: those that vary, one of each tied set."""
-        return int(self.result.active.size) - sum(len(tied) for tied in self.aliases.values())
+        others = 0 if self.always is None else int(self.always.sum())
+        return int(self.result.active.size) - others - sum(len(tied) for tied in self.aliases.values())
+
+    @property
+    def always(self) -> Any:
+        """Which columns are always in; None where none is."""
+        return None if self.structure is None else self.structure.always
 
     @property
     def groups(self) -> Any:
@@ -58,7 +64,7 @@ class Fitted:
         label = self.groups
         if label is None:
             return np.ones(self.n_fitted)
-        fitted = self.scale > 0.0
+        fitted = self.scale > 0.0 if self.always is None else (self.scale > 0.0) & ~self.always
         fitted[[j for tied in self.aliases.values() for j in tied]] = False
         sizes: Vector = np.bincount(label[fitted]).astype(np.float64)
         return sizes[sizes > 0.0]

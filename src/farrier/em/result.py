@@ -59,6 +59,7 @@ def sparsify(
         intercept_variance=found.intercept_variance,
         at_information=found.at_information,
         family=state.place.family,
+        free=found.free,
     )
 
 

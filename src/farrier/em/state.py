@@ -21,11 +21,11 @@ class Place(NamedTuple):
     step was not taken, or how far the intercept went if that is more. ``n_stalls`` counts the last steps of
     which next to nothing was taken. ``creeps`` says that the steps are far shorter than what is left of the
     way, and that Newton's goes with them. ``unit`` is the spread of each column, by which its coefficient is
-    measured; None where all are 1.
+    measured; None where all are 1. ``intercept`` is a vector where more than it is not shrunk.
     """
 
     coef: Vector
-    intercept: float
+    intercept: Any
     eta: Vector
     family: Any
     fresh: bool = False

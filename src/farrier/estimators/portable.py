@@ -96,7 +96,7 @@ REGISTRY = Registry(
         Structure: record(Structure),
         **{cls: record(cls) for cls in (Deviance, Kept)},
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
-        FitResult: record(FitResult, family=Family | None),
+        FitResult: record(FitResult, without=("free",), family=Family | None),
         Fitted: record(Fitted, family=Family, hyper=Hyper | None),
         Adapted: record(
             Adapted,

@@ -98,7 +98,7 @@ def expected_by_chance(fitted: Fitted) -> float:
 def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
     """Return the status of a fit that found no more than noise would, if it is one."""
     result = fitted.result
-    selected = int(np.count_nonzero(result.coef))
+    selected = int(np.count_nonzero(_found(fitted)))
     if result.status not in (Status.CONVERGED, Status.SEPARATED) or not selected or not fitted.hyper.sparse:
         return None
     if _is_clear(spec, fitted, selected) or any(gain > 0.0 for gain in gains(spec, rows, fitted)):
@@ -113,9 +113,10 @@ def _is_clear(spec: ModelSpec, fitted: Fitted, selected: int) -> bool:
         return False
     n = result.scales.sigma2 / result.intercept_variance
     rss = result.moments.expected_rss - result.scales.sigma2 * result.moments.fit_trace
-    if selected > LARGEST_SHARE * n or not 0.0 < rss < n:  # the squares of y add up to n
+    whole = n if fitted.always is None else n - float(fitted.always.sum())  # what the squares of y add up to
+    if selected > LARGEST_SHARE * n or not 0.0 < rss < whole:
         return False
-    return n * math.log(n / rss) > _asked(n, fitted, selected, _n_groups(fitted))
+    return n * math.log(whole / rss) > _asked(n, fitted, selected, _n_groups(fitted))
 
 
 def _asked(n: float, fitted: Fitted, columns: int, groups: int) -> float:
@@ -123,9 +124,14 @@ def _asked(n: float, fitted: Fitted, columns: int, groups: int) -> float:
     return columns * math.log(max(n, 2.0)) + groups * 2.0 * math.log(max(fitted.group_sizes.size, 2))
 
 
+def _found(fitted: Fitted) -> Vector:
+    """Return the coefficients, but for those of columns that are always in."""
+    return fitted.coef if fitted.always is None else np.where(fitted.always, 0.0, fitted.coef)
+
+
 def _n_groups(fitted: Fitted) -> int:
     """Return in how many groups the selected columns are."""
-    label, chosen = fitted.groups, fitted.coef != 0.0
+    label, chosen = fitted.groups, _found(fitted) != 0.0
     return int(np.count_nonzero(chosen) if label is None else np.unique(label[chosen]).size)
 
 
@@ -159,13 +165,17 @@ def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
     if spec.family.is_location:  # in units in which no square overflows
         known = rows.y - rows.offset
         rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))
-    for number, gain in _likelihood_gains(spec, rows, fitted.family, x, ends):
+    ones = np.full((len(x), int(spec.fit_intercept)), 1.0)
+    if fitted.always is not None:
+        own = rows.columns.take(fitted.always).dense() / fitted.scale[fitted.always]
+        ones = np.column_stack([ones, own])
+    for number, gain in _likelihood_gains(ones, rows, fitted.family, x, ends):
         yield gain - _asked(total, fitted, ends[number - 1], number)
 
 
 def _ranked(fitted: Fitted, most: int) -> tuple[NDArray[np.intp], list[int]]:
     """Return the selected columns, the strongest first, and how many have been listed after each, or each group."""
-    strength, label = np.abs(fitted.coef) * fitted.scale, fitted.groups
+    strength, label = np.abs(_found(fitted)) * fitted.scale, fitted.groups
     if label is None:
         most = min(int((strength > 0.0).sum()), most)
         return np.argsort(-strength, kind="stable")[:most], list(range(1, most + 1))
@@ -178,10 +188,9 @@ def _ranked(fitted: Fitted, most: int) -> tuple[NDArray[np.intp], list[int]]:
 
 
 def _likelihood_gains(
-    spec: ModelSpec, rows: Rows, family: Family, x: Matrix, ends: list[int]
+    ones: Matrix, rows: Rows, family: Family, x: Matrix, ends: list[int]
 ) -> Iterator[tuple[int, float]]:
-    """Yield, for the first columns or groups, how many and twice their gain in log-likelihood over none."""
-    ones = np.full((len(x), int(spec.fit_intercept)), 1.0)
+    """Yield, for the first columns or groups, how many and twice their gain in log-likelihood over ``ones``."""
     if family.constant_weights:
         root = np.sqrt(rows.counts)
         basis = np.linalg.qr(np.column_stack([ones, x]) * root[:, None])[0]
