@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
@@ -99,6 +99,12 @@ class AdjustedTargets(Targets):
     def covariance(self) -> Matrix:
         """Return the covariance of the coefficients of the basis, given all others, over sigma2."""
         return np.asarray(cho_solve(self._factor, np.eye(len(self.inner))))
+
+
+    def draw(self, rng: np.random.Generator) -> Vector:
+        """Draw from N(0, that covariance)."""
+        noise = rng.standard_normal(len(self.inner))
+        return np.asarray(solve_triangular(self._factor[0], noise, lower=True, trans=1))
 
 
 class Adjusted(LeastSquares):

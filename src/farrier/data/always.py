@@ -132,3 +132,15 @@ def free_level(free: Free, intercept: float, coef: Vector, own: Vector, center: 
     """Return the coefficients of what is not shrunk: those of the columns are ``own``, those shrunk ``coef``."""
     found = np.linalg.solve(free.turn, own) + free.loads @ coef
     return np.append(intercept, found) if center else found
+
+
+def with_free(free: Free, coef: Any, flat: Any, shrunk: Mask) -> tuple[Any, Any]:
+    """Return the coefficients of all columns, and the intercept: ``flat`` is that with what is not shrunk.
+
+    Arrays may have more axes before the last.
+    """
+    q = free.turn.shape[0]
+    own = (flat[..., -q:] - coef @ free.loads.T) @ free.turn.T
+    whole = np.empty((*coef.shape[:-1], shrunk.size))
+    whole[..., shrunk], whole[..., ~shrunk] = coef, own
+    return whole, flat[..., 0] if flat.shape[-1] > q else np.zeros(flat.shape[:-1])
