@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farrier._types import Covariance, FitResult, Iteration, Moments, Scales, Vector
+from farrier.adaptive.always import Always
 from farrier.adaptive.average import Average, Judged
 from farrier.adaptive.fit import Adapted, MemberRow
 from farrier.adaptive.intervals import Corrected, FoldErrors
@@ -93,7 +94,7 @@ REGISTRY = Registry(
             for cls in (Covariance, Moments, Scales, Iteration, Hyper, Units, Average, Judged, MemberRow)
         },
         **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
-        Structure: record(Structure),
+        **{cls: record(cls) for cls in (Structure, Always)},
         **{cls: record(cls) for cls in (Deviance, Kept)},
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
         FitResult: record(FitResult, without=("free",), family=Family | None),

@@ -58,6 +58,11 @@ class Groups:
         """Return what is said of each group for each of its columns."""
         return values[..., self.label]
 
+    def most(self, values: Vector) -> Vector:
+        """Return the largest value in its group, for each column."""
+        order, starts = self._order
+        return np.asarray(self.spread(np.maximum.reduceat(values[order], starts)))
+
     def rms(self, values: Vector) -> Vector:
         """Return the root mean square over its group, for each column."""
         return np.asarray(self.spread(np.sqrt(self.totals(values * values) / self.size)))
