@@ -107,9 +107,12 @@ def jacobian(v: Any, coordinate: float) -> Any:
     return -np.log(2 / coordinate) - (1 - coordinate / 2) * np.log(v)
 
 
-def normal_term(v: Any, w: float) -> Any:
-    """-log N(beta; 0, sigma2 tau2 v) in expectation, as a function of v: 1/2 log v + w/v."""
-    return 0.5 * np.log(v) + w / v
+def normal_term(v: Any, w: float, size: int = 1) -> Any:
+    """-log N(beta; 0, sigma2 tau2 v) in expectation, as a function of v: 1/2 log v + w/v.
+
+    Of several coefficients with one v the terms add up: w is then the sum of theirs.
+    """
+    return 0.5 * size * np.log(v) + w / v
 
 
 def inverted_beta_objective(v: Any, w: float, coordinate: float, a: float, b: float) -> Any:
@@ -127,8 +130,10 @@ def inverse_gamma_objective(v: Any, w: float, coordinate: float, shape: float, s
     return normal_term(v, w) + neg_log_inverse_gamma(v, shape, scale) + jacobian(v, coordinate)
 
 
-def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: float) -> float:
-    """Argmin over v > 0 of 1/2 log v + w/v - log p(lambda**coordinate at v), by search in log v.
+def local_mode(
+    neg_log_density: Callable[[Any], Any], coordinate: float, w: float, size: int = 1
+) -> float:
+    """Argmin over v > 0 of size/2 log v + w/v - log p(lambda**coordinate at v), by search in log v.
 
     `neg_log_density` is -log of the density of lambda2. Where it is already that of the wanted coordinate,
     pass ``coordinate=2``: the Jacobian is then 1. If it takes complex numbers, the minimum found by
@@ -143,7 +148,7 @@ def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: floa
     """
 
     def objective(v: Any) -> Any:
-        return normal_term(v, w) + neg_log_density(v) + jacobian(v, coordinate)
+        return normal_term(v, w, size) + neg_log_density(v) + jacobian(v, coordinate)
 
     def at(t: float) -> float:
         with np.errstate(all="ignore"):
@@ -373,6 +378,58 @@ def em_step(
     found = conditional_moments(X, z, lambda2, sigma2)
     noise = (found.rss + sigma2 * found.fit_trace) / n
     return found.mean, found.mean**2 + np.diag(found.covariance), noise
+
+
+class GroupedFit(NamedTuple):
+    """Where EM is after some iterations, on the scale of the columns; flat coefficients first."""
+
+    flat: Vector
+    coef: Vector
+    variance: Vector
+    flat_variance: Vector
+    lambda2: Vector
+    sigma2: float
+
+
+def grouped_em(
+    X: Matrix,
+    y: Vector,
+    label: Any,
+    mode: Callable[[float, int], float],
+    iterations: int,
+    tau2: float = 1.0,
+    flat: Matrix | None = None,
+    sigma2: float | None = None,
+    flat_variance: float = np.inf,
+) -> GroupedFit:
+    """Algorithm 1 with one local scale for the columns of a label, and columns ``flat`` that are not shrunk.
+
+    ``mode`` is the argmin over v of size/2 log v + w/v - log p(v). A flat column has a prior variance in units
+    of sigma2 that is infinite, or what is given. X and y are orthogonal to ones, or there is no intercept; the
+    start is marginal least squares on what the flat columns leave.
+    """
+    n, p = X.shape
+    C = np.zeros((n, 0)) if flat is None else flat
+    q = C.shape[1]
+    M = np.eye(n) - C @ np.linalg.pinv(C)
+    coef = (X.T @ (M @ y)) / np.einsum("ij,ij->j", M @ X, M @ X)
+    second, rss, noise = coef**2, 1e10, np.nan
+    A = np.column_stack([C, X])
+    theta, covariance = np.zeros(q + p), np.zeros((q + p, q + p))
+    lambda2 = np.zeros(p)
+    for _ in range(iterations):
+        noise = rss / (n - q if _ == 0 else n) if sigma2 is None else sigma2
+        for one in np.unique(label):
+            own = label == one
+            lambda2[own] = mode(float(second[own].sum() / (2 * noise * tau2)), int(own.sum()))
+        precision = np.append(np.full(q, 1 / flat_variance), 1 / (tau2 * lambda2))
+        covariance = noise * np.linalg.inv(A.T @ A + np.diag(precision))
+        theta = covariance @ (A.T @ y) / noise
+        second = theta[q:] ** 2 + np.diag(covariance)[q:]
+        residual = y - A @ theta
+        rss = float(residual @ residual + np.trace(A.T @ A @ covariance))
+    variance = np.diag(covariance)
+    return GroupedFit(theta[:q], theta[q:], variance[q:], variance[:q], lambda2, float(noise))
 
 
 # --- weighted rows -----------------------------------------------------------------

@@ -184,6 +184,9 @@ class FitResult:
         last E-step, which may have other weights.
     family : Family or None
         The family with what it estimates beside the coefficients; None where it has no say in the loop.
+    free : array or None
+        Where the linear predictor is best known in what is not shrunk, until that is back in its place: then the
+        covariance has it behind the columns that are selected, and ``intercept`` may be a vector.
     """
 
     coef: Vector
@@ -200,6 +203,7 @@ class FitResult:
     intercept_variance: float
     at_information: bool = False
     family: Any = None
+    free: Vector | None = None
 
     def with_status(self, status: Status) -> FitResult:
         """Return the fit with another word on how it ended."""

@@ -77,6 +77,12 @@ class Columns(Protocol):
     def scaled(self, root: Vector, dtype: Any = np.float64) -> Scaled:
         """Return the columns times ``root``, in single or double precision."""
 
+    def stretched(self, factor: Vector) -> Columns:
+        """Return the columns times ``factor``, as columns."""
+
+    def less(self, rows: Matrix, loads: Matrix) -> Columns:
+        """Return X - C M', C of shape (n, q) and M of shape (k, q)."""
+
     def take(self, keep: Mask) -> Columns:
         """Return the columns in ``keep``."""
 

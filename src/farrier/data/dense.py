@@ -75,6 +75,15 @@ class Dense:
         """Return the columns times ``root``."""
         return Blocks(self._x, root, dtype)
 
+    def stretched(self, factor: Vector) -> Dense:
+        """Return the columns times ``factor``."""
+        return Dense(self._x * factor)
+
+    def less(self, rows: Matrix, loads: Matrix) -> Dense:
+        """Return X - C M'."""
+        taken = rows @ loads.T
+        return Dense(np.asfortranarray(self._x - taken.astype(self._x.dtype, copy=False)))
+
     def take(self, keep: Mask) -> Dense:
         """Return the columns in ``keep``, Fortran-ordered: contiguous to read and to write."""
         return Dense(self._x.T[keep].T)

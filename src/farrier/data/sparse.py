@@ -19,6 +19,7 @@ from scipy.sparse import csc_array
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, extreme_units, varies
+from farrier.data.less import Less
 from farrier.linalg import is_single
 
 CHUNK = 1 << 22
@@ -102,6 +103,15 @@ class Sparse:
         """Return the columns times ``root``."""
         matrix = _columns_times(self._s.astype(dtype, copy=False), root.astype(dtype))
         return ScaledSparse(matrix, (self._shift * root).astype(dtype), self._level.astype(dtype))
+
+    def stretched(self, factor: Vector) -> Sparse:
+        """Return the columns times ``factor``."""
+        return Sparse(_columns_times(self._s, factor), self._shift * factor, self._level)
+
+    def less(self, rows: Matrix, loads: Matrix) -> Less:
+        """Return X - C M', by algebra."""
+        dtype = self._s.dtype
+        return Less(self, rows.astype(dtype, copy=False), loads.astype(dtype, copy=False))
 
     def take(self, keep: Mask) -> Sparse:
         """Return the columns in ``keep``."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from farrier._types import Scales, Vector
 from farrier.data.standardise import SIGMA2_FLOOR
-from farrier.priors import GlobalPrior, LocalPrior, is_sparse
+from farrier.priors import GlobalPrior, Groups, LocalPrior, is_sparse
 
 
 class Hyper(NamedTuple):
@@ -20,8 +20,10 @@ class Hyper(NamedTuple):
     tau: GlobalPrior
     slab2: float = math.inf
 
-    def mode(self, w: Vector) -> Vector:
+    def mode(self, w: Vector, groups: Groups | None = None) -> Vector:
         """Return the local scales given W, Eq. (16)."""
+        if groups is not None:
+            return groups.mode(self.local, w, self.coordinate)
         return self.local.mode(w, self.coordinate)
 
     @property
@@ -35,13 +37,13 @@ class Hyper(NamedTuple):
         return is_sparse(self.local, self.coordinate)
 
 
-def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
+def m_step(hyper: Hyper, second_moment: Vector, sigma2: float, groups: Groups | None = None) -> Scales:
     """Return the scales that minimise Q given E[b^2] and the noise variance, Eqs. (16)-(18).
 
     tau2 and lambda2 are minimised jointly: with lambda2 at its minimum for each tau2, the derivative of Q
     in log tau2 is ``k/2 - sum_j W_j / lambda2_j + slope(tau2)``, which never falls as tau2 grows. So the
     minimum stands at the upper bound when the derivative is not positive there, at the lower bound when
-    it is not negative there, and at its one zero otherwise.
+    it is not negative there, and at its one zero otherwise. Columns in a group have one lambda2.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
     def slope(tau2: float) -> tuple[float, Vector]:
         """Return the derivative in log tau2, and the lambda2 that go with it."""
         w = half_w / tau2
-        lambda2 = hyper.mode(w)
+        lambda2 = hyper.mode(w, groups)
         if not np.logical_and.reduce(lambda2):  # W = 0: no say in tau
             w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
         else:
@@ -63,7 +65,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
         return 0.5 * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
 
     if low == high:
-        return Scales(hyper.mode(half_w / high), high, sigma2, hyper.slab2)
+        return Scales(hyper.mode(half_w / high, groups), high, sigma2, hyper.slab2)
     at_high, lambda2 = slope(high)
     if at_high <= 0.0:
         return Scales(lambda2, high, sigma2, hyper.slab2)
@@ -82,7 +84,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
 
     log_tau2 = brentq(inner, bottom, top, xtol=1e-15, rtol=8.9e-16)
     tau2 = min(max(math.exp(log_tau2), low), high)
-    return Scales(hyper.mode(half_w / tau2), tau2, sigma2, hyper.slab2)
+    return Scales(hyper.mode(half_w / tau2, groups), tau2, sigma2, hyper.slab2)
 
 
 def noise_variance(expected_rss: float, total_weight: float) -> float:

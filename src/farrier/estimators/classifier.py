@@ -51,7 +51,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     start : "auto", "linear", "marginal", "paper" or a fitted HorseshoeClassifier, default="auto"
         Where EM starts: as in `HorseshoeRegressor`, where "auto" is "linear" for classes, or at an earlier
         fit to the same classes.
-    warm_start, callback, random_state
+    warm_start, callback, random_state, groups, always, prior_scale
         As in `HorseshoeRegressor`.
 
     Attributes
@@ -121,6 +121,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.weights = weights
         self.prior = prior
@@ -140,6 +143,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeClassifier:
         """Fit the model.

@@ -17,6 +17,7 @@ from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
+from farrier.data.structure import check_structure
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
@@ -51,6 +52,9 @@ class AverageMixin(Selector):
     random_state: Any
     fit_intercept: bool
     standardize: bool
+    groups: Any
+    always: Any
+    prior_scale: Any
 
     def _names(self) -> tuple[str, ...]:
         """Return the names of the members."""
@@ -98,6 +102,7 @@ class AverageMixin(Selector):
             standardize=bool(self.standardize),
             callback=self.callback,
             n_jobs=check_jobs(self.n_jobs),
+            structure=check_structure(self.groups, self.always, self.prior_scale, rows.columns),
         )
 
 
@@ -134,6 +139,14 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         Called with a `Progress` after each member.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the folds. Without one the same data have the same folds.
+    groups : sequence of labels, or dict of lists of columns, optional
+        Columns that belong together, as in `HorseshoeRegressor`; those of rows go to `fit`. The horseshoe mode has
+        one local scale a group, the sparse answer takes groups as a whole, and so does ``inclusion_``.
+    always : list of columns, optional
+        Never shrunk and never zero, as in `HorseshoeRegressor`: they are fitted first, and the members explain what
+        they leave.
+    prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
+        As in `HorseshoeRegressor`, for every member.
 
     Attributes
     ----------
@@ -211,6 +224,9 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         n_jobs: int | None = None,
         callback: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.family = family
         self.members = members
@@ -222,6 +238,9 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
 
     def fit(
         self,

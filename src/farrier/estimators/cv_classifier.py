@@ -36,6 +36,8 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     ----------
     members, cv, selection, fit_intercept, standardize, weight_type, n_jobs, callback, random_state
         As in `HorseshoeRegressorCV`; folds have the classes in equal shares.
+    groups, always, prior_scale
+        As in `HorseshoeRegressorCV`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
 
@@ -98,6 +100,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         n_jobs: int | None = None,
         callback: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.members = members
         self.cv = cv
@@ -109,6 +114,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, groups: Any = None

@@ -7,8 +7,10 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from farrier._types import Covariance, FitResult, Iteration, Moments, Scales
+from farrier._types import Covariance, FitResult, Iteration, Moments, Scales, Vector
+from farrier.adaptive.always import Always
 from farrier.adaptive.average import Average, Judged
 from farrier.adaptive.fit import Adapted, MemberRow
 from farrier.adaptive.intervals import Corrected, FoldErrors
@@ -16,6 +18,7 @@ from farrier.adaptive.record import Record
 from farrier.adaptive.sparse import Sparser
 from farrier.data.fitted import Fitted
 from farrier.data.standardise import Units
+from farrier.data.structure import Structure
 from farrier.em.mstep import Hyper
 from farrier.estimators.intervals import Kept
 from farrier.estimators.labels import Label, Labels
@@ -91,9 +94,10 @@ REGISTRY = Registry(
             for cls in (Covariance, Moments, Scales, Iteration, Hyper, Units, Average, Judged, MemberRow)
         },
         **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
+        **{cls: record(cls) for cls in (Structure, Always)},
         **{cls: record(cls) for cls in (Deviance, Kept)},
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
-        FitResult: record(FitResult, family=Family | None),
+        FitResult: record(FitResult, without=("free",), family=Family | None),
         Fitted: record(Fitted, family=Family, hyper=Hyper | None),
         Adapted: record(
             Adapted,
@@ -120,6 +124,9 @@ PARAMETERS: dict[str, Any] = {
     "fit_intercept": bool,
     "standardize": bool,
     "weight_type": str,
+    "groups": NDArray[np.int64] | None,
+    "always": tuple[int, ...] | None,
+    "prior_scale": Vector | None,
     "class_weight": str | dict[Label, float] | None,
     "tol": float,
     "max_iter": int,

@@ -13,6 +13,7 @@ from farrier._types import Callback, Iteration, Mask, Status, Vector
 from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
+from farrier.data.structure import check_structure
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
@@ -95,6 +96,16 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         Called with each `Iteration`; returning False stops the fit.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the draws when ``expectation="stochastic"``.
+    groups : sequence of labels, or dict of lists of columns, optional
+        Columns that belong together, such as those of one factor: each group has one local scale, and is in or
+        out as a whole. A label for each column, or the columns of each group by name or number; None: each
+        column is its own.
+    always : list of columns, optional
+        Names or numbers of columns that are never shrunk and never zero: they are projected out, as the
+        intercept is.
+    prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
+        Positive numbers that multiply the prior standard deviations: above 1 where an effect is likely, below
+        where it is not. 1 where nothing is said.
 
     Attributes
     ----------
@@ -178,6 +189,9 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.family = family
         self.prior = prior
@@ -197,6 +211,9 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
@@ -253,6 +270,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             self.fit_intercept,
             self.standardize,
             check_slab(self.slab),
+            check_structure(self.groups, self.always, self.prior_scale, columns),
         )
         fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
         remember_columns(self, X, p)

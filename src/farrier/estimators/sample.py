@@ -13,6 +13,7 @@ from farrier._checks import check_number
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
 from farrier.data.shapes import read_array
+from farrier.data.structure import check_structure
 from farrier.data.validation import check_labels, check_x, check_y
 from farrier.estimators.ending import remark_weights, warn_unfinished_mode, weigh
 from farrier.estimators.settings import check_slab
@@ -43,6 +44,9 @@ def sample_posterior(
     fit_intercept: bool = True,
     standardize: bool = True,
     slab: float | None = None,
+    groups: Any = None,
+    always: Any = None,
+    prior_scale: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
@@ -85,8 +89,8 @@ def sample_posterior(
     sigma2 : "estimate" or float
         The noise variance, if it is known.
     fit_intercept, standardize : bool
-    slab : float, optional
-        As in `HorseshoeRegressor`.
+    slab, groups, always, prior_scale : optional
+        As in `HorseshoeRegressor`; the columns that are always in have a flat prior.
     sample_weight, offset, exposure : array-like of shape (n,), optional
         As in ``HorseshoeRegressor.fit``.
     weight_type : {"count", "precision"}, default="count"
@@ -139,6 +143,7 @@ def sample_posterior(
         fit_intercept=fit_intercept,
         standardize=standardize,
         slab=check_slab(slab),
+        structure=check_structure(groups, always, prior_scale, columns),
     )
     mode = remark_weights(fit(spec, rows), rows)
     warn_unfinished_mode(mode.result.status)

@@ -19,6 +19,8 @@ KINDS = {
 """The estimators that can be saved, and where they live."""
 NOT_KEPT = ("callback", "cv", "random_state")
 """Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
+STRUCTURE = ("groups", "always", "prior_scale")
+"""Parameters saved by the numbers of the columns, however they were given."""
 
 
 class Saved:
@@ -168,9 +170,16 @@ def _encoded_parameters(model: Any) -> dict[str, Any]:
 
     found = {}
     for name, value in model.get_params(deep=False).items():
-        value = _plainer(name, value)
+        value = _known(model, name) if name in STRUCTURE else _plainer(name, value)
         found[name] = REGISTRY.encode(value, PARAMETERS[name], name)
     return found
+
+
+def _known(model: Any, name: str) -> Any:
+    """Return what was known of the columns as it is saved."""
+    structure = getattr(model, "estimators_", [model])[0]._fitted.structure
+    value = None if structure is None else getattr(structure, name)
+    return tuple(np.flatnonzero(value).tolist()) if name == "always" and value is not None else value
 
 
 def _plainer(name: str, value: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from farrier._checks import check_jobs, check_number, check_random_state
 from farrier._types import Matrix
+from farrier.data.always import free_level, with_free
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
@@ -48,8 +49,12 @@ def draw(
     spec: dict[str, Any],
     names: Any = None,
     classes: Any = None,
+    whole: Units | None = None,
 ) -> Posterior:
-    """Run the chains; ``spec`` is what decides the draws beside the data, by name."""
+    """Run the chains; ``spec`` is what decides the draws beside the data, by name.
+
+    ``whole`` are the units of all columns where some are not shrunk, ``units`` those of the others.
+    """
     need, room = (
         plan.bytes(units.kept.size, len(estimated(model.prior))),
         check_number("max_memory", extras.max_memory),
@@ -61,11 +66,11 @@ def draw(
         )
     file = _checkpoint(rows, plan, extras, spec)
     before = file.load() if file is not None else None
-    state, drawn = before if before is not None else (_start(model, mode, plan.n_chains, extras), None)
+    state, drawn = before if before is not None else (_start(model, mode, plan.n_chains, extras, units, whole), None)
     run = Run(
         model,
         plan,
-        lambda piece: _in_units(piece, units),
+        lambda piece: _in_units(piece, model, units, whole),
         check_jobs(extras.n_jobs),
         _reporter(extras.progress, need),
         file.save if file is not None else None,
@@ -102,26 +107,32 @@ def _text(value: Any) -> str:
     return f"{type(value).__qualname__}({vars(value)})" if " object at 0x" in text else text
 
 
-def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
+def _start(
+    model: Model, mode: Fitted, n_chains: int, extras: Extras, units: Units, whole: Units | None
+) -> State:
     """Return starts around the mode, farther apart than the posterior is wide."""
     seeds = np.random.SeedSequence(_entropy(extras.random_state)).spawn(n_chains)
     rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
     result, size = mode.result, float(model.counts.sum())
-    k = model.columns.shape[1]
+    k, groups = model.columns.shape[1], model.groups
     low, high = model.tau.bounds
+    start, flat, level = _at_mode(model, mode, units, whole)
+    scales = result.scales.lambda2 if whole is None else result.scales.lambda2[units.kept[whole.kept]]
     normal = np.array([r.standard_normal(2 * k + 2) for r in rng])
-    lambda2 = np.maximum(result.scales.lambda2, 1.0 / size) * np.exp(normal[:, :k])
-    coef = result.coef + normal[:, k : 2 * k] / np.sqrt(size * k)
+    lambda2 = np.maximum(scales, 1.0 / size) * np.exp(normal[:, :k])
+    if groups is not None:
+        lambda2 = lambda2[:, np.unique(groups.label, return_index=True)[1]]
+    coef = start + normal[:, k : 2 * k] / np.sqrt(size * k)
     tau2 = np.clip(np.exp(2.0 * normal[:, -1]) / size, low, high)
     sigma2 = np.maximum(result.scales.sigma2, 1e-8) * np.exp(0.5 * normal[:, -2])
     if model.sigma2 is not None:
         sigma2 = np.full(n_chains, model.sigma2)
     family = mode.family
     nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
-    eta = model.columns.matvec(result.coef) + result.intercept + model.offset
+    eta = model.columns.matvec(start) + level + model.offset
     return State(
         coef=coef,
-        intercept=np.full(n_chains, result.intercept),
+        intercept=np.full((n_chains, *np.shape(flat)), flat),
         lambda2=lambda2,
         tau2=tau2,
         sigma2=sigma2,
@@ -134,6 +145,17 @@ def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
         shapes=_start_shapes(model, rng),
         source=Streams(rng),
     )
+
+
+def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
+    """Return the coefficients at the mode, what is not shrunk, and that as a part of each linear predictor."""
+    result = mode.result
+    if model.free is None or whole is None:
+        return result.coef, result.intercept, result.intercept
+    shrunk = units.kept[whole.kept]
+    coef, own = result.coef[shrunk], result.coef[~shrunk]
+    flat = free_level(model.free, result.intercept, coef, own, model.center)
+    return coef, flat, model.free.with_ones(model.center) @ flat
 
 
 def _start_shapes(model: Model, rng: list[np.random.Generator]) -> Matrix:
@@ -151,8 +173,20 @@ def _entropy(random_state: Any) -> int | None:
     return None if random_state is None else int(random_state)
 
 
-def _in_units(piece: Draws, units: Units) -> Draws:
+def _in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
     """Return draws in the user's units, with zeros for the constant columns."""
+    out = piece = dict(piece)
+    if "lambda2" in piece and model.groups is not None:
+        piece["lambda2"] = model.groups.spread(piece["lambda2"])
+    if model.free is not None and whole is not None:
+        shrunk = units.kept[whole.kept]
+        coef, intercept = with_free(model.free, piece["coef"], piece["intercept"], shrunk)
+        piece |= {"coef": coef, "intercept": intercept}
+        if "lambda2" in piece:
+            every = np.full(coef.shape, np.inf)
+            every[..., shrunk] = piece["lambda2"]
+            piece["lambda2"] = every
+        units = whole
     out = dict(piece)
     out["coef"] = units.coef(piece["coef"])
     out["intercept"] = units.intercept(piece["intercept"], piece["coef"])
@@ -187,6 +221,8 @@ def _posterior(
     counted = -(-after // SHRINKAGE_EVERY)
     shrinkage = np.ones(units.kept.size)
     shrinkage[units.kept] = state.shrinkage.mean(axis=0) / counted
+    if mode.always is not None:
+        shrinkage[mode.always] = 0.0
     shapes = dict(zip(estimated(model.prior), np.moveaxis(draws.get("shapes", NO_SHAPES), 2, 0), strict=True))
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from farrier._types import Vector
 from farrier.conditional.base import Drawable, Kernel
-from farrier.data.problem import LeastSquares, Targets
+from farrier.data.adjusted import Adjusted
+from farrier.data.problem import LeastSquares
 from farrier.families import Augmented
 from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, SlabKernel, State
 from farrier.variates import slice_step
@@ -58,7 +59,7 @@ class Metropolis(Gibbs):
         """Propose, accept or not, and tune while that is allowed."""
         self._move_reference(state, chain)
         problem = self.problem(state, chain, rng)
-        scaled = self.kernel(problem, state.lambda2[chain])
+        scaled = self.kernel(problem, self.each(state.lambda2[chain]))
         here = self._at(problem, np.append(state.coef[chain], state.intercept[chain]))
         if self.collapse:
             here = self._jump(scaled, problem, here, state, chain, rng)
@@ -71,7 +72,7 @@ class Metropolis(Gibbs):
             there = self._at(problem, center + step)
             if -rng.standard_exponential() < there.worth - here.worth:
                 here, accepted = there, accepted + 1
-        state.coef[chain], state.intercept[chain] = here.point[:-1], here.point[-1]
+        state.coef[chain], state.intercept[chain] = self._apart(here.point)
         self._interweave(state, chain, here.eta, rng)
         self.move_shapes(problem, state, chain, rng)
         self._tune(state, chain, accepted / PROPOSALS)
@@ -85,8 +86,7 @@ class Metropolis(Gibbs):
             return known[1]
         model = self.model
         weights, targets = model.family.working(model.y, reference, 1.0)
-        rows = Targets(targets - model.offset, float(model.y.size), model.counts * weights, model.center)
-        problem = LeastSquares(model.columns, rows)
+        problem = self.working(targets, model.counts * weights)
         self._problems[chain] = (reference.copy(), problem)
         return problem
 
@@ -110,18 +110,29 @@ class Metropolis(Gibbs):
 
     def _fresh(self, problem: LeastSquares, given: Drawable, rng: np.random.Generator) -> Vector:
         """Draw the coefficients and the intercept from the Gaussian."""
-        information = problem.targets.information
-        noise = rng.standard_normal() / math.sqrt(information) if self.model.center else 0.0
+        noise: Any = 0.0
+        if isinstance(problem, Adjusted):
+            noise = problem.targets.draw(rng)
+        elif self.model.center:
+            noise = rng.standard_normal() / math.sqrt(problem.targets.information)
         return self._with_intercept(problem, given.draw(1.0, rng), noise)
 
     def _at(self, problem: LeastSquares, point: Vector) -> Place:
         """Look at some coefficients, with the intercept behind them."""
-        eta = self.model.columns.matvec(point[:-1]) + (self.model.offset + point[-1])
+        coef, flat = self._apart(point)
+        level = flat if self.basis is None else self.basis @ flat
+        eta = self.model.columns.matvec(coef) + (self.model.offset + level)
         return Place(point, eta, self._worth(problem, eta))
 
-    def _with_intercept(self, problem: LeastSquares, coef: Vector, noise: float) -> Vector:
-        """Return the coefficients with the intercept behind them."""
-        return np.append(coef, problem.intercept(coef) + noise if self.model.center else 0.0)
+    def _apart(self, point: Vector) -> tuple[Vector, Any]:
+        """Return the coefficients, and what is not shrunk."""
+        k = self.n_columns
+        return point[:k], point[-1] if self.basis is None else point[k:]
+
+    def _with_intercept(self, problem: LeastSquares, coef: Vector, noise: Any) -> Vector:
+        """Return the coefficients with the intercept, and all else that is not shrunk, behind them."""
+        flat = self.model.center or self.basis is not None
+        return np.append(coef, problem.intercept(coef) + noise if flat else 0.0)
 
     def _worth(self, problem: LeastSquares, eta: Vector) -> float:
         """Return the log of the likelihood over the Gaussian that stands for it."""
@@ -137,7 +148,7 @@ class Metropolis(Gibbs):
         if self.model.tau_is_known:
             return
         model, (low, high) = self.model, self.log_bounds
-        level = model.offset + state.intercept[chain]
+        level = model.offset + self.level(state, chain)
         fit = eta - level
         here = 0.5 * math.log(state.tau2[chain])
         pull = 0.5 * float(state.coef[chain] @ state.coef[chain]) / model.slab2  # of the slab
@@ -158,18 +169,18 @@ class Metropolis(Gibbs):
         """Draw what the prior leaves to be estimated given b / (tau lambda): the coefficients move along."""
         if self.shapes is None:
             return
-        model, level = self.model, self.model.offset + state.intercept[chain]
-        standard = state.coef[chain] / np.sqrt(state.tau2[chain] * state.lambda2[chain])
+        model, level = self.model, self.model.offset + self.level(state, chain)
+        standard = state.coef[chain] / np.sqrt(state.tau2[chain] * self.each(state.lambda2[chain]))
 
         def log_likelihood(lambda2: Vector, tau2: float) -> float:
-            coef = standard * np.sqrt(tau2 * lambda2)
+            coef = standard * np.sqrt(tau2 * self.each(lambda2))
             eta = level + model.columns.matvec(coef)
             loss = float(model.counts @ model.family.neg_log_likelihood(model.y, eta, 1.0))
             loss += 0.5 * float(coef @ coef) / model.slab2
             return -loss if math.isfinite(loss) else -math.inf
 
         self.shapes.move(state, chain, log_likelihood, rng)
-        state.coef[chain] = standard * np.sqrt(state.tau2[chain] * state.lambda2[chain])
+        state.coef[chain] = standard * np.sqrt(state.tau2[chain] * self.each(state.lambda2[chain]))
 
     def _tune(self, state: State, chain: int, rate: float) -> None:
         """Lengthen the proposals if too many are accepted, and shorten them if too few are."""
