@@ -71,6 +71,11 @@ class Targets:
         """Z'z."""
         return float(self.z @ self.z)
 
+    def misfit(self, fit: Vector) -> float:
+        """Return the weighted sum of squares of the targets around a linear predictor."""
+        gap = self.values - fit
+        return float((gap if self.weights is None else self.weights * gap) @ gap)
+
 
 class LeastSquares:
     """The columns against the targets, both times sqrt(weight) and centred by weight; weights are 1 if None.
@@ -200,12 +205,16 @@ class LeastSquares:
 
     def take(self, keep: Mask) -> LeastSquares:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""
-        part, known = LeastSquares(self.columns.take(keep), self.targets), self.__dict__
+        part, known = self.on(self.columns.take(keep)), self.__dict__
         names = ("x_mean", "xz", "squares", "diagonal")
         part.__dict__.update({name: known[name][keep] for name in names if name in known})
         if "gram" in known:
             part.__dict__["gram"] = self.gram[np.ix_(keep, keep)]
         return part
+
+    def on(self, columns: Columns) -> LeastSquares:
+        """Return the problem of explaining the same targets by other columns."""
+        return type(self)(columns, self.targets)
 
     def weigh(self, outer: Any) -> Any:
         """Return X D X' of the weighted, centred columns from that of the raw ones: lower triangles both.

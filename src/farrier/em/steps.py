@@ -6,6 +6,7 @@ import numpy as np
 
 from farrier._types import Scales, Vector
 from farrier.conditional.base import condition
+from farrier.data.coupled import working_problem
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.anderson import Anderson
@@ -60,7 +61,7 @@ class Steps:
     ) -> None:
         self._y, self._offset, self._center = y, offset, center
         self._sample = np.ones_like(y) if design.weights is None else design.weights
-        self.family, self.total_weight, self.patient = family, design.total_weight, patient
+        self.family, self.total_weight, self.patient = family, family.total(y, self._sample), patient
         self._design, self.unit = design, design.unit
         self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
 
@@ -75,18 +76,8 @@ class Steps:
         return Place(none, level, self._offset + level, self.family, unit=self.unit)
 
     def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
-        family = place.family
-        weights, targets = family.working(self._y, place.eta, sigma2)
-        return LeastSquares(
-            problem.columns,
-            Targets(
-                targets - self._offset,
-                self.total_weight,
-                self._sample * weights,
-                self._center,
-                careful=family.has_dispersion,
-            ),
-        )
+        known = (self._offset, self._sample, self.total_weight, self._center)
+        return working_problem(problem.columns, place.family, self._y, place.eta, known, sigma2)
 
     def _move(self, problem: LeastSquares, place: Place, coef: Vector) -> Place:
         return place._replace(coef=coef, eta=self._predictor(problem, coef, place.intercept))

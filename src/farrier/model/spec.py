@@ -83,7 +83,8 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     array([-1.,  1., -1.,  1.])
     """
     family, center = spec.family, spec.fit_intercept
-    design = standardise(rows.columns, rows.weights, center=center, scale=spec.standardize)
+    centred = center or not family.has_intercept
+    design = standardise(rows.columns, rows.weights, center=centred, scale=spec.standardize)
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)

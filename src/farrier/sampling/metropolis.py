@@ -9,7 +9,8 @@ import numpy as np
 
 from farrier._types import Vector
 from farrier.conditional.base import Drawable, Kernel
-from farrier.data.problem import LeastSquares, Targets
+from farrier.data.coupled import working_problem
+from farrier.data.problem import LeastSquares
 from farrier.families import Augmented
 from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, SlabKernel, State
 from farrier.variates import slice_step
@@ -84,9 +85,8 @@ class Metropolis(Gibbs):
         if known is not None and np.array_equal(known[0], reference):
             return known[1]
         model = self.model
-        weights, targets = model.family.working(model.y, reference, 1.0)
-        rows = Targets(targets - model.offset, float(model.y.size), model.counts * weights, model.center)
-        problem = LeastSquares(model.columns, rows)
+        known = (model.offset, model.counts, float(model.y.size), model.center)
+        problem = working_problem(model.columns, model.family, model.y, reference, known)
         self._problems[chain] = (reference.copy(), problem)
         return problem
 
@@ -127,9 +127,7 @@ class Metropolis(Gibbs):
         """Return the log of the likelihood over the Gaussian that stands for it."""
         model = self.model
         fit = -float(model.counts @ model.family.neg_log_likelihood(model.y, eta, 1.0))
-        gap = problem.targets.values + model.offset - eta
-        assert problem.targets.weights is not None
-        worth = fit + 0.5 * float(problem.targets.weights @ (gap * gap))
+        worth = fit + 0.5 * problem.targets.misfit(eta - model.offset)
         return worth if math.isfinite(worth) else -math.inf
 
     def _interweave(self, state: State, chain: int, eta: Vector, rng: np.random.Generator) -> None:
