@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farrier._types import Matrix, Vector
 from farrier.families.cox import Coupling, Cox
@@ -21,7 +22,7 @@ class Baseline:
 
     times: Vector
     hazard: Vector
-    ends: Any
+    ends: NDArray[np.int64]
     level: Vector
     n_events: float
 
@@ -57,7 +58,7 @@ def baseline(family: Cox, y: Vector, eta: Vector) -> Baseline:
         rise[np.searchsorted(grid, sets.time[here])] = jumps[here]
         times.append(grid)
         hazard.append(np.cumsum(rise))
-    ends = np.cumsum([grid.size for grid in times])
+    ends = np.cumsum([grid.size for grid in times], dtype=np.int64)
     total = float(sets.dead.sum())
     return Baseline(np.concatenate(times), np.concatenate(hazard), ends, level, total)
 

@@ -174,8 +174,16 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         ConvergenceWarning
             If ``max_iter`` was reached.
         """
+        self._fit(X, y, sample_weight, offset, entry, strata)
+        warn_unfinished(self.status_)
+        return self
+
+    def _fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, entry: Any = None, strata: Any = None
+    ) -> HorseshoeSurvival:
+        """Fit without a warning, for those who fit several."""
         columns = check_x(X)
-        n, p = columns.shape
+        p = columns.shape[1]
         rows, family, labels = self._rows(columns, y, sample_weight, offset, entry, strata)
         refuse_no_events(family.seen, labels)
         check_choice("expectation", self.expectation, EXPECTATIONS)
@@ -196,7 +204,6 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset
         self._keep_baseline(baseline(family, rows.y, eta), labels)
         self._training = Training(rows._replace(y=rows.y.copy()), spec)
-        warn_unfinished(self.status_)
         return self
 
     def predict(  # type: ignore[override]

@@ -134,6 +134,11 @@ class Family:
         return self
 
     @property
+    def ratio(self) -> str | None:
+        """What exp of a coefficient is; None where it is nothing that has a name."""
+        return "odds_ratio" if self.is_binary else "rate_ratio" if self.log_link else None
+
+    @property
     def nuisance(self) -> str | None:
         """The attribute that holds what is estimated beside the coefficients and sigma2, if anything is."""
         return None

@@ -116,6 +116,11 @@ class Cox(Family):
                 "it is the logarithm of a known hazard ratio"
             )
 
+    @property
+    def ratio(self) -> str:
+        """That of two hazards."""
+        return "hazard_ratio"
+
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Say so if every event hits who has the highest risk."""
         sets = self.risk_sets(y)
