@@ -36,9 +36,12 @@ def check_lifetimes(
     """
     time, event = _time_and_event(y, n_rows)
     _refuse(time < 0.0, lambda row: f"the time in row {row} is {time[row]:g}: times must not be negative")
+    sample = np.ones(n_rows) if weights is None else weights
     labels, stratum = None, np.zeros(n_rows, dtype=np.intp)
     if strata is not None:
-        labels, stratum = np.unique(_named("strata", check_labels, strata, n_rows), return_inverse=True)
+        given = _named("strata", check_labels, strata, n_rows)
+        labels = np.unique(given[sample > 0.0])  # the others do not count
+        stratum = np.minimum(np.searchsorted(labels, given), labels.size - 1)
     entered = np.full(n_rows, -np.inf)
     if entry is not None:
         entered = _named("entry", check_y, entry, n_rows)
@@ -49,7 +52,6 @@ def check_lifetimes(
                 "its time, or it was never at risk"
             ),
         )
-    sample = np.ones(n_rows) if weights is None else weights
     return Lifetimes(time, event, entered, stratum, sample, counted), labels
 
 
@@ -70,9 +72,8 @@ def refuse_no_events(seen: Lifetimes, labels: Any) -> None:
     if labels is None:
         return
     events = np.bincount(seen.stratum[seen.event & counted], minlength=len(labels))
-    without = (events == 0) & (np.bincount(seen.stratum[counted], minlength=len(labels)) > 0)
-    if without.any():
-        label = labels.tolist()[int(np.argmax(without))]
+    if not events.all():
+        label = labels.tolist()[int(np.argmin(events))]
         raise ValueError(
             f"strata: {label!r} has no event, so it tells nothing and has no baseline hazard: leave out its "
             "rows, or join it with another stratum"

@@ -126,7 +126,7 @@ def _step(size: float) -> tuple[Vector, Vector]:
     beside = 0.5 * k * np.sqrt((1.0 - (k / size) ** 2) / (4.0 * k * k - 1.0))
     middle = np.full(MOST_STEPS, 0.5 * (1.0 - 1.0 / size))
     nodes, vectors = np.linalg.eigh(np.diag(middle) + np.diag(beside, 1) + np.diag(beside, -1))
-    return nodes, size * vectors[0] ** 2
+    return np.maximum(nodes, 0.0), size * vectors[0] ** 2
 
 
 def _tree(first: Any, after: Any, size: int) -> tuple[Any, Any]:
