@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice, check_number
+from farrier._checks import check_choice, check_level, check_number
 from farrier._types import Callback, Matrix, Vector
+from farrier.data.dense import Dense
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_x
@@ -377,8 +377,13 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         -------
         array of shape (m, 2)
         """
-        check_is_fitted(self)
-        return super().predict_interval(X, level, offset, method, **options)
+        level, matrix = check_level(level), check_new(self, X)
+        if not self._by_posterior(method, options):
+            return super().predict_interval(X, level, offset, "mode")
+        center = self._fitted.center
+        known = check_known(offset, None, matrix.shape[0], self.family_) + float(center @ self.coef_)
+        away = Dense(matrix.dense() - center)
+        return self._interval_draws(options).predict_interval(away, level, offset=known)
 
     def linear_predictor(self, X: Any, offset: Any = None) -> Vector:  # type: ignore[override]
         """Return the linear predictor: the same as `predict`.

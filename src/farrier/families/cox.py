@@ -93,6 +93,17 @@ class Cox(Family):
         out[sets.rows] = (together / sets.dead)[sets.group] - eta[sets.rows]
         return out
 
+    def variance(self, eta: Vector, sigma2: float) -> Vector:
+        """Return 0: a risk is no response, and has no noise."""
+        return np.zeros_like(eta)
+
+    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
+        """Refuse: of times only the order is known."""
+        raise ValueError(
+            "Cox's partial likelihood says who has the next event, not when: there is no y to draw; use "
+            "predict_survival_function"
+        )
+
     def saturated(self, y: Vector) -> Vector:
         """Return what each event costs if nobody else is at risk to speak of."""
         sets = self.risk_sets(y)
