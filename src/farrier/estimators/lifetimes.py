@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -149,10 +150,7 @@ def _named(name: str, check: Any, value: Any, n_rows: int) -> Any:
     try:
         return check(value, n_rows)
     except (TypeError, ValueError) as error:
-        told = str(error)
-        for before, after in (("Input y", f"Input {name}"), ("target y", f"argument {name}"), ("y ", f"{name} ")):
-            told = told.replace(before, after)
-        raise type(error)(told) from None
+        raise type(error)(re.sub(r"\by\b", name, str(error))) from None
 
 
 def _refuse(wrong: Any, told: Any) -> None:

@@ -188,11 +188,12 @@ class Coupling:
 
     @lazy
     def information(self) -> float:
-        """The trace of H: near the number of events, if many are at risk at each."""
+        """The trace of H: near the number of events, if many are at risk at each; never quite nothing."""
         sets, square = self._sets, self._v**2
         risk, dead = sets.at_risk(square), sets.of_events(square)
         pooled = self._root**2 * (risk + (self._gone**2 - 2.0 * self._gone) * dead)
-        return float(self.diagonal.sum() - pooled.sum() - self._apart**2 @ dead[self._tied])
+        left = float(self.diagonal.sum() - pooled.sum() - self._apart**2 @ dead[self._tied])
+        return max(left, WEIGHT_FLOOR)
 
     @lazy
     def most(self) -> float:
