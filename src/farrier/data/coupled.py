@@ -60,6 +60,8 @@ class CoupledTargets(Targets):
         root, order, rank = self.coupling.factor
         out = np.zeros(self.values.size)
         seen = order[:rank]
+        if rank == 0:  # nobody is at risk beside those who have their event
+            return out
         out[:rank] = lapack.dtrtrs(root[:rank, seen], self.pull[seen], trans=1)[0]
         return out
 

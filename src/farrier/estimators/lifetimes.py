@@ -40,7 +40,7 @@ def check_lifetimes(
     sample = np.ones(n_rows) if weights is None else weights
     labels, stratum = None, np.zeros(n_rows, dtype=np.intp)
     if strata is not None:
-        given = _named("strata", check_labels, strata, n_rows)
+        given = _check_labels(strata, n_rows)
         labels = np.unique(given[sample > 0.0])  # the others do not count
         stratum = np.minimum(np.searchsorted(labels, given), labels.size - 1)
     entered = np.full(n_rows, -np.inf)
@@ -95,7 +95,7 @@ def check_strata(strata: Any, known: Any, n_rows: int) -> Any:
         return np.zeros(n_rows, dtype=np.intp)
     if strata is None:
         raise ValueError("strata: the model was fitted with strata, so say which stratum each row is in")
-    given, places = _named("strata", check_labels, strata, n_rows).tolist(), known.tolist()
+    given, places = _check_labels(strata, n_rows).tolist(), known.tolist()
     number = {label: place for place, label in enumerate(places)}
     row = next((row for row, label in enumerate(given) if label not in number), None)
     if row is not None:
@@ -143,6 +143,13 @@ def _events(event: Any, n_rows: int) -> Mask:
         wrong = (values != 0.0) & (values != 1.0)
         _refuse(wrong, lambda row: f"the event in row {row} of y is {values[row]:g}: {TRUE_OR_FALSE}")
     return np.asarray(values, dtype=np.bool_)
+
+
+def _check_labels(strata: Any, n_rows: int) -> Any:
+    shape = np.shape(strata)
+    if len(shape) != 1:
+        raise ValueError(f"strata has shape {shape}: give a 1d array, one label for each row")
+    return _named("strata", check_labels, strata, n_rows)
 
 
 def _named(name: str, check: Any, value: Any, n_rows: int) -> Any:

@@ -235,5 +235,7 @@ def _hazards(sets: RiskSets, eta: Vector) -> Vector:
 
 def _left(sets: RiskSets, v: Vector) -> Vector:
     """Return the sum of v over who is at risk in each step."""
-    group = sets.step_group
-    return np.asarray(sets.at_risk(v)[group] - sets.share * sets.of_events(v)[group])
+    left = sets.at_risk(v)[sets.step_group]
+    if sets.share.any():
+        left -= sets.share * sets.of_events(v)[sets.step_group]
+    return np.asarray(left)

@@ -83,6 +83,8 @@ class RiskSets:
 
     def of_events(self, values: Any) -> Any:
         """Return the sum over the rows that have their event at each time."""
+        if values.ndim == 1:
+            return np.bincount(self.group, values[self.rows], self.size)
         return self._events @ values
 
     def largest(self, values: Vector) -> Vector:

@@ -154,7 +154,8 @@ def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
     if spec.family.is_location:  # in units in which no square overflows
         known = rows.y - rows.offset
         rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))
-    for size, gain in _likelihood_gains(spec, rows, fitted.family, x):
+    family = spec.family if fitted.family == spec.family else fitted.family  # the former knows its rows
+    for size, gain in _likelihood_gains(spec, rows, family, x):
         yield gain - size * each
 
 
