@@ -6,7 +6,13 @@ import numpy as np
 from scipy import sparse
 
 import oracles
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from farrier import (
+    HorseshoeClassifier,
+    HorseshoeClassifierCV,
+    HorseshoeRegressor,
+    HorseshoeRegressorCV,
+    HorseshoeSurvival,
+)
 from farrier.conditional.dual import Dual, DualKernel
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import PrimalKernel
@@ -136,4 +142,7 @@ ESTIMATORS = [
     HorseshoeRegressorCV(family="poisson", cv=5),
     HorseshoeRegressorCV(family="student_t", cv=5, selection="paired"),
     HorseshoeClassifierCV(cv=3),
+    HorseshoeSurvival(),
+    HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),
+    HorseshoeSurvival(prior="lasso", expectation="approximate", warm_start=True),
 ]

@@ -28,6 +28,7 @@ from farrier import (
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
+    HorseshoeSurvival,
     load_model,
 )
 from farrier.estimators.saving import save_model
@@ -35,6 +36,7 @@ from farrier.families import NegativeBinomial, Poisson, StudentT
 from farrier.paper.coverage import RESPONSES, SIZES
 from farrier.priors import Horseshoe, Slab
 from registry import FAMILIES, GLOBAL_PRIORS, LOCAL_PRIORS
+from survival_data import survival
 
 NAMES = ["age", 'with "quotes" and \\', "größe <b>", "日本"]
 LABELS: dict[str, Any] = {
@@ -86,6 +88,11 @@ def weighted(estimator: Any, family: str) -> tuple[Any, Any, Any]:
     return fit(estimator, X, y, sample_weight=np.arange(n) % 3, offset=np.linspace(-0.1, 0.1, n))
 
 
+def lived(estimator: Any, **options: Any) -> tuple[Any, Any, Any]:
+    data = survival()
+    return fit(estimator, pd.DataFrame(data.X, columns=NAMES), data.y, **options)
+
+
 Case = Callable[[], tuple[Any, Any, Any]]
 MODES: dict[str, Case] = {
     **{f"{family}": lambda f=family: fit(HorseshoeRegressor(f), *frame(f)) for family in FAMILIES},
@@ -127,6 +134,9 @@ MODES: dict[str, Case] = {
     "objects of bool": lambda: fit(HorseshoeClassifier(), *classes(np.array([False, True], dtype=object))),
     "class weights": lambda: fit(HorseshoeClassifier(class_weight={"a": 2, "b": 1.5}), *classes(["a", "b"])),
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
+    "survival": lambda: lived(HorseshoeSurvival()),
+    "survival strata": lambda: lived(HorseshoeSurvival(ties="breslow"), strata=survival().strata),
+    "survival nothing": lambda: fit(HorseshoeSurvival(), np.ones((6, 2)), np.arange(6.0)),
 }
 AVERAGES: dict[str, Case] = {
     **{f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f)) for family in FAMILIES},

@@ -126,7 +126,10 @@ class Status(Enum):
         "converged, but the fit separates the classes perfectly: the likelihood alone has no maximum, "
         "and the prior decides how large the coefficients are"
     )
-
+    MONOTONE = (
+        "converged, but every event hits whoever has the highest risk: the partial likelihood alone has no "
+        "maximum, and the prior decides how large the coefficients are"
+    )
     NO_NOISE = (
         "converged, but the noise variance ran towards zero and the fit goes through every row: either y has "
         "no noise, or the prior shrinks too little for so many columns; give sigma2, fix a smaller tau, or "

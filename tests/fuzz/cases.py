@@ -63,6 +63,7 @@ class Case:
     weights: str = "none"
     offset: str = "none"
     classes: int = 2
+    lives: str = "plain"
     options: dict[str, Any] = field(default_factory=dict)
     ask: str = "predict"
     change: str = "none"
@@ -75,6 +76,11 @@ class Case:
         return self.call.startswith("classifier")
 
     @property
+    def is_survival(self) -> bool:
+        """Whether y is times and events; ``lives`` says what else is known of them."""
+        return self.call == "survival"
+
+    @property
     def averages(self) -> bool:
         """Whether the estimator is one that cross-validates and averages."""
         return self.call.endswith(" cv")
@@ -84,6 +90,8 @@ class Case:
         """The name of the family, whatever the call."""
         if self.is_classifier:
             return "binomial"
+        if self.is_survival:
+            return "cox"
         return str(self.options.get("family", "gaussian"))
 
     @property

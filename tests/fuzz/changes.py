@@ -39,7 +39,7 @@ def applies(case: Case) -> bool:
         return False
     if change in ("x2", "x3") and not options.get("standardize", True):
         return False
-    if change in ("y2", "y3") and not case.is_location:
+    if change in ("y2", "y3") and not (case.is_location or case.is_survival):
         return False
     drawn = case.call == "sampler" or case.ask == "posterior" or options.get("expectation") == "stochastic"
     return not drawn or change in ("x2", "y2", "again")
@@ -98,6 +98,9 @@ def _take(data: Data, order: np.ndarray) -> Data:
         weights=take(data.weights),
         offset=take(data.offset),
         exposure=take(data.exposure),
+        event=take(data.event),
+        entry=take(data.entry),
+        strata=take(data.strata),
     )
 
 
@@ -116,6 +119,9 @@ def _scaled_y(case: Case, data: Data, same: Changed) -> Changed:
     power = _within(case.power, data.y, base, ROOM)
     factor = base ** (power if base == 2.0 else float(np.clip(power, -20, 20)))
     offset = None if data.offset is None else data.offset * factor
+    if case.is_survival:  # of times only the order matters
+        entry = None if data.entry is None else data.entry * factor
+        return same._replace(data=data._replace(y=data.y * factor, entry=entry))
     scaled = data._replace(y=data.y * factor, offset=offset, unit=data.unit * factor)
     return same._replace(data=scaled, y=factor)
 

@@ -105,6 +105,9 @@ EXPOSURE_WAYS = [
     "none",
     "complex",
 ]
+ENTRY_WAYS = ["nan", "inf", "longer", "text", "2d", "huge", "none", "complex", "masked", "date"]
+STRATA_WAYS = ["nan", "none", "longer", "2d", "no rows", "complex", "masked", "mixed", "arrays inside"]
+EVENT_WAYS = ["nan", "inf", "none", "text", "fraction", "negative", "all zero", "2d", "longer"]
 NEW_WAYS = ["fewer columns", "nan", "other names", "reversed names", "no rows", "1d", "huge", "unfitted"]
 
 DATA = [
@@ -115,12 +118,19 @@ DATA = [
     *(("new", way) for way in NEW_WAYS),
 ]
 EXPOSURE = [("exposure", way) for way in EXPOSURE_WAYS]
+LIVES = [
+    *(("entry", way) for way in ENTRY_WAYS),
+    *(("strata", way) for way in STRATA_WAYS),
+    *(("event", way) for way in EVENT_WAYS),
+    *(("ties", value) for value in ("exact", None, 3)),
+]
 FLAWS: dict[str, list[tuple[str, Any]]] = {
     "regressor": [*OPTIONS, *LOOP, *VARIANCE, *SEARCH, *FAMILY, *LEVEL, *DATA, *DATA, *EXPOSURE],
     "classifier": [*OPTIONS, *LOOP, *SEARCH, *CLASSES, *LEVEL, *DATA, *DATA],
     "sampler": [*OPTIONS, *VARIANCE, *FAMILY, *RUN, *LEVEL, *DATA, *DATA, *EXPOSURE],
     "regressor cv": [*AVERAGE, *AVERAGE, *FAMILY, *LEVEL, *DATA, *EXPOSURE],
     "classifier cv": [*AVERAGE, *AVERAGE, *CLASSES[2:], *LEVEL, *DATA],
+    "survival": [*OPTIONS, *LOOP, *SEARCH, *LIVES, *LIVES, *LEVEL, *DATA],
     "means": [
         *(flaw for flaw in OPTIONS if flaw[0] != "slab"),
         *LOOP,

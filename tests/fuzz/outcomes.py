@@ -20,6 +20,7 @@ from farrier import (
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
+    HorseshoeSurvival,
     Status,
     normal_means,
     sample_posterior,
@@ -40,6 +41,8 @@ ARGUMENTS = {
         HorseshoeRegressorCV,
         HorseshoeRegressorCV.fit,
         HorseshoeClassifierCV,
+        HorseshoeSurvival,
+        HorseshoeSurvival.fit,
         sample_posterior,
         normal_means,
     )

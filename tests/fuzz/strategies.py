@@ -19,7 +19,7 @@ LARGEST = 150
 SLOW_TOL = 1e-9
 
 CALLS = ["regressor"] * 10 + ["classifier"] * 4 + ["sampler"] * 4 + ["means"] * 2
-CALLS += ["regressor cv"] * 4 + ["classifier cv"] * 2
+CALLS += ["regressor cv"] * 4 + ["classifier cv"] * 2 + ["survival"] * 4
 FAMILIES = ["gaussian"] * 6 + [
     "poisson",
     "negative_binomial",
@@ -103,6 +103,11 @@ CLASSIFIER = {
     "start": ["paper", "linear", "marginal", "earlier", "earlier lasso"],
     "multi_class": ["multinomial"],
 }
+SURVIVAL: dict[str, list[Any]] = {
+    "ties": ["breslow", "efron"],
+    "start": ["paper", "linear", "marginal", "earlier", "earlier lasso", "earlier ridge"],
+}
+LIVES = ["plain", "plain", "entry", "strata", "both"]
 AVERAGE: dict[str, list[Any]] = {
     "members": ["mode", "ridge", "mean", "alone", "mixture"],
     "selection": ["paired"],
@@ -150,6 +155,7 @@ def cases(draw: st.DrawFn) -> Case:
         weights="none" if call == "means" else draw(st.sampled_from(WEIGHTS)),
         offset="none" if call == "means" else draw(st.sampled_from(OFFSETS)),
         classes=draw(st.sampled_from([2, 2, 3, 5])) if call.startswith("classifier") else 2,
+        lives=draw(st.sampled_from(LIVES)) if call == "survival" else "plain",
         options=options,
         ask=draw(st.sampled_from(ASKS)),
         change=draw(st.sampled_from(CHANGES)),
@@ -158,7 +164,8 @@ def cases(draw: st.DrawFn) -> Case:
     )
     if case.classes > 2 and case.seed % 10:  # an offset is refused there: once in a while is enough
         case = case.but(offset="none")
-    if case.offset == "exposure" and not case.is_count and (case.is_classifier or case.seed % 10):
+    no_rates = case.is_classifier or case.is_survival or case.seed % 10
+    if case.offset == "exposure" and not case.is_count and no_rates:
         case = case.but(offset="none")
     scaled_y = (case.is_location or case.is_count) and draw(one_in(4))
     return case.but(y_exponent=draw(exponents)) if scaled_y else case
@@ -197,6 +204,8 @@ def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
         options, more = {"family": draw(st.sampled_from(FAMILIES))}, {**COMMON, **REGRESSOR}
     elif call == "classifier":
         options, more = {}, {**COMMON, **CLASSIFIER}
+    elif call == "survival":
+        options, more = {}, {**COMMON, **SURVIVAL}
     elif call == "means":
         options, more = {}, {name: COMMON[name] for name in MEANS} | {"sigma2": [0.5, 10.0]}
     else:

@@ -71,6 +71,11 @@ class Targets:
         """Z'z."""
         return float(self.z @ self.z)
 
+    def misfit(self, fit: Vector) -> float:
+        """Return the weighted sum of squares of the targets around a linear predictor."""
+        gap = self.values - fit
+        return float((gap if self.weights is None else self.weights * gap) @ gap)
+
 
 class LeastSquares:
     """The columns against the targets, both times sqrt(weight) and centred by weight; weights are 1 if None.

@@ -9,6 +9,7 @@ import numpy as np
 from farrier._types import Scales, Vector
 from farrier.conditional.base import condition
 from farrier.data.adjusted import Adjusted, AdjustedTargets
+from farrier.data.coupled import coupled
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.anderson import Anderson
@@ -63,7 +64,7 @@ class Steps:
     ) -> None:
         self._y, self._offset, self._center = y, offset, center
         self._sample = np.ones_like(y) if design.weights is None else design.weights
-        self.family, self.total_weight, self.patient = family, design.total_weight, patient
+        self.family, self.total_weight, self.patient = family, family.total(y, self._sample), patient
         self._design, self.unit, self._free = design, design.unit, design.free
         self._basis = None if self._free is None else self._free.with_ones(center)
         self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
@@ -102,6 +103,9 @@ class Steps:
 
     def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
         family = place.family
+        held = coupled(problem.columns, family, self._y, place.eta, self._offset, self.total_weight)
+        if held is not None:
+            return held
         weights, targets = family.working(self._y, place.eta, sigma2)
         wanted = self._targets(targets - self._offset, self._sample * weights, family.has_dispersion)
         return self._explained(problem, wanted)

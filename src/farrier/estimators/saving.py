@@ -15,6 +15,7 @@ KINDS = {
     "HorseshoeClassifier": "farrier.estimators.classifier",
     "HorseshoeRegressorCV": "farrier.estimators.cv",
     "HorseshoeClassifierCV": "farrier.estimators.cv_classifier",
+    "HorseshoeSurvival": "farrier.estimators.survival",
 }
 """The estimators that can be saved, and where they live."""
 NOT_KEPT = ("callback", "cv", "random_state")
@@ -200,7 +201,7 @@ def _plainer(name: str, value: Any) -> Any:
 
 def _encoded_fit(model: Any) -> Any:
     from farrier.estimators.labels import Labels
-    from farrier.estimators.portable import REGISTRY, Averages, Modes, portable
+    from farrier.estimators.portable import REGISTRY, Averages, Lives, Modes, portable
 
     parts = getattr(model, "estimators_", [model])
     names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
@@ -212,12 +213,16 @@ def _encoded_fit(model: Any) -> Any:
     )
     if _is_adaptive(type(model).__name__):
         return REGISTRY.encode(Averages(*found), Averages, "fitted")
-    return REGISTRY.encode(Modes(*found, tuple(part._keep() for part in parts)), Modes, "fitted")
+    kept = tuple(part._keep() for part in parts)
+    if hasattr(model, "_baseline"):
+        strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
+        return REGISTRY.encode(Lives(*found, kept, model._baseline, strata), Lives, "fitted")
+    return REGISTRY.encode(Modes(*found, kept), Modes, "fitted")
 
 
 def _decoded(content: dict[str, Any]) -> Any:
     """Return the model that is in a file."""
-    from farrier.estimators.portable import PARAMETERS, REGISTRY, Averages, Modes
+    from farrier.estimators.portable import PARAMETERS, REGISTRY, Averages, Lives, Modes
     from farrier.store.arrays import Budget
     from farrier.store.codec import check_fields
 
@@ -228,7 +233,7 @@ def _decoded(content: dict[str, Any]) -> Any:
     check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
     for name, value in content["parameters"].items():
         setattr(model, name, REGISTRY.decode(value, PARAMETERS[name], f"parameters.{name}", budget))
-    cls = Averages if _is_adaptive(kind) else Modes
+    cls = Averages if _is_adaptive(kind) else Lives if kind == "HorseshoeSurvival" else Modes
     fitted = REGISTRY.decode(content["fitted"], cls, "fitted", budget)
     if not isinstance(content["recipe"], dict | None):
         raise ValueError("recipe is neither an object nor null")
@@ -240,11 +245,13 @@ def _decoded(content: dict[str, Any]) -> Any:
 
 def _check_whole(model: Any, fitted: Any) -> None:
     """Refuse parts that do not fit each other."""
-    from farrier.estimators.portable import check_fit
+    from farrier.estimators.portable import check_baseline, check_fit
 
     classes, n_columns = fitted.classes, fitted.n_features
     if (classes is None) == hasattr(model, "predict_proba"):
         raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
+    if classes is not None and len(classes.values) < 2:
+        raise ValueError(f"fitted.classes: {len(classes.values)} label is no classes")
     wanted = 1 if classes is None or len(classes.values) == 2 else len(classes.values)
     if len(fitted.regressions) != wanted:
         raise ValueError(f"fitted.regressions: {len(fitted.regressions)} are there, where {wanted} belong")
@@ -255,6 +262,8 @@ def _check_whole(model: Any, fitted: Any) -> None:
         raise ValueError(f"fitted.feature_names: {len(names)} names for {n_columns} columns")
     for number, one in enumerate(fitted.regressions):
         check_fit(one, n_columns, f"fitted.regressions[{number}]")
+    if hasattr(fitted, "baseline"):
+        check_baseline(fitted)
 
 
 def _restore(model: Any, fitted: Any) -> None:
@@ -273,3 +282,5 @@ def _restore(model: Any, fitted: Any) -> None:
         part._kept = kept
     if fitted.classes is not None:
         model._gather()
+    if hasattr(fitted, "baseline"):
+        model._keep_baseline(fitted.baseline, None if fitted.strata is None else fitted.strata.array())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from farrier.families.base import Augmented, Family, Predictive, Response, Shares, Working, weighted_median
 from farrier.families.binary import Binomial, polya_gamma_mean
 from farrier.families.counts import Counts, NegativeBinomial, Poisson
+from farrier.families.cox import Cox
 from farrier.families.location import Gaussian, Laplace, Location, StudentT
 from farrier.families.names import FAMILIES, resolve_family
 
@@ -20,6 +21,7 @@ __all__ = [
     "Augmented",
     "Binomial",
     "Counts",
+    "Cox",
     "Family",
     "Gaussian",
     "Laplace",

@@ -51,6 +51,8 @@ class Family:
         Whether y is 0 or 1, or a share of trials: then y may be labels, and intervals are of its mean.
     latent_rows : bool
         Whether each row has a latent weight of its own, so that a row of weight 2 is two rows.
+    has_intercept : bool
+        Whether a level of eta means anything; if not, columns are centred, and there is no intercept.
     has_dispersion : bool
         Whether the family has a noise variance sigma2 to estimate; if not, sigma2 is 1.
     positive_only : bool
@@ -72,6 +74,7 @@ class Family:
     log_link: bool = False
     is_binary: bool = False
     latent_rows: bool = False
+    has_intercept: bool = True
     has_dispersion: bool = False
     positive_only: bool = False
     discrete: bool = False
@@ -98,6 +101,10 @@ class Family:
         """Return weights and targets at ``eta``."""
         raise NotImplementedError
 
+    def coupling(self, y: Vector, eta: Vector) -> Any:
+        """Return how rows hold each other near ``eta``; None: each stands alone, and `working` says all."""
+        return None
+
     def mean(self, eta: Vector) -> Vector:
         """Return E[y]: the inverse link."""
         raise NotImplementedError
@@ -110,6 +117,14 @@ class Family:
         """Return -log p(y_i | eta_i) for each row, with every constant."""
         raise NotImplementedError
 
+    def saturated(self, y: Vector) -> Vector:
+        """Return -log p(y_i) where eta_i fits as well as it can."""
+        return self.neg_log_likelihood(y, self.link(y), 1.0)
+
+    def total(self, y: Vector, weights: Vector) -> float:
+        """Return the n of the paper: how many observations tell of eta."""
+        return float(weights.sum())
+
     def variance(self, eta: Vector, sigma2: float) -> Vector:
         """Return Var[y] given eta; needed only for ``predict(return_std=True)``."""
         raise NotImplementedError(f"{type(self).__name__} does not say its variance: give it a method for it")
@@ -117,6 +132,11 @@ class Family:
     def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> Family:
         """Return the family with what it estimates beside the coefficients set to its best value at eta."""
         return self
+
+    @property
+    def ratio(self) -> str | None:
+        """What exp of a coefficient is; None where it is nothing that has a name."""
+        return "odds_ratio" if self.is_binary else "rate_ratio" if self.log_link else None
 
     @property
     def nuisance(self) -> str | None:

@@ -47,15 +47,18 @@ def deviance(family: Family, y: Vector, eta: Vector, weights: Vector, offset: Ve
     if family.has_dispersion:
         return _squares(y - offset, family.mean(eta) - offset, weights)
     with np.errstate(over="ignore"):
-        fit, null, perfect = (
+        fit, null = (
             float(weights @ family.neg_log_likelihood(y, at, 1.0))
-            for at in (eta, _intercept_alone(family, y, weights, offset), family.link(y))
+            for at in (eta, _intercept_alone(family, y, weights, offset))
         )
+        perfect = float(weights @ family.saturated(y))
     return Deviance(2.0 * (fit - perfect), 2.0 * (null - perfect))
 
 
 def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector) -> Vector:
     """Return the linear predictor of the best intercept beside the offset."""
+    if not family.has_intercept:
+        return offset
     if not offset.any():
         return family.link(np.full_like(y, float(weights @ y / weights.sum())))
 

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc, ndtr
 
 from farrier._types import Matrix, Status, Vector
+from farrier.data.coupled import Coupled, CoupledTargets
+from farrier.data.dense import Dense
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import SIGMA2_FLOOR
@@ -99,7 +101,8 @@ def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
     """Return the status of a fit that found no more than noise would, if it is one."""
     result = fitted.result
     selected = int(np.count_nonzero(_found(fitted)))
-    if result.status not in (Status.CONVERGED, Status.SEPARATED) or not selected or not fitted.hyper.sparse:
+    ended = (Status.CONVERGED, Status.SEPARATED, Status.MONOTONE)
+    if result.status not in ended or not selected or not fitted.hyper.sparse:
         return None
     if _is_clear(spec, fitted, selected) or any(gain > 0.0 for gain in gains(spec, rows, fitted)):
         return None
@@ -155,21 +158,23 @@ def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
 
 def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
     """Yield it for the strongest column or group, the two strongest, and so on, as far as rows allow."""
-    chosen, ends = _ranked(fitted, int(LARGEST_SHARE * rows.y.size))
+    most = spec.family.total(rows.y, np.ones_like(rows.y))
+    chosen, ends = _ranked(fitted, int(LARGEST_SHARE * most))
     if not ends:
         return
     keep = np.zeros(fitted.coef.size, dtype=np.bool_)
     keep[chosen] = True
     x = (rows.columns.take(keep).dense() / fitted.scale[keep])[:, np.argsort(np.argsort(chosen))]
-    total = float(rows.counts.sum())
+    total = spec.family.total(rows.y, rows.counts)
     if spec.family.is_location:  # in units in which no square overflows
         known = rows.y - rows.offset
         rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))
+    family = spec.family if fitted.family == spec.family else fitted.family  # the former knows its rows
     ones = np.full((len(x), int(spec.fit_intercept)), 1.0)
     if fitted.always is not None:
         own = rows.columns.take(fitted.always).dense() / fitted.scale[fitted.always]
         ones = np.column_stack([ones, own])
-    for number, gain in _likelihood_gains(ones, rows, fitted.family, x, ends):
+    for number, gain in _likelihood_gains(ones, rows, family, x, ends):
         yield gain - _asked(total, fitted, ends[number - 1], number)
 
 
@@ -211,17 +216,25 @@ def _sizes(most: int) -> list[int]:
     return sorted({size for size in sizes if size <= most} | {most})
 
 
+def _least_squares(family: Family, rows: Rows, x: Matrix, eta: Vector, sigma2: float) -> Vector:
+    """Return the coefficients that fit the targets at eta best."""
+    coupling = family.coupling(rows.y, eta)
+    if coupling is not None:
+        problem = Coupled(Dense(x), CoupledTargets(coupling, eta - rows.offset, 1.0))
+        return np.asarray(np.linalg.lstsq(problem.gram, problem.xz, rcond=None)[0])
+    weights, targets = family.working(rows.y, eta, sigma2)
+    root = np.sqrt(rows.counts * weights)
+    return np.asarray(np.linalg.lstsq(x * root[:, None], root * (targets - rows.offset), rcond=None)[0])
+
+
 def _loss(family: Family, rows: Rows, x: Matrix) -> float:
     """Return minus the log-likelihood of a fit without a prior, by iterated least squares."""
     y, counts, offset, sigma2 = rows.y, rows.counts, rows.offset, 1.0
-    eta, best = offset + family.level(y, counts, offset), math.inf
+    eta, best = offset + (family.level(y, counts, offset) if family.has_intercept else 0.0), math.inf
     if family.has_dispersion:
         sigma2 = float(counts @ (y - eta) ** 2 / counts.sum()) or 1.0
     for _ in range(REFITS):
-        weights, targets = family.working(y, eta, sigma2)
-        root = np.sqrt(counts * weights)
-        coef = np.linalg.lstsq(x * root[:, None], root * (targets - offset), rcond=None)[0]
-        eta = x @ coef + offset
+        eta = x @ _least_squares(family, rows, x, eta, sigma2) + offset
         if family.has_dispersion:
             weights = family.working(y, eta, sigma2).weights
             sigma2 = float(counts @ (weights * (y - eta) ** 2) / counts.sum()) or sigma2

@@ -99,7 +99,8 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     array([-1.,  1., -1.,  1.])
     """
     family, center = spec.family, spec.fit_intercept
-    before = design = standardise(rows.columns, rows.weights, center=center, scale=spec.standardize)
+    centred = center or not family.has_intercept
+    before = design = standardise(rows.columns, rows.weights, center=centred, scale=spec.standardize)
     always = None if spec.structure is None else spec.structure.always
     if always is not None:
         design = set_apart(design, always, rows.columns, center=center, scale=spec.standardize)

@@ -247,7 +247,7 @@ class Posterior:
         level : float, default=0.95
             The probability in the intervals.
         kind : {"predictive", "credible"}, default="predictive"
-            Of a new y, or of E[y]; of two classes always the latter.
+            Of a new y, or of E[y]; of two classes, and of risks, always the latter.
         random_state : int, numpy.random.Generator or RandomState, default=0
             Seed of the draws of y.
 
@@ -259,7 +259,7 @@ class Posterior:
         level = check_level(level)
         matrix, known = self._new(X, offset, exposure)
         out = np.empty((matrix.shape[0], 2))
-        new = kind == "predictive" and not self.family.is_binary
+        new = kind == "predictive" and not self.family.is_binary and self.family.has_intercept
         rng = check_random_state(random_state)
         for rows, eta in self._etas(matrix, known):
             values = self._new_y(eta, rng) if new else self.family.mean(eta)
@@ -321,6 +321,11 @@ class Posterior:
         -------
         array of shape (chains, draws, m)
         """
+        if not self.family.has_intercept:
+            raise ValueError(
+                f"rows have no log-likelihood of their own under {type(self.family).__name__}: who is at risk "
+                "depends on all of them; compare models by the concordance of rows left out"
+            )
         if (X is None) != (y is None):
             raise ValueError("give X and y, or neither: then the data of the posterior are taken")
         if X is None:
@@ -346,7 +351,8 @@ class Posterior:
         Parameters
         ----------
         log_likelihood : bool, default=True
-            Whether to add it, which takes as many numbers as there are draws times rows.
+            Whether to add it, which takes as many numbers as there are draws times rows. Rows of
+            `HorseshoeSurvival` have none of their own.
 
         Returns
         -------
@@ -356,7 +362,7 @@ class Posterior:
         names = [name for name in QUANTITIES if getattr(self, name) is not None]
         groups = {"posterior": {name: getattr(self, name) for name in names}}
         groups["observed_data"] = {"y": self.rows.y}
-        if log_likelihood:
+        if log_likelihood and self.family.has_intercept:
             groups["log_likelihood"] = {"y": self.log_likelihood()}
         return arviz.from_dict(
             groups,

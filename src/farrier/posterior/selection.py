@@ -158,7 +158,7 @@ def _metric(posterior: Posterior) -> Metric:
     weights = rows.counts * each
     has_intercept = bool(posterior.intercept.any())
     center = np.zeros(rows.columns.shape[1])
-    if has_intercept:
+    if has_intercept or not family.has_intercept:
         center = rows.columns.rmatvec(weights) / weights.sum()
     return Metric(weights / rows.counts.sum(), center, has_intercept)
 

@@ -106,6 +106,8 @@ def unit_of(family: Family, classes: Any = None, per: str = "one standard deviat
         what = "change of y"
     elif family.is_binary:
         what = "log odds" if classes is None or len(classes) != 2 else f"log odds of {shown(classes[1])}"
+    elif family.ratio == "hazard_ratio":
+        what = "log of the hazard"
     else:
         what = "log of the mean of y" if family.log_link else "linear predictor"
     return f"{what} for {per}"

@@ -106,7 +106,7 @@ def _ends(coef: Vector, lower: Vector, upper: Vector, per_sd: Vector, ratio: str
 
 
 def ratio_of(family: Family, exponentiate: Any = True) -> str | None:
-    """Return what exp of a coefficient is, "odds_ratio" or "rate_ratio"; None where nobody asked.
+    """Return what exp of a coefficient is, such as "odds_ratio"; None where nobody asked.
 
     Examples
     --------
@@ -123,7 +123,7 @@ changes of y itself: leave it out
     if not exponentiate:
         return None
     if has_ratios(family):
-        return "odds_ratio" if family.is_binary else "rate_ratio"
+        return family.ratio
     raise ValueError(
         "exponentiate=True is for log odds and logarithms of means, but coefficients of "
         f"{type(family).__name__} are changes of y itself: leave it out"
@@ -139,7 +139,7 @@ def has_ratios(family: Family) -> bool:
     >>> has_ratios(Poisson()), has_ratios(Gaussian())
     (True, False)
     """
-    return bool(family.is_binary or family.log_link)
+    return family.ratio is not None
 
 
 def _features(model: Any, intercept: bool) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from farrier._types import Vector
 from farrier.conditional.base import Drawable, Kernel
 from farrier.data.adjusted import Adjusted
+from farrier.data.coupled import coupled
 from farrier.data.problem import LeastSquares
 from farrier.families import Augmented
 from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, SlabKernel, State
@@ -85,10 +86,12 @@ class Metropolis(Gibbs):
         if known is not None and np.array_equal(known[0], reference):
             return known[1]
         model = self.model
-        weights, targets = model.family.working(model.y, reference, 1.0)
-        problem = self.working(targets, model.counts * weights)
-        self._problems[chain] = (reference.copy(), problem)
-        return problem
+        held = coupled(model.columns, model.family, model.y, reference, model.offset, float(model.y.size))
+        if held is None:
+            weights, targets = model.family.working(model.y, reference, 1.0)
+            held = self.working(targets, model.counts * weights)
+        self._problems[chain] = (reference.copy(), held)
+        return held
 
     def _jump(
         self,
@@ -138,9 +141,7 @@ class Metropolis(Gibbs):
         """Return the log of the likelihood over the Gaussian that stands for it."""
         model = self.model
         fit = -float(model.counts @ model.family.neg_log_likelihood(model.y, eta, 1.0))
-        gap = problem.targets.values + model.offset - eta
-        assert problem.targets.weights is not None
-        worth = fit + 0.5 * float(problem.targets.weights @ (gap * gap))
+        worth = fit + 0.5 * problem.targets.misfit(eta - model.offset)
         return worth if math.isfinite(worth) else -math.inf
 
     def _interweave(self, state: State, chain: int, eta: Vector, rng: np.random.Generator) -> None:

@@ -38,6 +38,7 @@ FAMILY_WORDS = {
     "Binomial": "a binomial response and log odds",
     "Poisson": "Poisson counts and a log link",
     "NegativeBinomial": "negative binomial counts and a log link",
+    "Cox": "proportional hazards (Cox's partial likelihood)",
 }
 MEMBER_WORDS = {
     "mean": "the intercept alone",

@@ -70,6 +70,8 @@ def _headings(one: Effects, level: float) -> tuple[Heading, ...]:
 def _effect_words(one: Effects) -> tuple[str, str]:
     if one.family.is_binary:
         return "Odds ratio", "what the odds are multiplied by"
+    if one.family.ratio == "hazard_ratio":
+        return "Hazard ratio", "what the hazard is multiplied by"
     if one.family.log_link:
         return "Rate ratio", "what the expected count is multiplied by"
     return "Effect", "the change of the response"

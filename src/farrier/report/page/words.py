@@ -190,7 +190,8 @@ def _multiplied(one: Effects, target: str, classes: Sequence[str]) -> str:
     if one.family.is_binary:
         of = classes[1] if len(classes) == 2 else target
         return f"The odds of {named(of)} are"
-    return f"The mean of {named(target)} is"
+    what = "hazard" if one.family.ratio == "hazard_ratio" else "mean"
+    return f"The {what} of {named(target)} is"
 
 
 def _ratio_term(one: Effects, term: str, level: float, first: bool) -> str:
