@@ -151,6 +151,11 @@ class LeastSquares:
         return gram
 
     @lazy
+    def triangle(self) -> tuple[Matrix, Vector]:
+        """R and Q'z, X = QR: at most k rows that have the digits which X'X has lost."""
+        return self.weighted.compressed(self.z)[:2]
+
+    @lazy
     def xz(self) -> Vector:
         """X'z."""
         return self.rmatvec(self.z)

@@ -51,8 +51,9 @@ def solve(
             if state.mean.size == 0:
                 state, status = _without_columns(weights, options, state), Status.NOTHING_SELECTED
                 break
+            sigma2, last = _sigma2(state, options), state.scales.tau2
             # 1. Eqs. (16)-(18)
-            scales = m_step(hyper, state.second_moment, _sigma2(state, options), state.groups)
+            scales = m_step(hyper, state.second_moment, sigma2, state.groups, last)
             state = weights.at(state.scaled(scales))  # 2. weights and targets at eta
             with threads(*state.problem.shape):
                 moments, pace = schedule.e_step(state)  # 3. Eqs. (7)-(12)
