@@ -1,8 +1,8 @@
 """Columns that are always in, beside an average that is over the others only.
 
 They are fitted alone first, without shrinkage; the members explain what they leave of y by what they leave of
-the other columns. For a Gaussian response that is a fit of both together (Frisch, Waugh and Lovell). For other
-families it is not quite, so that they are fitted once more at the end, beside the average.
+the other columns. For a Gaussian response that is a fit of both together (Frisch, Waugh and Lovell). For
+other families it is not quite, so that they are fitted once more at the end, beside the average.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def always_of(prepared: Prepared, places: Mask, coef: Vector) -> Always:
     return Always(places, coef, loads, whole.mean[own], np.zeros(coef.size))
 
 
-def with_errors(always: Always, rows: Rows, family: Family, coef: Vector, eta: Vector, sigma2: float) -> Always:
+def with_errors(
+    always: Always, rows: Rows, family: Family, coef: Vector, eta: Vector, sigma2: float
+) -> Always:
     """Return the same with standard errors: of least squares on them and on the columns that are selected."""
     beside = rows.columns.take(always.places | (coef != 0.0)).dense()
     own = always.places[always.places | (coef != 0.0)]
