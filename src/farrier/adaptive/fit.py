@@ -324,7 +324,7 @@ def _beside(found: Adapted, always: Always, spec: ModelSpec, rows: Rows) -> Adap
         sparse_coef=sparse,
         sparse_intercept=sparse_intercept,
         inclusion=np.where(always.places, 1.0, found.inclusion),
-        always=with_errors(always, rows, found.family, sparse, eta, found.sigma2),
+        always=with_errors(always, rows, found, sparse, eta),
     )
 
 
