@@ -130,9 +130,7 @@ def inverse_gamma_objective(v: Any, w: float, coordinate: float, shape: float, s
     return normal_term(v, w) + neg_log_inverse_gamma(v, shape, scale) + jacobian(v, coordinate)
 
 
-def local_mode(
-    neg_log_density: Callable[[Any], Any], coordinate: float, w: float, size: int = 1
-) -> float:
+def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: float, size: int = 1) -> float:
     """Argmin over v > 0 of size/2 log v + w/v - log p(lambda**coordinate at v), by search in log v.
 
     `neg_log_density` is -log of the density of lambda2. Where it is already that of the wanted coordinate,
@@ -404,9 +402,10 @@ def grouped_em(
 ) -> GroupedFit:
     """Algorithm 1 with one local scale for the columns of a label, and columns ``flat`` that are not shrunk.
 
-    ``mode`` is the argmin over v of size/2 log v + w/v - log p(v). A flat column has a prior variance in units
-    of sigma2 that is infinite, or what is given. X and y are orthogonal to ones, or there is no intercept; the
-    start is marginal least squares on what the flat columns leave.
+    ``mode`` is the argmin over v of size/2 log v + w/v - log p(v). A flat column has a prior variance in
+    units of sigma2 that is infinite, or what is given. X and y are orthogonal to ones, or there is no
+    intercept; the start is marginal least squares on what the flat columns leave, and sigma2 is E[RSS] over
+    the number of contrasts of y that they leave: what is seen of the noise once they are integrated out.
     """
     n, p = X.shape
     C = np.zeros((n, 0)) if flat is None else flat
@@ -418,7 +417,7 @@ def grouped_em(
     theta, covariance = np.zeros(q + p), np.zeros((q + p, q + p))
     lambda2 = np.zeros(p)
     for _ in range(iterations):
-        noise = rss / (n - q if _ == 0 else n) if sigma2 is None else sigma2
+        noise = rss / (n - q) if sigma2 is None else sigma2
         for one in np.unique(label):
             own = label == one
             lambda2[own] = mode(float(second[own].sum() / (2 * noise * tau2)), int(own.sum()))
@@ -426,8 +425,8 @@ def grouped_em(
         covariance = noise * np.linalg.inv(A.T @ A + np.diag(precision))
         theta = covariance @ (A.T @ y) / noise
         second = theta[q:] ** 2 + np.diag(covariance)[q:]
-        residual = y - A @ theta
-        rss = float(residual @ residual + np.trace(A.T @ A @ covariance))
+        residual = M @ (y - X @ theta[q:])
+        rss = float(residual @ residual + np.trace(X.T @ M @ X @ covariance[q:, q:]))
     variance = np.diag(covariance)
     return GroupedFit(theta[:q], theta[q:], variance[q:], variance[:q], lambda2, float(noise))
 

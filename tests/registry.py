@@ -131,6 +131,7 @@ ESTIMATORS = [
     HorseshoeRegressor(prior="horseshoe_like"),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
+    HorseshoeRegressor(groups={"a": [0]}, always=None, prior_scale={0: 2.0}),
     *(HorseshoeRegressor(family=family) for family in FAMILIES if family not in ("gaussian", "binomial")),
     HorseshoeRegressor(family="poisson", prior="lasso", standardize=False),
     HorseshoeRegressor(family=NegativeBinomial(size=2.0), expectation="approximate"),

@@ -106,6 +106,12 @@ MODES: dict[str, Case] = {
     },
     "slab": lambda: fit(HorseshoeRegressor(prior=Slab(2.0, Horseshoe(a=0.4))), *data("gaussian")),
     "slab number": lambda: fit(HorseshoeRegressor("poisson", slab=np.float32(1.1)), *data("poisson")),
+    "groups": lambda: fit(HorseshoeRegressor(groups={"pair": ["age", NAMES[2]]}), *frame("gaussian")),
+    "always": lambda: fit(HorseshoeRegressor("poisson", always=NAMES[1:3]), *frame("poisson")),
+    "prior scale": lambda: fit(HorseshoeRegressor(prior_scale={0: 2.5}), *data("gaussian")),
+    "always classes": lambda: fit(
+        HorseshoeClassifier(always=[1], groups=["a", "b", "a"]), *classes([1, 2, 3])
+    ),
     "size": lambda: fit(HorseshoeRegressor(NegativeBinomial(size=2)), *data("negative_binomial")),
     "df": lambda: fit(HorseshoeRegressor(StudentT(df=5.5), prior=Horseshoe), *data("student_t")),
     "class": lambda: fit(HorseshoeRegressor(Poisson), *data("poisson")),
@@ -145,6 +151,9 @@ AVERAGES: dict[str, Case] = {
     "cv wide": lambda: fit(HorseshoeRegressorCV(cv=3), *data("gaussian", n=30, p=90)),
     "cv mode": lambda: fit(HorseshoeRegressorCV(members="mode", cv=3), *data("gaussian", n=30, p=90)),
     "cv weights": lambda: weighted(HorseshoeRegressorCV("poisson", cv=4), "poisson"),
+    "cv structure": lambda: fit(
+        HorseshoeRegressorCV(cv=3, always=[3], groups=[0, 0, 1, 2], prior_scale={1: 2}), *data("poisson")
+    ),
     "cv nothing": lambda: fit(HorseshoeRegressorCV(cv=2), np.eye(5), np.ones(5)),
     "cv all zero": lambda: fit(HorseshoeRegressorCV("poisson", cv=2), np.eye(5), np.zeros(5)),
     "cv constant": lambda: tied(HorseshoeRegressorCV(cv=3)),

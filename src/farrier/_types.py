@@ -188,8 +188,8 @@ class FitResult:
     family : Family or None
         The family with what it estimates beside the coefficients; None where it has no say in the loop.
     free : array or None
-        Where the linear predictor is best known in what is not shrunk, until that is back in its place: then the
-        covariance has it behind the columns that are selected, and ``intercept`` may be a vector.
+        Where the linear predictor is best known in what is not shrunk, until that is back in its place: then
+        the covariance has it behind the columns that are selected, and ``intercept`` may be a vector.
     """
 
     coef: Vector

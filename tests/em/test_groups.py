@@ -41,12 +41,16 @@ LABELS = {"long": sizes(3, 1, 2, 4), "wide": sizes(5, 3, 1, 8, 2, 4, 4, 5)}
 def test_plain_em_is_that_of_dense_algebra(prior, shape, coordinate):
     label = LABELS[shape]
     X, y = system(25, label)
-    density = next(oracle(prior) for known, oracle in ORACLES.items() if known == prior or type(known) is type(prior))
+    density = next(
+        oracle(prior) for known, oracle in ORACLES.items() if known == prior or type(known) is type(prior)
+    )
     expected = oracles.grouped_em(
         X, y, label, lambda w, size: oracles.local_mode(density, coordinate, w, size), 6, tau2=0.5
     )
     options = Options(tol=0.0, max_iter=6, zero_threshold=0.0, **PLAIN)
-    found = solve(Constant(plain(X, y)), hyper(prior, FixedScale(0.5), coordinate), options, groups=Groups(label))
+    found = solve(
+        Constant(plain(X, y)), hyper(prior, FixedScale(0.5), coordinate), options, groups=Groups(label)
+    )
     np.testing.assert_allclose(found.coef, expected.coef, rtol=0, atol=1e-10)
     np.testing.assert_allclose(found.moments.variance, expected.variance, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(found.scales.lambda2, expected.lambda2, rtol=1e-8)
@@ -55,14 +59,21 @@ def test_plain_em_is_that_of_dense_algebra(prior, shape, coordinate):
 
 @pytest.mark.parametrize(
     ("n", "label"),
-    [(100, sizes(*[5] * 40)), (60, sizes(*[2] * 60)), (80, sizes(*[1, 2, 3, 10] * 8)), (200, sizes(*[20] * 6))],
+    [
+        (100, sizes(*[5] * 40)),
+        (60, sizes(*[2] * 60)),
+        (80, sizes(*[1, 2, 3, 10] * 8)),
+        (200, sizes(*[20] * 6)),
+    ],
     ids=["fives", "pairs", "mixed", "large"],
 )
 def test_the_fast_mode_is_that_of_plain_em(n, label):
     for seed in range(3):
         X, y = system(n, label, seed, n_active=5)
         ways = ({}, {"tol": 1e-10, **PLAIN})
-        fast, slow = (solve(Constant(plain(X, y)), hyper(), Options(**way), groups=Groups(label)) for way in ways)
+        fast, slow = (
+            solve(Constant(plain(X, y)), hyper(), Options(**way), groups=Groups(label)) for way in ways
+        )
         np.testing.assert_array_equal(fast.support, slow.support)
         np.testing.assert_allclose(fast.coef, slow.coef, rtol=0, atol=2e-4)
 
@@ -87,7 +98,9 @@ def test_the_fast_mode_is_that_of_plain_em_on_many():
 def test_a_group_is_in_or_out_as_a_whole(fast, expectation):
     label = sizes(*[4] * 25)
     X, y = system(70, label, 3, n_active=4)
-    found = solve(Constant(plain(X, y)), hyper(), Options(fast=fast, expectation=expectation), groups=Groups(label))
+    found = solve(
+        Constant(plain(X, y)), hyper(), Options(fast=fast, expectation=expectation), groups=Groups(label)
+    )
     inside = [found.support[label == one] for one in range(25)]
     assert {bool(part.any()) for part in inside} == {True, False}
     assert all(part.all() == part.any() for part in inside)
@@ -106,10 +119,13 @@ def test_the_marginal_objective_falls():
 
     def objective(scales):
         each = [oracles.neg_log_inverted_beta(scales[label == one][0], 0.5, 0.5) for one in range(5)]
-        return oracles.marginal_objective(X, y, 0.3, 1.0, scales, lambda v: sum(each), lambda tau2: np.log1p(tau2))
+        return oracles.marginal_objective(
+            X, y, 0.3, 1.0, scales, lambda v: sum(each), lambda tau2: np.log1p(tau2)
+        )
 
     results = [
-        solve(Constant(plain(X, y)), hyper(), options._replace(max_iter=k), groups=Groups(label)) for k in (2, 4)
+        solve(Constant(plain(X, y)), hyper(), options._replace(max_iter=k), groups=Groups(label))
+        for k in (2, 4)
     ]
     ours = [one.trace[-1].objective for one in results]
     theirs = [objective(one.scales.lambda2) for one in results]

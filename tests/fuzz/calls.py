@@ -19,7 +19,7 @@ from farrier import (
     normal_means,
     sample_posterior,
 )
-from fuzz.cases import Case, resolve
+from fuzz.cases import Case, resolve, structure
 from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
 
@@ -108,7 +108,7 @@ def _known(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def _options(case: Case, data: Data) -> dict[str, Any]:
-    options = resolve(case.options)
+    options = resolve(structure(case.options, data.X.shape[1]))
     if options.get("expectation") == "stochastic":
         options.setdefault("random_state", 0)
     if isinstance(options.get("sigma2"), float):
@@ -149,6 +149,8 @@ def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values
     offset = {} if several or case.flaw == ("new", "no rows") else _known(rows)
     new = _new(case, X)
     values = {name: getattr(model, name) for name in (AVERAGED if case.averages else FITTED)}
+    if "always" in case.options and not case.averages:  # what is not shrunk has no finite scale
+        values["lambda2_"] = np.where(np.isinf(model.lambda2_), 0.0, model.lambda2_)
     if not case.is_classifier:
         values["sigma2_"] = model.sigma2_
     kept = model.sparse_coef_ if case.averages else model.coef_

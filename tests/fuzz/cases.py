@@ -133,6 +133,22 @@ def kept() -> list[tuple[str, Case]]:
     return [(path.stem, from_json(json.dumps(json.loads(path.read_text())["case"]))) for path in paths]
 
 
+def structure(options: dict[str, Any], p: int, order: Any = None) -> dict[str, Any]:
+    """Return what is known of the columns, by name, as it is for p columns in some order."""
+    order = range(p) if order is None else order
+    known: dict[str, Any] = {
+        "pairs": [int(j) // 2 for j in order],
+        "one group": [0] * p,
+        "fives and ones": [int(j) // 5 if j < p // 2 else f"alone {j}" for j in order],
+        "first": [i for i, j in enumerate(order) if j == 0],
+        "first two": [i for i, j in enumerate(order) if j < 2],
+        "rising": [0.5 * 4.0 ** (int(j) / p) for j in order],
+    }
+    names = ("groups", "always", "prior_scale")
+    found = {n: options[n] for n in names if isinstance(options.get(n), str)}
+    return options | {name: known.get(value, value) for name, value in found.items()}
+
+
 def resolve(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options with the objects in the place of their names."""
     return {

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzz.cases import Case
+from fuzz.cases import Case, structure
 from fuzz.data import Data
 
 JITTER = 1e-8
@@ -57,7 +57,8 @@ def changed(case: Case, data: Data) -> Changed:
     n, p = data.X.shape
     if case.change == "columns":
         order = rng.permutation(p)
-        return same._replace(data=data._replace(X=data.X[:, order]), columns=order)
+        case = case.but(options=structure(case.options, p, order))
+        return same._replace(case=case, data=data._replace(X=data.X[:, order]), columns=order)
     if case.change == "rows":
         order = rng.permutation(n)
         return same._replace(data=_take(data, order), rows=order)

@@ -92,6 +92,9 @@ COMMON: dict[str, list[Any]] = {
     "warm_start": [True],
     "slab": [0.1, 1.0, 10.0],
     "weight_type": ["precision"],
+    "groups": ["pairs", "one group", "fives and ones"],
+    "always": ["first", "first two"],
+    "prior_scale": ["rising"],
 }
 REGRESSOR = {
     "sigma2": ["exact", 0.5, 10.0],
@@ -118,6 +121,7 @@ AVERAGE: dict[str, list[Any]] = {
 FOLDS = [2, 3, 3, 3, 5, 10]
 MEANS = ("coordinate", "tau", "tau_max", "tol", "max_iter", "zero_threshold")
 DRAWN = ("tau", "tau_max", "fit_intercept", "standardize", "slab", "weight_type")
+DRAWN += ("groups", "always", "prior_scale")
 
 seeds = st.integers(0, 10**6)
 rows = st.sampled_from([*range(5, 61), *range(5, 13), 1, 2, 3, 4])

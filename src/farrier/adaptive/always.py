@@ -1,8 +1,8 @@
 """Columns that are always in, beside an average that is over the others only.
 
 They are fitted alone first, without shrinkage; the members explain what they leave of y by what they leave of
-the other columns. For a Gaussian response that is a fit of both together (Frisch, Waugh and Lovell). For other
-families it is not quite, so that they are fitted once more at the end, beside the average.
+the other columns. For a Gaussian response that is a fit of both together (Frisch, Waugh and Lovell). For
+other families it is not quite, so that they are fitted once more at the end, beside the average.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.structure import Structure
-from farrier.families import Family
 from farrier.model.fit import fit
 from farrier.model.spec import ModelSpec, Prepared
 from farrier.posterior.predictive import half_width
@@ -81,17 +80,24 @@ def always_of(prepared: Prepared, places: Mask, coef: Vector) -> Always:
     return Always(places, coef, loads, whole.mean[own], np.zeros(coef.size))
 
 
-def with_errors(always: Always, rows: Rows, family: Family, coef: Vector, eta: Vector, sigma2: float) -> Always:
-    """Return the same with standard errors: of least squares on them and on the columns that are selected."""
-    beside = rows.columns.take(always.places | (coef != 0.0)).dense()
-    own = always.places[always.places | (coef != 0.0)]
+def with_errors(always: Always, rows: Rows, found: Any, coef: Vector, eta: Vector) -> Always:
+    """Return the same with standard errors: of least squares on them and on the columns that are selected.
+
+    ``found`` is the average, ``coef`` are those of its sparse answer, and ``eta`` is its linear predictor.
+    """
+    chosen, family, unit = always.places | (coef != 0.0), found.family, found.units.unit
+    beside, own = rows.columns.take(chosen).dense(), always.places[chosen]
+    size = np.abs(beside).max(axis=0)  # squares of the user's units may be no floats, and so may those of y
+    beside = beside / size
+    sigma = np.sqrt(found.sigma2) / unit if family.has_dispersion else 1.0
     weights = rows.counts
     if not family.constant_weights:
-        weights = weights * information(family, rows.y, eta, sigma2)
-    middle = weights @ beside / weights.sum()
-    unit = np.sqrt(weights @ (beside - middle) ** 2 / weights.sum())
-    unit[unit == 0.0] = 1.0
-    scaled = np.sqrt(weights)[:, None] * (beside - middle) / unit
-    spread = np.linalg.pinv(scaled.T @ scaled, hermitian=True).diagonal()
-    noise = sigma2 if family.has_dispersion else 1.0
-    return always._replace(std=np.sqrt(np.maximum(noise * spread, 0.0))[own] / unit[own])
+        y, seen = (rows.y / unit, eta / unit) if family.is_location else (rows.y, eta)
+        weights = weights * information(family, y, seen, sigma**2)
+    beside = np.sqrt(weights)[:, None] * (beside - weights @ beside / weights.sum())
+    length = np.sqrt(np.einsum("ij,ij->j", beside, beside))
+    length[length == 0.0] = 1.0
+    scaled = beside / length
+    spread = np.linalg.pinv(scaled.T @ scaled, hermitian=True).diagonal()[own]
+    std = sigma * np.sqrt(np.maximum(spread, 0.0)) / length[own]
+    return always._replace(std=std * (unit / size[own]))

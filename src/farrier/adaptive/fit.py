@@ -292,9 +292,9 @@ def adapt(
                 callback(Progress(name, done, len(names)))
         if not kept:
             raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
-        found = replace(_restored(prepared, fitting, tuple(kept), fits, rule), structure=structure)
-        found = found if beside is None else _beside(found, beside, spec, given)
-        return _recorded(found, prepared, given, rows)
+        whole = replace(_restored(prepared, fitting, tuple(kept), fits, rule), structure=structure)
+        whole = whole if beside is None else _beside(whole, beside, spec, given)
+        return _recorded(whole, prepared, given, rows)
 
 
 def _recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Adapted:
@@ -324,7 +324,7 @@ def _beside(found: Adapted, always: Always, spec: ModelSpec, rows: Rows) -> Adap
         sparse_coef=sparse,
         sparse_intercept=sparse_intercept,
         inclusion=np.where(always.places, 1.0, found.inclusion),
-        always=with_errors(always, rows, found.family, sparse, eta, found.sigma2),
+        always=with_errors(always, rows, found, sparse, eta),
     )
 
 

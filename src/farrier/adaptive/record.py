@@ -78,7 +78,7 @@ def record_of(
     found: Average | None,
     known: Vector,
 ) -> Record:
-    """Return what is kept; ``eta`` is the linear predictor of the average, ``known`` what the folds took as known."""
+    """Return what is kept; ``eta`` is that of the average, ``known`` what the folds took as known."""
     y, counts = rows.y, rows.counts
     total = deviance(family, y, eta, counts, rows.offset)
     prediction, left_out = np.full_like(y, np.nan), None

@@ -85,12 +85,11 @@ def summarise(
     )
 
 
-def _forward(
-    x: Matrix, target: Vector, tolerance: float, label: Any = None
-) -> tuple[Any, Vector, Vector]:
+def _forward(x: Matrix, target: Vector, tolerance: float, label: Any = None) -> tuple[Any, Vector, Vector]:
     """Choose columns until little is left of the target; return them, the distances, the coefficients.
 
-    With labels a column brings all others of its label along: of the groups that of the largest gain a column.
+    With labels a column brings all others of its label along: of the groups that of the largest gain a
+    column.
     """
     left, pull = target.copy(), target @ x
     size = np.einsum("ij,ij->j", x, x)
@@ -109,7 +108,7 @@ def _forward(
         if label is not None:
             waiting = [j for j in waiting if gain[j] > 0.0 or squares[j] > TIED * size[j]]
         j = waiting.pop(0) if waiting else int(np.argmax(gain))
-        if not (gain[j] > 0.0 or label is not None and squares[j] > TIED * size[j]):
+        if not (gain[j] > 0.0 or (label is not None and squares[j] > TIED * size[j])):
             break
         known, direction = basis[: len(chosen)], x[:, j]
         for _ in range(2):  # once leaves the rounding of what is taken off

@@ -84,6 +84,15 @@ Columns = Annotated[
         "--columns", metavar="COLUMN", help="Use only these columns; repeated.", rich_help_panel=DATA
     ),
 ]
+Always = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--always",
+        metavar="COLUMN",
+        help="Keep this column in, without shrinkage; may be repeated.",
+        rich_help_panel=MODEL,
+    ),
+]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(

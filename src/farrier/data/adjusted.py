@@ -1,4 +1,4 @@
-"""Columns that are not shrunk: projected out of the others with the weights of the moment, as an intercept is.
+"""Columns that are not shrunk: projected out of the others with the weights of the moment, as an intercept.
 
 What is left of the others is orthogonal to them (Frisch, Waugh and Lovell), so the loop never sees them.
 """
@@ -54,7 +54,7 @@ class Free(NamedTuple):
 
 
 class AdjustedTargets(Targets):
-    """Targets less what the ``basis``, of shape (n, q), explains of them by weight; an intercept is part of it.
+    """Targets less what the ``basis``, of shape (n, q), explains of them by weight; it has the intercept.
 
     The other parameters are those of `Targets`.
 
@@ -70,11 +70,11 @@ class AdjustedTargets(Targets):
         self, values: Vector, total_weight: float, weights: Vector, basis: Matrix, careful: bool = True
     ) -> None:
         super().__init__(values, total_weight, weights, False, careful)
-        self.basis, self.heavy = basis, weights[:, None] * basis
+        self.each, self.basis, self.heavy = weights, basis, weights[:, None] * basis
         self.inner = basis.T @ self.heavy
         self._factor = cho_factor(self.inner, lower=True)
         self.free = self.explained(values)
-        self.z = self.root * (values - basis @ self.free)
+        self.z = np.sqrt(weights) * (values - basis @ self.free)
 
     def explained(self, values: Any) -> Any:
         """Return the coefficients of the basis in a weighted fit to some rows."""
@@ -94,12 +94,13 @@ class AdjustedTargets(Targets):
 
     def loads(self, columns: Columns) -> Matrix:
         """Return what the basis explains of the columns: of shape (q, k)."""
-        return np.asarray(cho_solve(self._factor, np.asarray(columns.rmatvec(self.heavy), dtype=np.float64).T))
+        return np.asarray(
+            cho_solve(self._factor, np.asarray(columns.rmatvec(self.heavy), dtype=np.float64).T)
+        )
 
     def covariance(self) -> Matrix:
         """Return the covariance of the coefficients of the basis, given all others, over sigma2."""
         return np.asarray(cho_solve(self._factor, np.eye(len(self.inner))))
-
 
     def draw(self, rng: np.random.Generator) -> Vector:
         """Draw from N(0, that covariance)."""
@@ -129,13 +130,13 @@ class Adjusted(LeastSquares):
     @lazy
     def x_mean(self) -> Vector:
         """The weighted means of the columns."""
-        weights = self.targets.weights
-        return np.asarray(self.columns.rmatvec(weights) / self.targets.information)
+        return np.asarray(self.columns.rmatvec(self.targets.each) / self.targets.information)
 
     @lazy
     def weighted(self) -> Columns:
         """The columns, projected and weighted."""
-        return self.columns.less(self.targets.basis, self.loads.T).reweighted(self.targets.root)
+        left = self.columns.less(self.targets.basis, self.loads.T)
+        return left.reweighted(np.sqrt(self.targets.each))
 
     @property
     def _taken(self) -> Vector:
@@ -164,10 +165,11 @@ class Adjusted(LeastSquares):
         return part
 
     def weigh(self, outer: Any) -> Any:
-        """Return X D X' of the weighted, projected columns from that of the raw ones: lower triangles both."""
+        """Return X D X' of the weighted, projected columns from that of the raw ones: lower triangles."""
         targets, dtype = self.targets, outer.dtype
         whole = both_triangles(np.array(outer, dtype=np.float64))
         pull = cho_solve(targets._factor, targets.heavy.T @ whole).T  # X D X' W B (B'WB)^-1
         pull -= 0.5 * targets.basis @ targets.explained(pull)
         whole -= pull @ targets.basis.T + targets.basis @ pull.T
-        return np.asfortranarray(whole * targets.root[:, None] * targets.root, dtype=dtype)
+        root = np.sqrt(targets.each)
+        return np.asfortranarray(whole * root[:, None] * root, dtype=dtype)

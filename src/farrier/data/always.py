@@ -70,7 +70,7 @@ def _basis(design: Standardised, own: Mask, places: Any, columns: Columns, cente
         )
     root = np.ones(n) if design.weights is None else np.sqrt(design.weights)
     chosen = design.columns.take(own).dense()
-    triangle = np.linalg.qr(chosen * root[:, None], mode="r")
+    triangle = np.asarray(np.linalg.qr(chosen * root[:, None], mode="r"))
     _refuse_collinear(triangle, places, columns)
     turn = math.sqrt(total) * np.asarray(lapack.dtrtri(triangle)[0])
     return Free(chosen @ turn, turn, np.zeros((q, 0)), np.zeros(q), total)
@@ -80,8 +80,8 @@ def _refuse_constant(design: Standardised, always: Mask, columns: Columns) -> No
     constant = always & ~design.kept
     if constant.any():
         raise ValueError(
-            f"{column_label(columns, int(np.argmax(constant)))} of X is always in, but it is constant: take it "
-            "from always, or from X"
+            f"{column_label(columns, int(np.argmax(constant)))} of X is always in, but constant: "
+            "take it from always, or from X"
         )
 
 
@@ -112,8 +112,8 @@ def left_of(response: ScaledResponse, design: Standardised) -> tuple[ScaledRespo
     rest = math.sqrt(float((left if counts is None else counts * left) @ left) / design.total_weight)
     if rest <= EXACT:
         raise ValueError(
-            "the columns that are always in explain y exactly: nothing is left for others to explain, and there "
-            "is no noise to judge them by"
+            "the columns that are always in explain y exactly: nothing is left for others to explain, and "
+            "there is no noise to judge them by"
         )
     found = ScaledResponse(response.level, response.unit * rest, left / rest)
     return found, design._replace(free=free._replace(level=level / rest))
@@ -129,7 +129,7 @@ def whole_units(units: Units, before: Standardised, always: Mask) -> Units:
 
 
 def free_level(free: Free, intercept: float, coef: Vector, own: Vector, center: bool) -> Vector:
-    """Return the coefficients of what is not shrunk: those of the columns are ``own``, those shrunk ``coef``."""
+    """Return the coefficients of what is not shrunk; those of its columns are ``own``."""
     found = np.linalg.solve(free.turn, own) + free.loads @ coef
     return np.append(intercept, found) if center else found
 

@@ -147,7 +147,7 @@ class ScaledLess:
         seen = potrs(factor, np.asfortranarray(self._rows), lower=1)[0]
         cross = self._scaled.rmatvec(seen) - 0.5 * (self._loads @ (self._rows.T @ seen))
         taken = 2.0 * np.einsum("ij,ij->i", self._loads, cross)
-        return np.maximum(self._scaled.leverages(factor) - taken, 0.0)
+        return np.asarray(np.maximum(self._scaled.leverages(factor) - taken, 0.0), dtype=np.float64)
 
     def half_solved(self, factor: Any) -> Matrix:
         """Return L^-1 X D^1/2."""

@@ -40,8 +40,8 @@ class Standardised(NamedTuple):
     """The columns that vary, on the scale on which the prior acts.
 
     ``mean`` and ``scale`` are what was taken off them; ``spread`` are their root mean squares, ``kept`` tells
-    which of the user's columns they are, and ``weights`` are those of the rows; ``free`` is what was projected
-    out of them.
+    which of the user's columns they are, and ``weights`` are those of the rows; ``free`` is what was
+    projected out of them.
     """
 
     columns: Columns

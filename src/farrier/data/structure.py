@@ -1,4 +1,4 @@
-"""What a user knows of the columns beforehand: which belong together, which are always in, how large they may be."""
+"""What a user knows of the columns: which belong together, are always in, or are likely to matter."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def _from_labels(groups: Any, columns: Columns) -> list[tuple[Any, Any]]:
     """Return the key of each column's group from its label; None is a group of its own."""
     p = columns.shape[1]
     if isinstance(groups, str | bytes):
-        raise TypeError(f"groups={groups!r} must be a label for each column of X, or a dict of lists of columns")
+        raise TypeError(
+            f"groups={groups!r} must be a label for each column of X, or a dict of lists of columns"
+        )
     try:
         labels = list(groups.tolist() if isinstance(groups, np.ndarray) else groups)
         keys: list[tuple[Any, Any]] = [(type(label) is str, label) for label in labels]
@@ -115,14 +117,16 @@ def _from_labels(groups: Any, columns: Columns) -> list[tuple[Any, Any]]:
         ) from None
     if len(keys) != p:
         raise ValueError(
-            f"groups has {len(keys)} labels, but X has {p} columns: give one label for each column, or a dict "
-            "of lists of columns"
+            f"groups has {len(keys)} labels, but X has {p} columns: give one label for each column, "
+            "or a dict of lists of columns"
         )
     for j, (_, label) in enumerate(keys):
         if label is None:
             keys[j] = (j, _called(columns, j))
-        elif label != label:  # noqa: PLR0124
-            raise ValueError(f"groups has no label for {column_label(columns, j)} of X: it is {label}; use None")
+        elif label != label:
+            raise ValueError(
+                f"groups has no label for {column_label(columns, j)} of X: it is {label}; use None"
+            )
     return keys
 
 
@@ -149,8 +153,8 @@ def _prior_scale(prior_scale: Any, columns: Columns) -> Vector | None:
         values = read_array("prior_scale", prior_scale)
         if values.ndim != 1 or values.size != p:
             raise ValueError(
-                f"prior_scale has the shape {values.shape}, but X has {p} columns: give one positive number for "
-                "each, or a dict of numbers by column"
+                f"prior_scale has the shape {values.shape}, but X has {p} columns: give one positive "
+                "number for each, or a dict of numbers by column"
             )
         out[:] = [_number(value, columns, j) for j, value in enumerate(values.tolist())]
     return out if (out != 1.0).any() else None
@@ -162,8 +166,8 @@ def _number(value: Any, columns: Columns, j: int) -> float:
         raise TypeError(f"{where}: it must be a positive number")
     if not 1.0 / WIDEST <= value <= WIDEST:
         raise ValueError(
-            f"{where}: it must be between {1.0 / WIDEST:g} and {WIDEST:g}; to leave a column out, take it from X, "
-            "and to have it in without shrinkage, name it in always"
+            f"{where}: it must be between {1.0 / WIDEST:g} and {WIDEST:g}; to leave a column out, take it "
+            "from X, and to have it in without shrinkage, name it in always"
         )
     return float(value)
 
@@ -215,7 +219,7 @@ def _without(
         if own.sum() > 1 and not free[own].all():
             inside, outside = (int(np.flatnonzero(own & part)[0]) for part in (free, ~free))
             raise ValueError(
-                f"{column_label(columns, inside)} of X is always in, and {column_label(columns, outside)} of its "
-                f"group {names[number]!r} is not: name all columns of a group in always, or none"
+                f"{column_label(columns, inside)} of X is always in, and {column_label(columns, outside)} of "
+                f"its group {names[number]!r} is not: name all columns of a group in always, or none"
             )
     return (label, names) if (np.bincount(label[~free]) > 1).any() else (None, ())

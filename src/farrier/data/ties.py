@@ -58,10 +58,10 @@ class Ties(NamedTuple):
 
 
 def whole_ties(ties: Ties | None, label: NDArray[np.int64]) -> Ties | None:
-    """Return the ties between whole groups: those whose columns are tied one to one to those of an earlier group.
+    """Return the ties between whole groups: the columns of one are tied to those of an earlier one.
 
-    Other ties are none where columns come in groups: within a group tied columns share its effect, and a column
-    may be there once for each of several groups.
+    Other ties are none where columns come in groups: within a group tied columns share its effect, and a
+    column may be there once for each of several groups.
 
     Examples
     --------

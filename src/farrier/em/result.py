@@ -99,7 +99,7 @@ def scatter_result(result: FitResult, keep: Mask) -> FitResult:
 def _negligible(
     weights: Weights, hyper: Hyper, options: Options, coef: Vector, groups: Groups | None
 ) -> Mask:
-    """Tell which coefficients are below 1/(5 sqrt n) on the standardised scale; of a group the root mean square."""
+    """Tell which coefficients, or groups by their root mean square, are below 1/(5 sqrt n), standardised."""
     limit = options.zero_threshold
     if limit is None:
         limit = 0.0 if is_dense(hyper.local) else 1.0 / (5.0 * np.sqrt(weights.total_weight))

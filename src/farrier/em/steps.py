@@ -117,7 +117,7 @@ class Steps:
         return np.asarray(problem.columns.matvec(coef) + (self._offset + self._rows(intercept)))
 
     def _apart(self, point: Vector) -> tuple[Vector, Any]:
-        """Return the coefficients, and the intercept that is behind them, with all else that is not shrunk."""
+        """Return the coefficients, and the intercept behind them, with all else that is not shrunk."""
         if self._basis is None:
             return point[:-1], float(point[-1])
         k = point.size - self._basis.shape[1]

@@ -54,9 +54,7 @@ class Constant:
     constant = True
     exact_spread = True
 
-    def __init__(
-        self, problem: LeastSquares, unit: Vector | None = None, free: Free | None = None
-    ) -> None:
+    def __init__(self, problem: LeastSquares, unit: Vector | None = None, free: Free | None = None) -> None:
         self.full, self.total_weight, self._unit = problem, problem.total_weight, unit
         self._free = free
 
@@ -231,7 +229,9 @@ class Moving(Beginnings):
         known = self._free.loads[:, state.active]
         covariance = _joint(state, of, problem.loads[-q:] + known, sigma2 * targets.covariance()[-q:, -q:])
         if not self._center:
-            return Uncertainty(covariance, np.zeros(state.mean.size), sigma2 / targets.information, free=np.zeros(q))
+            return Uncertainty(
+                covariance, np.zeros(state.mean.size), sigma2 / targets.information, free=np.zeros(q)
+            )
         middle = targets.heavy[:, -q:].sum(axis=0) / targets.information
         center = problem.x_mean + middle @ known
         return Uncertainty(covariance, center, sigma2 / targets.information, free=middle)
@@ -295,7 +295,7 @@ def _with_free(state: State, of: Mask, free: Free, center: Vector) -> Uncertaint
 
 def _joint(state: State, of: Mask, loads: Matrix, variance: Matrix) -> Covariance:
     """Return the covariance of some coefficients and, behind them, of e - loads b, e of this variance."""
-    q, own = len(variance), np.linalg.cholesky(variance).T
+    q, own = len(variance), np.asarray(np.linalg.cholesky(variance).T, dtype=np.float64)
     if not state.mean.size:
         return Covariance(np.zeros(q), own, 1.0)
     found = condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2)

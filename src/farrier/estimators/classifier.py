@@ -247,7 +247,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             )
         return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False, method: str = "auto") -> Any:
+    def summary(
+        self, level: float = 0.95, exponentiate: bool = False, method: str = "auto", by: str = "column"
+    ) -> Any:
         """Return a data frame as `HorseshoeRegressor.summary`; of several classes, the class in front.
 
         Parameters
@@ -259,15 +261,21 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             ``per_sd`` as odds ratios too.
         method : {"auto", "mode", "posterior"}, default="auto"
             Of the interval, as in `HorseshoeRegressor.coef_interval`: for classes, from draws.
+        by : {"column", "group"}, default="column"
+            As in `HorseshoeRegressor.summary`.
 
         Returns
         -------
         pandas.DataFrame
         """
+        from farrier.report.groups import group_columns
         from farrier.report.tables import class_frame, frame, mode_columns
 
         check_is_fitted(self)
-        parts = [mode_columns(model, level, exponentiate, method) for model in self.estimators_]
+        if check_choice("by", by, ("column", "group")) == "group":
+            parts = [group_columns(model) for model in self.estimators_]
+        else:
+            parts = [mode_columns(model, level, exponentiate, method) for model in self.estimators_]
         return frame(parts[0]) if len(parts) == 1 else class_frame(self.classes_.tolist(), parts)
 
     @property

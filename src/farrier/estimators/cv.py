@@ -140,11 +140,12 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the folds. Without one the same data have the same folds.
     groups : sequence of labels, or dict of lists of columns, optional
-        Columns that belong together, as in `HorseshoeRegressor`; those of rows go to `fit`. The horseshoe mode has
-        one local scale a group, the sparse answer takes groups as a whole, and so does ``inclusion_``.
+        Columns that belong together, as in `HorseshoeRegressor`; those of rows go to `fit`. The horseshoe
+        mode has one local scale a group, the sparse answer takes groups as a whole, and so does
+        ``inclusion_``.
     always : list of columns, optional
-        Never shrunk and never zero, as in `HorseshoeRegressor`: they are fitted first, and the members explain what
-        they leave.
+        Never shrunk and never zero, as in `HorseshoeRegressor`: they are fitted first, and the members
+        explain what they leave.
     prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
         As in `HorseshoeRegressor`, for every member.
 
@@ -340,7 +341,7 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         check_is_fitted(self)
         return np.asarray(self._fitted.coef_interval(check_level(level)))
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False) -> Any:
+    def summary(self, level: float = 0.95, exponentiate: bool = False, by: str = "column") -> Any:
         """Return a data frame: feature, coef, lower, upper, per_sd, inclusion, sparse_coef, selected.
 
         The first row is the intercept, which is never "selected" and has no interval. ``per_sd`` is the
@@ -354,14 +355,19 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         exponentiate : bool, default=False
             Whether to add ``odds_ratio`` or ``rate_ratio``, the exponential of ``coef``, and to give
             ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
+        by : {"column", "group"}, default="column"
+            As in `HorseshoeRegressor.summary`; with the inclusion of each group.
 
         Returns
         -------
         pandas.DataFrame
         """
+        from farrier.report.groups import group_columns
         from farrier.report.tables import average_columns, frame
 
         check_is_fitted(self)
+        if check_choice("by", by, ("column", "group")) == "group":
+            return frame(group_columns(self))
         table = frame(average_columns(self, level, exponentiate))
         table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
         return table

@@ -97,8 +97,8 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the draws when ``expectation="stochastic"``.
     groups : sequence of labels, or dict of lists of columns, optional
-        Columns that belong together, such as those of one factor: each group has one local scale, and is in or
-        out as a whole. A label for each column, or the columns of each group by name or number; None: each
+        Columns that belong together, such as those of one factor: each group has one local scale, and is in
+        or out as a whole. A label for each column, or the columns of each group by name or number; None: each
         column is its own.
     always : list of columns, optional
         Names or numbers of columns that are never shrunk and never zero: they are projected out, as the
@@ -305,11 +305,14 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False, method: str = "auto") -> Any:
+    def summary(
+        self, level: float = 0.95, exponentiate: bool = False, method: str = "auto", by: str = "column"
+    ) -> Any:
         """Return a data frame: feature, coef, std, lower, upper, per_sd, shrinkage, selected.
 
         The first row is the intercept, which is never "selected". ``per_sd`` is the effect of one standard
-        deviation of the column. Needs pandas, which the extra ``farrier[pandas]`` installs.
+        deviation of the column. Where it was known, there is the ``group`` of each column too, and whether
+        it is ``always`` in. Needs pandas, which the extra ``farrier[pandas]`` installs.
 
         Parameters
         ----------
@@ -320,14 +323,20 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
         method : {"auto", "mode", "posterior"}, default="auto"
             Of the interval, as in `coef_interval`.
+        by : {"column", "group"}, default="column"
+            "group" returns a row for each group instead: group, size, norm (the root of the sum of squares of
+            ``per_sd``) and selected.
 
         Returns
         -------
         pandas.DataFrame
         """
+        from farrier.report.groups import group_columns
         from farrier.report.tables import frame, mode_columns
 
         check_is_fitted(self)
+        if check_choice("by", by, ("column", "group")) == "group":
+            return frame(group_columns(self))
         return frame(mode_columns(self, level, exponentiate, method))
 
     @property

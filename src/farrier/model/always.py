@@ -27,7 +27,8 @@ def with_always(result: FitResult, free: Free, shrunk: Mask) -> FitResult:
     coef = np.where(np.abs(coef) < LEAST, LEAST, coef)
     covariance = _turned(result, free, shrunk)
     variance = covariance.variance[_behind(result, shrunk)]
-    center = np.linalg.solve(free.turn.T, np.zeros(q) if result.free is None else result.free)
+    middle = np.zeros(q) if result.free is None else result.free
+    center = np.asarray(np.linalg.solve(free.turn.T, middle), dtype=np.float64)
     moments = result.moments
 
     def whole(values: Vector, others: Vector) -> Vector:

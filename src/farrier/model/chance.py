@@ -47,8 +47,8 @@ REFITS = 30
 def threshold(hyper: Hyper, size: float, cutoff: float, together: float = 1.0) -> float:
     """Return the |z| that a null column has to exceed to be selected; ``size`` is n tau2.
 
-    ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error. Of columns
-    that are selected ``together`` it is the root of the sum of their z^2.
+    ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error. Of
+    columns that are selected ``together`` it is the root of the sum of their z^2.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
 
 
 def _ranked(fitted: Fitted, most: int) -> tuple[NDArray[np.intp], list[int]]:
-    """Return the selected columns, the strongest first, and how many have been listed after each, or each group."""
+    """Return the selected columns, the strongest first, and how many there are after each, or each group."""
     strength, label = np.abs(_found(fitted)) * fitted.scale, fitted.groups
     if label is None:
         most = min(int((strength > 0.0).sum()), most)
@@ -195,7 +195,7 @@ def _ranked(fitted: Fitted, most: int) -> tuple[NDArray[np.intp], list[int]]:
 def _likelihood_gains(
     ones: Matrix, rows: Rows, family: Family, x: Matrix, ends: list[int]
 ) -> Iterator[tuple[int, float]]:
-    """Yield, for the first columns or groups, how many and twice their gain in log-likelihood over ``ones``."""
+    """Yield, of the first columns or groups, how many, and twice their gain in likelihood over ``ones``."""
     if family.constant_weights:
         root = np.sqrt(rows.counts)
         basis = np.linalg.qr(np.column_stack([ones, x]) * root[:, None])[0]

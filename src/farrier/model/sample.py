@@ -130,8 +130,8 @@ def _refuse_without_sampler(spec: ModelSpec) -> None:
         )
     if spec.structure is not None and spec.structure.groups is not None and not _takes_size(prior):
         raise ValueError(
-            f"{type(prior).__name__} has no sampler for groups: its method draw(w, lambda2, rng, size) must take "
-            "how many coefficients share a scale, as those of farrier.priors do"
+            f"{type(prior).__name__} has no sampler for groups: its method draw(w, lambda2, rng, size) must "
+            "take how many coefficients share a scale, as those of farrier.priors do"
         )
     if not isinstance(tau, GlobalSampler):
         raise ValueError(

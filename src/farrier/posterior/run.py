@@ -66,7 +66,9 @@ def draw(
         )
     file = _checkpoint(rows, plan, extras, spec)
     before = file.load() if file is not None else None
-    state, drawn = before if before is not None else (_start(model, mode, plan.n_chains, extras, units, whole), None)
+    state, drawn = (
+        before if before is not None else (_start(model, mode, plan.n_chains, extras, units, whole), None)
+    )
     run = Run(
         model,
         plan,
@@ -148,7 +150,7 @@ def _start(
 
 
 def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
-    """Return the coefficients at the mode, what is not shrunk, and that as a part of each linear predictor."""
+    """Return the coefficients at the mode, what is not shrunk, and its part of each linear predictor."""
     result = mode.result
     if model.free is None or whole is None:
         return result.coef, result.intercept, result.intercept

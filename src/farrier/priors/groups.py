@@ -1,8 +1,9 @@
 """Columns that share one local scale.
 
-A group of g coefficients adds (g/2) log v + W / v to what the M-step minimises, W the sum of theirs, where one
-coefficient adds (1/2) log v + W / v. In the closed forms the coordinate c stands beside it as (c/2) log v. So
-the scale of a group in coordinate c is that of one coefficient in coordinate c + g - 1, whatever the prior.
+A group of g coefficients adds (g/2) log v + W / v to what the M-step minimises, W the sum of theirs, where
+one coefficient adds (1/2) log v + W / v. In the closed forms the coordinate c stands beside it as (c/2) log
+v. So the scale of a group in coordinate c is that of one coefficient in coordinate c + g - 1, whatever the
+prior.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class Groups:
         return np.asarray(self.spread(self.totals(jacobian)) * share)
 
     def draw(self, prior: Any, w: Any, lambda2: Any, rng: Any) -> Any:
-        """Move the scale of every group by a step that leaves its distribution given W, of groups, as it is."""
+        """Move the scale of every group by a step that leaves its distribution given their W as it is."""
         out = np.empty_like(lambda2)
         for size, which in self._sizes:
             out[..., which] = prior.draw(w[..., which], lambda2[..., which], rng, size)

@@ -131,7 +131,8 @@ def _draw_shape(shape: float, pulls: Vector, other: Any, rng: np.random.Generato
             return prior
         s = math.exp(t)
         log_gamma = math.lgamma(s)
-        return prior + s * pull + sum(p * (math.lgamma(s + more) - log_gamma) for more, p in pairs)
+        gammas = sum(p * (math.lgamma(s + more) - log_gamma) for more, p in pairs)
+        return prior + s * pull + float(gammas)
 
     return math.exp(slice_step(log_density, log_of(shape), WIDTH, rng))
 

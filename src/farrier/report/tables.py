@@ -10,6 +10,7 @@ import numpy as np
 from farrier._extras import require
 from farrier._types import Vector
 from farrier.families import Family
+from farrier.report.groups import known_columns
 from farrier.report.model import FittedClasses, FittedModel, FittedPath
 
 INTERCEPT = "(Intercept)"
@@ -34,7 +35,8 @@ def mode_columns(
 ) -> dict[str, Any]:
     """Return the columns of the table of a mode: the intercept, then each column of X in the user's units.
 
-    Where columns are tied, ``alias_of`` names the one that stands for each.
+    Where columns are tied, ``alias_of`` names the one that stands for each; ``group`` and ``always`` say
+    what was known of them.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def mode_columns(
         names = feature_names(model) if named else map(str, range(model.coef_.size))
         tied = np.array([lead.get(str(name), "") for name in names], dtype=object)
         found["alias_of"] = _below(first is not None, tied, "")
-    return found
+    return found | _known(model, first is not None)
 
 
 def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False) -> dict[str, Any]:
@@ -86,7 +88,7 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
     interval, first = model.coef_interval(level), bool(model.fit_intercept)
     coef = _below(first, model.coef_, model.intercept_)
     lower, upper = (_below(first, ends) for ends in interval.T)
-    return {
+    found = {
         "feature": _features(model, first),
         "coef": coef,
         **_ends(coef, lower, upper, _below(first, model.coef_ * model.scale_), ratio),
@@ -94,6 +96,13 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
         "sparse_coef": _below(first, model.sparse_coef_, model.sparse_intercept_),
         "selected": _below(first, model.support_, False),
     }
+    return found | _known(model, first)
+
+
+def _known(model: Any, intercept: bool) -> dict[str, Any]:
+    """Return what was known of the columns beforehand: the intercept has no group, and is in."""
+    first = {"group": "", "always": True}
+    return {name: _below(intercept, values, first[name]) for name, values in known_columns(model).items()}
 
 
 def _ends(coef: Vector, lower: Vector, upper: Vector, per_sd: Vector, ratio: str | None) -> dict[str, Vector]:

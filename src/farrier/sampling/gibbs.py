@@ -47,8 +47,8 @@ TAU_WIDTH = 3.0
 class Model:
     """What is sampled, on the scale on which the prior acts; ``sigma2`` is None where it is unknown.
 
-    ``groups`` tells which columns share a local scale: the state has one for each group. ``free`` is what has a
-    flat prior beside the intercept: the state has its coefficients behind that.
+    ``groups`` tells which columns share a local scale: the state has one for each group. ``free`` is what
+    has a flat prior beside the intercept: the state has its coefficients behind that.
     """
 
     columns: Columns

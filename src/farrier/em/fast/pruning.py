@@ -75,7 +75,7 @@ def prune(weights: Weights, state: State, pace: Pace) -> State | None:
 
 
 def _fades(weights: Weights, state: State) -> bool:
-    """Tell whether what leaves fades on: not where weights move, nor in groups, which have rates of their own."""
+    """Tell whether what leaves fades on: not where weights move, nor in groups, whose rates differ."""
     return weights.constant and state.groups is None
 
 
