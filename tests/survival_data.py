@@ -33,7 +33,7 @@ class Survival(NamedTuple):
 def survival(
     n: int = 120, p: int = 4, seed: int = 0, ties: bool = True, entry_at_ties: bool = False
 ) -> Survival:
-    """Return data in which about two thirds of the rows have their event; some may enter when others have it."""
+    """Return data in which two thirds of the rows have their event; some may enter when others have it."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p)) * np.geomspace(0.2, 30.0, p) + 1.0
     standard = (X - 1.0) / np.geomspace(0.2, 30.0, p)

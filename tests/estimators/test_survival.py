@@ -241,12 +241,14 @@ def test_survival_functions() -> None:
         grid = np.linspace(0.0, last, 50)
         np.testing.assert_allclose(one(grid), np.exp(-hazard(grid)), rtol=1e-12)
         assert one(0.0) == 1.0
-        assert np.all(np.diff(one.y) <= 0.0) and one.x.size == one.y.size
+        assert np.all(np.diff(one.y) <= 0.0)
+        assert one.x.size == one.y.size
         np.testing.assert_array_equal(array[row], one(np.minimum(model.unique_times_, last)))
         with pytest.raises(ValueError, match="x must be within"):
             one(last + 1.0)
     before, after = (
-        model.predict_survival_function(data.X[:1], strata=["a"], offset=shift)[0](5.0) for shift in (0.0, 0.7)
+        model.predict_survival_function(data.X[:1], strata=["a"], offset=shift)[0](5.0)
+        for shift in (0.0, 0.7)
     )
     assert np.log(after) == pytest.approx(np.exp(0.7) * np.log(before))
 
@@ -306,7 +308,8 @@ def test_tables_and_statistics() -> None:
     none = HorseshoeSurvival(prior="ridge", tau=1e-8, zero_threshold=0).fit(X, data.y)
     best = float(model._training.spec.family.saturated(model._training.rows.y).sum())
     gain = model.log_likelihood(X, data.y) - none.log_likelihood(X, data.y)
-    assert found.n == 120 and found.measure == "D^2"
+    assert found.n == 120
+    assert found.measure == "D^2"
     assert found.explained == pytest.approx(gain / (-best - none.log_likelihood(X, data.y)), rel=1e-6)
     assert "hazard" in model._repr_html_().lower() or "coef" in model._repr_html_()
     risk, spread = model.predict(X, return_std=True)
@@ -319,7 +322,9 @@ def test_tables_and_statistics() -> None:
 
 def test_a_path_and_an_earlier_fit() -> None:
     data = survival()
-    path = horseshoe_path(data.X, data.y, values=[1.0, 0.1], estimator=HorseshoeSurvival(), strata=data.strata)
+    path = horseshoe_path(
+        data.X, data.y, values=[1.0, 0.1], estimator=HorseshoeSurvival(), strata=data.strata
+    )
     assert path.n_selected[0] >= path.n_selected[1]
     first = HorseshoeSurvival(start="paper", tol=1e-9).fit(data.X, data.y)
     again = HorseshoeSurvival(start=first, tol=1e-9).fit(data.X, data.y)
@@ -341,7 +346,8 @@ def test_a_saved_model_says_the_same(tmp_path: Path) -> None:
             model.predict_survival_function(data.X[:9], return_array=True, **asked),
         )
         assert again.statistics() == model.statistics()
-        assert again.family_ == Cox("breslow") and again.family_.seen is None
+        assert again.family_ == Cox("breslow")
+        assert again.family_.seen is None
 
 
 def test_a_model_file_that_does_not_hold_together_is_refused(tmp_path: Path) -> None:

@@ -45,9 +45,7 @@ def test_the_likelihood_is_its_definition(ties: str, weights: str) -> None:
     bound, y, _ = family(data, ties, weights)
     eta = 0.8 * np.random.default_rng(2).standard_normal(60)
     seen = bound.seen
-    expected = oracles.partial_log_likelihood(
-        eta, *seen[:5], efron=ties == "efron", counted=seen.counted
-    )
+    expected = oracles.partial_log_likelihood(eta, *seen[:5], efron=ties == "efron", counted=seen.counted)
     assert loss(bound, y, eta) == pytest.approx(-expected, rel=1e-13)
 
 
@@ -61,7 +59,10 @@ def test_slope_and_curvature_are_the_derivatives(ties: str, weights: str) -> Non
     slope = approx_fprime(eta, lambda at: -loss(bound, y, at), 1e-6)
     np.testing.assert_allclose(here.slope, slope, atol=2e-5)
     curvature = np.column_stack(
-        [(bound.coupling(y, eta - h).slope - bound.coupling(y, eta + h).slope) / 2e-5 for h in 1e-5 * np.eye(40)]
+        [
+            (bound.coupling(y, eta - h).slope - bound.coupling(y, eta + h).slope) / 2e-5
+            for h in 1e-5 * np.eye(40)
+        ]
     )
     dense = np.diag(here.diagonal) - here.pooled(np.eye(40)).T @ here.pooled(np.eye(40))
     np.testing.assert_allclose(dense, curvature, atol=1e-8)
@@ -122,7 +123,9 @@ def test_sums_over_risk_sets_lose_no_digit_where_large_risks_come_late() -> None
 
 
 def test_rows_at_risk_at_the_time_of_their_entry_are_not_at_risk() -> None:
-    seen = Lifetimes(np.array([2.0, 5.0]), np.array([True, True]), np.array([0.0, 2.0]), np.zeros(2, int), np.ones(2))
+    seen = Lifetimes(
+        np.array([2.0, 5.0]), np.array([True, True]), np.array([0.0, 2.0]), np.zeros(2, int), np.ones(2)
+    )
     np.testing.assert_array_equal(RiskSets(seen, True).at_risk(np.ones(2)), [1.0, 1.0])
 
 
@@ -134,7 +137,9 @@ def test_many_steps_are_summed_by_their_nodes(size: float) -> None:
         steps = np.arange(round(size)) / size
         if size == round(size):
             assert count @ share**power == pytest.approx((steps**power).sum(), rel=1e-9)
-    assert share.size == 100 and 0.0 <= share.min() and share.max() < 1.0
+    assert share.size == 100
+    assert 0.0 <= share.min()
+    assert share.max() < 1.0
 
 
 def test_few_steps_are_those_of_the_definition() -> None:
@@ -172,7 +177,16 @@ def test_no_fit_is_better_than_the_saturated_one(ties: str) -> None:
     best = float(weights @ bound.saturated(y))
     rank = np.argsort(np.argsort(data.time, kind="stable"))
     assert best < loss(bound, y, np.zeros(40))
-    alone = Cox(ties, Lifetimes(np.repeat([1.0, 2.0, 3.0], [2, 1, 1]), np.array([1, 1, 1, 0], bool), np.full(4, -np.inf), np.zeros(4, int), np.ones(4)))
+    alone = Cox(
+        ties,
+        Lifetimes(
+            np.repeat([1.0, 2.0, 3.0], [2, 1, 1]),
+            np.array([1, 1, 1, 0], bool),
+            np.full(4, -np.inf),
+            np.zeros(4, int),
+            np.ones(4),
+        ),
+    )
     at = np.array([100.0, 100.0, 50.0, 0.0])
     rows = alone.encode(None).values
     assert loss(alone, rows, at) == pytest.approx(float(alone.saturated(rows).sum()), abs=1e-12)

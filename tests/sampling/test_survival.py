@@ -1,4 +1,4 @@
-"""The sampler of Cox's model: against quadrature, and calibrated where the partial likelihood is a likelihood.
+"""The sampler of Cox's model: against quadrature, and by ranks where the partial likelihood is a likelihood.
 
 Without ties and censoring it is the probability of the order of the rows, whatever the baseline hazard is
 (Kalbfleisch and Prentice, 1973). So effects drawn from the prior, times drawn given them, and draws of the
@@ -77,7 +77,9 @@ def test_a_horseshoe_agrees_with_quadrature() -> None:
     x, entry = ((data.X - center) / unit)[:, 0], np.full(14, -1.0)
     fit = np.array(
         [
-            oracles.partial_log_likelihood(b * x, data.time, data.event, entry, np.zeros(14), np.ones(14), True)
+            oracles.partial_log_likelihood(
+                b * x, data.time, data.event, entry, np.zeros(14), np.ones(14), True
+            )
             for b in axis
         ]
     )
@@ -114,9 +116,12 @@ def test_intervals_of_the_risk_do_not_move_with_the_columns() -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="R-hat")
         first = near.predict_interval(data.X[:5], **options) - near.predict(data.X[:5])[:, None]
-        second = far.predict_interval(data.X[:5] + 1024.0, **options) - far.predict(data.X[:5] + 1024.0)[:, None]
+        second = (
+            far.predict_interval(data.X[:5] + 1024.0, **options) - far.predict(data.X[:5] + 1024.0)[:, None]
+        )
     np.testing.assert_allclose(first, second, rtol=1e-4, atol=1e-4)
-    assert np.all(first[:, 0] < 0.3) and np.all(first[:, 1] > -0.3)
+    assert np.all(first[:, 0] < 0.3)
+    assert np.all(first[:, 1] > -0.3)
 
 
 def _ranks(n: int, p: int, tau: float | str, seed: int, sets: int) -> Any:

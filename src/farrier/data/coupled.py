@@ -2,7 +2,7 @@
 
 The log-likelihood near eta is that of a Gaussian with a precision matrix H over the rows, in the place of one
 weight a row: H = diag(h) - F'F, of which sums over risk sets say all. For k <= n the columns are summed over
-risk sets, and X'HX follows; for k > n the rows are mixed by a root of H, and n x n matrices are at hand anyway.
+risk sets, and X'HX follows; for k > n the rows are mixed by a root of H: n x n matrices are at hand anyway.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CoupledTargets(Targets):
         self.weights, self.center, self.careful, self.mean = None, False, False, 0.0
 
     @lazy
-    def information(self) -> float:  # type: ignore[override]
+    def information(self) -> float:
         """The trace of H."""
         return float(self.coupling.information)
 
@@ -52,10 +52,10 @@ class CoupledTargets(Targets):
     @property
     def root(self) -> Matrix:  # type: ignore[override]
         """R, H = R'R."""
-        return self.coupling.factor[0]
+        return np.asarray(self.coupling.factor[0])
 
     @lazy
-    def z(self) -> Vector:  # type: ignore[override]
+    def z(self) -> Vector:
         """R times the targets: R'z is the pull."""
         root, order, rank = self.coupling.factor
         out = np.zeros(self.values.size)
@@ -67,9 +67,9 @@ class CoupledTargets(Targets):
 
     @lazy
     def zz(self) -> float:
-        """z'z or more: no noise variance hangs on it, and the root that it would take is dear."""
+        """Z'z or more: no noise variance hangs on it, and the root that it would take is dear."""
         fit, slope = self.values, self.coupling.slope
-        return float(fit @ (self.pull + slope)) + self.coupling.most
+        return float(fit @ (self.pull + slope) + self.coupling.most)
 
     def misfit(self, fit: Vector) -> float:
         """Return the weighted sum of squares at a linear predictor, up to a constant."""
@@ -104,7 +104,7 @@ class Coupled(LeastSquares):
     def gram(self) -> Matrix:
         """X'HX."""
         pooled = np.concatenate([part for _, part in self._pooled()] or [np.empty((0, 0))], axis=1)
-        return self.columns.gram(self.targets.coupling.diagonal) - pooled.T @ pooled
+        return np.asarray(self.columns.gram(self.targets.coupling.diagonal) - pooled.T @ pooled)
 
     @lazy
     def xz(self) -> Vector:
@@ -119,7 +119,7 @@ class Coupled(LeastSquares):
         out = np.asarray(self.columns.squares(self.targets.coupling.diagonal))
         for chosen, part in self._pooled():
             out[chosen] -= np.einsum("ij,ij->j", part, part)
-        return np.maximum(out, 0.0)
+        return np.asarray(np.maximum(out, 0.0))
 
     def matvec(self, coef: Vector) -> Vector:
         """Return R X b."""

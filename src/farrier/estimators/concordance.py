@@ -1,5 +1,4 @@
-"""Harrell's concordance: of two rows of which one is known to have its event first, how often it has the
-higher risk."""
+"""Harrell's concordance: how often of two rows the one that has its event first has the higher risk."""
 
 from __future__ import annotations
 

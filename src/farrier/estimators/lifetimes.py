@@ -49,8 +49,8 @@ def check_lifetimes(
         _refuse(
             entered >= time,
             lambda row: (
-                f"entry in row {row} is {entered[row]:g}, and its time {time[row]:g}: a row must enter before "
-                "its time, or it was never at risk"
+                f"entry in row {row} is {entered[row]:g}, and its time {time[row]:g}: a row must enter "
+                "before its time, or it was never at risk"
             ),
         )
     return Lifetimes(time, event, entered, stratum, sample, counted), labels
@@ -67,9 +67,7 @@ def refuse_no_events(seen: Lifetimes, labels: Any) -> None:
     """
     counted = seen.weights > 0.0
     if not (seen.event & counted).any():
-        raise ValueError(
-            "y has no event: every row is censored, so nothing can be learned of who has one"
-        )
+        raise ValueError("y has no event: every row is censored, so nothing can be learned of who has one")
     if labels is None:
         return
     events = np.bincount(seen.stratum[seen.event & counted], minlength=len(labels))

@@ -216,7 +216,8 @@ def _encoded_fit(model: Any) -> Any:
     kept = tuple(part._keep() for part in parts)
     if hasattr(model, "_baseline"):
         strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
-        return REGISTRY.encode(Lives(*found, kept, model._baseline, strata), Lives, "fitted")
+        lives = Lives(found[0], found[1], None, found[3], kept, model._baseline, strata)
+        return REGISTRY.encode(lives, Lives, "fitted")
     return REGISTRY.encode(Modes(*found, kept), Modes, "fitted")
 
 

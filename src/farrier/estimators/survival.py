@@ -13,11 +13,12 @@ from farrier.data.dense import Dense
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_x
-from farrier.estimators.baseline import Baseline, StepFunction, baseline, hazards, on_grid
+from farrier.estimators.baseline import baseline
 from farrier.estimators.concordance import concordance
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
+from farrier.estimators.hazards import Hazards
 from farrier.estimators.intervals import Kept, Training
-from farrier.estimators.lifetimes import check_lifetimes, check_strata, refuse_no_events
+from farrier.estimators.lifetimes import check_lifetimes, refuse_no_events
 from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.selector import check_new, remember_columns
 from farrier.estimators.settings import check_slab, em_options
@@ -31,7 +32,7 @@ TIES = ("efron", "breslow")
 EXPECTATIONS = ("exact", "approximate")
 
 
-class HorseshoeSurvival(HorseshoeRegressor):
+class HorseshoeSurvival(Hazards, HorseshoeRegressor):
     """Sparse proportional hazards: the posterior mode of Cox's partial likelihood under a shrinkage prior.
 
     Few coefficients, logarithms of hazard ratios, are not zero; those are hardly shrunk, and come with
@@ -98,13 +99,12 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
     >>> y = np.column_stack([np.minimum(time, censored), time <= censored])
     >>> model = HorseshoeSurvival().fit(X, y)
     >>> np.flatnonzero(model.support_), model.coef_[3].round(1)
-    (array([3]), np.float64(1.0))
+    (array([3]), np.float64(1.2))
     """
 
     family = Cox()
     fit_intercept = False
     sigma2 = "estimate"
-    strata_: Any
 
     def __init__(
         self,
@@ -142,8 +142,14 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         self.random_state = random_state
         self.slab = slab
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, entry: Any = None, strata: Any = None
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        entry: Any = None,
+        strata: Any = None,
     ) -> HorseshoeSurvival:
         """Fit the model.
 
@@ -160,7 +166,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         offset : float or array-like of shape (n,), optional
             A known part of the linear predictor: the logarithm of a known hazard ratio.
         entry : array-like of shape (n,), optional
-            From when on each row is at risk (left truncation): it is at risk at times t with entry < t <= time.
+            From when on each row is at risk (left truncation): at times t with entry < t <= time.
         strata : array-like of shape (n,), optional
             Labels: each stratum has its own baseline hazard, and rows are compared within it only.
 
@@ -178,7 +184,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         warn_unfinished(self.status_)
         return self
 
-    def _fit(  # type: ignore[override]
+    def _fit(
         self, X: Any, y: Any, sample_weight: Any, offset: Any, entry: Any = None, strata: Any = None
     ) -> HorseshoeSurvival:
         """Fit without a warning, for those who fit several."""
@@ -228,50 +234,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         eta = self._eta(matrix, offset, None)
         return (eta, np.sqrt(self._fitted.predictor_variance(matrix))) if return_std else eta
 
-    def predict_survival_function(
-        self, X: Any, return_array: bool = False, offset: Any = None, strata: Any = None
-    ) -> Any:
-        """Predict the chance to have no event up to each time: exp(-cumulative hazard).
-
-        Parameters
-        ----------
-        X : array-like of shape (m, p)
-            New rows.
-        return_array : bool, default=False
-            Whether to return the values at ``unique_times_`` rather than functions.
-        offset : float or array-like of shape (m,), optional
-            As in `fit`.
-        strata : array-like of shape (m,), optional
-            The stratum of each row; needed if the model was fitted with strata.
-
-        Returns
-        -------
-        array of m step functions, which are called with times; or an array of shape (m, n_times)
-        """
-        found = self._hazards(X, offset, strata)
-        for one in found:
-            one.y, one.before = np.exp(-one.y), 1.0
-        return self._as_asked(found, return_array)
-
-    def predict_cumulative_hazard_function(
-        self, X: Any, return_array: bool = False, offset: Any = None, strata: Any = None
-    ) -> Any:
-        """Predict the cumulative hazard: Breslow's estimate of the baseline, times exp(X b + offset).
-
-        With Efron's ties the baseline has his correction, as in R; lifelines and scikit-survival leave it out.
-
-        Parameters
-        ----------
-        X, return_array, offset, strata
-            As in `predict_survival_function`.
-
-        Returns
-        -------
-        array of m step functions, which are called with times; or an array of shape (m, n_times)
-        """
-        return self._as_asked(self._hazards(X, offset, strata), return_array)
-
-    def score(  # type: ignore[override]
+    def score(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, strata: Any = None
     ) -> float:
         """Return Harrell's concordance: 1 is perfect, 0.5 is chance.
@@ -294,8 +257,14 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         risk = self._eta(matrix, offset, None)
         return concordance(seen.time, seen.event, risk, seen.weights, seen.stratum)
 
-    def log_likelihood(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, entry: Any = None, strata: Any = None
+    def log_likelihood(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        entry: Any = None,
+        strata: Any = None,
     ) -> float:
         """Return the partial log-likelihood of these rows among themselves, at the fitted coefficients.
 
@@ -325,28 +294,6 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         family.check_offset(np.asarray(known))
         return known_rows(columns, family.encode(y).values, weights, known), family, labels
 
-    def _keep_baseline(self, found: Baseline, strata: Any) -> None:
-        self._baseline = found
-        self.unique_times_ = np.unique(found.times)
-        self.n_events_ = found.n_events
-        self.__dict__.pop("strata_", None)
-        if strata is not None:
-            self.strata_ = strata
-
-    def _hazards(self, X: Any, offset: Any, strata: Any) -> list[StepFunction]:
-        """Return the cumulative hazard of each row."""
-        matrix = check_new(self, X)
-        eta = self._eta(matrix, offset, None)
-        known = self.__dict__.get("strata_")
-        return hazards(self._baseline, eta, check_strata(strata, known, matrix.shape[0]))
-
-    def _as_asked(self, found: list[StepFunction], return_array: bool) -> Any:
-        if return_array:
-            return on_grid(found, self.unique_times_)
-        out = np.empty(len(found), dtype=object)
-        out[:] = found
-        return out
-
     def _keep(self) -> Kept | None:
         """Return what is kept of the training data: their family knows the risk sets."""
         training = self.__dict__.get("_training")
@@ -368,8 +315,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         level : float, default=0.95
             The coverage.
         method : {"auto", "mode", "posterior"}, default="auto"
-            "mode" ("auto"): given the selection, and Gaussian at the mode. "posterior": from draws of the whole
-            posterior.
+            "mode" ("auto"): given the selection, and Gaussian at the mode. "posterior": from draws of the
+            whole posterior.
         **options
             Of `sample_posterior`, where draws are taken.
 

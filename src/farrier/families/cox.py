@@ -154,7 +154,7 @@ class Coupling:
         self._sets, self.eta = sets, eta
         self._v = v = _hazards(sets, eta - _levels(sets, eta))
         left, group, size = _left(sets, v), sets.step_group, sets.size
-        self.hazard = np.bincount(group, sets.count / left, size)
+        self.hazard: Vector = np.bincount(group, sets.count / left, size).astype(np.float64)
         gone = np.bincount(group, sets.count * sets.share / left, size)
         times = sets.over_times(self.hazard)
         times[sets.rows] -= gone[sets.group]

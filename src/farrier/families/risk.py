@@ -1,7 +1,7 @@
 """Who is at risk at which event: sums over risk sets, by additions only.
 
-A row is at risk from its entry (not included) to its own time, in its own stratum. Sorted by stratum and time,
-the times at which events happen are numbered, and a row is at risk at a run of them. Sums over all rows at
+A row is at risk from its entry (not included) to its own time, in its own stratum. The times at which events
+happen are numbered by stratum and time, and a row is at risk at a run of them. Sums over all rows at
 risk, and over all events of a row, go through a tree of runs: each run is a few nodes of it, as many as the
 logarithm of the number of times. Nothing is ever subtracted, so no digit is lost where large risks leave.
 """
@@ -34,7 +34,8 @@ class Lifetimes(NamedTuple):
 
     def take(self, rows: Any) -> Lifetimes:
         """Return some of the rows."""
-        return Lifetimes(*(part[rows] for part in self[:-1]), self.counted)
+        time, event, entry, stratum, weights = (part[rows] for part in self[:-1])
+        return Lifetimes(time, event, entry, stratum, weights, self.counted)
 
 
 class RiskSets:
@@ -132,7 +133,7 @@ def _step(size: float) -> tuple[Vector, Vector]:
 
 
 def _tree(first: Any, after: Any, size: int) -> tuple[Any, Any]:
-    """Return the rows of each node, and the nodes above each time: row i is at first[i], ..., after[i] - 1."""
+    """Return the rows of each node, and the nodes above each time; row i is at first[i] to after[i] - 1."""
     width = 1 << max(size - 1, 0).bit_length()
     left, right, rows = first + width, np.maximum(after, first) + width, np.arange(first.size)
     nodes: list[Any] = [np.empty(0, dtype=np.intp)]

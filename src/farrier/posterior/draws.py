@@ -323,8 +323,8 @@ class Posterior:
         """
         if not self.family.has_intercept:
             raise ValueError(
-                f"rows have no log-likelihood of their own under {type(self.family).__name__}: who is at risk "
-                "depends on all of them; compare models by the concordance of rows left out"
+                f"rows have no log-likelihood of their own under {type(self.family).__name__}: who is at "
+                "risk depends on all of them; compare models by the concordance of rows left out"
             )
         if (X is None) != (y is None):
             raise ValueError("give X and y, or neither: then the data of the posterior are taken")
