@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from farrier.families import (
     Binomial,
     Family,
+    Gamma,
     Gaussian,
     Laplace,
     NegativeBinomial,
     Poisson,
     StudentT,
+    Tweedie,
 )
 
 
@@ -32,6 +34,10 @@ class FamilyCase:
     @property
     def counts(self) -> bool:
         return self.family.discrete
+
+    @property
+    def amounts(self) -> bool:
+        return self.family.positive_only and not self.family.discrete
 
     def draw(self, eta: Any, rng: np.random.Generator, sigma2: float = 1.0) -> Any:
         """Simulate y."""
@@ -72,6 +78,49 @@ def _laplace(eta: Any, sigma2: float) -> Any:
     return stats.laplace(eta, np.sqrt(sigma2))
 
 
+def _gamma(eta: Any, sigma2: float) -> Any:
+    return stats.gamma(1.0 / sigma2, scale=sigma2 * np.exp(eta))
+
+
+class CompoundPoisson:
+    """A Poisson number of gamma amounts, from its definition: sums over the number, as far as it is likely."""
+
+    def __init__(self, eta: Any, dispersion: float, power: float) -> None:
+        mean = np.exp(np.asarray(eta, dtype=float))
+        self.number = mean ** (2.0 - power) / (dispersion * (2.0 - power))
+        self.shape = (2.0 - power) / (power - 1.0)
+        self.scale = dispersion * (power - 1.0) * mean ** (power - 1.0)
+        self._mean, self._var = mean, dispersion * mean**power
+
+    def mean(self) -> Any:
+        return self._mean
+
+    def var(self) -> Any:
+        return self._var
+
+    def rvs(self, random_state: Any) -> Any:
+        number = random_state.poisson(self.number)
+        return random_state.standard_gamma(number * self.shape) * self.scale
+
+    def logpdf(self, y: Any) -> Any:
+        """Return the log density, and of 0 the log of its probability."""
+        each = np.broadcast(y, self.number, self.scale)
+        return np.array([self._one(*row) for row in each]).reshape(each.shape)
+
+    def _one(self, y: float, number: float, scale: float) -> float:
+        if y == 0.0:
+            return -number
+        likely = (number * (y / scale / self.shape) ** self.shape) ** (1.0 / (1.0 + self.shape))
+        far = 12.0 * np.sqrt(likely) + 60.0
+        j = np.arange(max(1.0, np.floor(likely - far)), likely + far)
+        terms = stats.poisson.logpmf(j, number) + stats.gamma.logpdf(y, self.shape * j, scale=scale)
+        return float(special.logsumexp(terms))
+
+
+def _tweedie(power: float) -> Callable[[Any, float], Any]:
+    return lambda eta, sigma2: CompoundPoisson(eta, sigma2, power)
+
+
 # those that estimate something start at a size of 1 and at 4 degrees of freedom
 FAMILIES = [
     FamilyCase("gaussian", Gaussian(), _normal),
@@ -85,11 +134,19 @@ FAMILIES = [
     FamilyCase("student_t_1", StudentT(df=1.0), _student(1.0)),
     FamilyCase("student_t_30", StudentT(df=30.0), _student(30.0)),
     FamilyCase("laplace", Laplace(), _laplace),
+    FamilyCase("gamma", Gamma(), _gamma),
+    FamilyCase("tweedie", Tweedie(), _tweedie(1.5)),
+    FamilyCase("tweedie_1.1", Tweedie(power=1.1, unit=1.0), _tweedie(1.1)),
+    FamilyCase("tweedie_1.9", Tweedie(power=1.9), _tweedie(1.9)),
+    FamilyCase("tweedie_2", Tweedie(power=2.0), _gamma),
 ]
 every_family = pytest.mark.parametrize("case", FAMILIES, ids=lambda case: case.name)
 count_families = pytest.mark.parametrize(
     "case", [case for case in FAMILIES if case.counts], ids=lambda case: case.name
 )
+amount_families = pytest.mark.parametrize(
+    "case", [case for case in FAMILIES if case.amounts], ids=lambda case: case.name
+)
 noise_families = pytest.mark.parametrize(
-    "case", [case for case in FAMILIES if case.family.has_dispersion], ids=lambda case: case.name
+    "case", [case for case in FAMILIES if case.family.is_location], ids=lambda case: case.name
 )

@@ -21,6 +21,7 @@ from farrier.families import (
     NegativeBinomial,
     Poisson,
     StudentT,
+    Tweedie,
 )
 
 ETA = np.array([-30.0, -17.3, -8.0, -3.1, -1.0, -1e-3, 0.0, 1e-9, 0.4, 1.0, 2.7, 7.7, 16.0, 30.0])
@@ -37,6 +38,9 @@ def responses(case: FamilyCase) -> Any:
         return np.array([0.0, 1.0, 0.3])
     if case.counts:
         return np.array([0.0, 1.0, 2.0, 7.0, 300.0, 1e6])
+    if case.amounts:
+        zero = [0.0] if isinstance(case.family, Tweedie) and case.family.power < 2.0 else []
+        return np.array([*zero, 1e-4, 0.02, 0.7, 3.0, 41.0, 1e4])
     return np.array([-1e4, -31.3, -2.2, -0.123, 0.077, 1.7, 29.0, 1e4])
 
 

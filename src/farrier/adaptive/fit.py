@@ -137,7 +137,8 @@ class Adapted:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
             return 0.0
-        return _cv_error(self.sets, self.family, self.average.predicted) * self._error_unit
+        error = _cv_error(self.sets, self.family, self.average.predicted, self.sigma2 / self._error_unit)
+        return error * self._error_unit
 
     @lazy
     def fold_errors(self) -> FoldErrors | None:
@@ -204,7 +205,7 @@ class Adapted:
             residual, weights = working.targets - eta, weights * working.weights
         residual = np.where(times > 0, residual, 0.0)
         if sets.family.has_dispersion:
-            sigma2 = float(weights @ residual**2) / float(weights.sum())
+            sigma2 = float(weights @ residual**2) / float((sets.counts * (times > 0)).sum())
         return corrected(sets, found.coef, residual, weights, sigma2)
 
 
@@ -329,14 +330,15 @@ def _ridge(fitting: Fitting) -> Fits:
         return fitting.member("mean")
 
 
-def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
-    """Return the mean squared error of rows left out; twice their mean loss where noise has no variance."""
+def _cv_error(sets: Sets, family: Family, predicted: Vector, sigma2: float) -> float:
+    """Return the mean squared error of rows left out, or where y is not eta + noise twice their mean loss."""
     rows, _ = sets.tested
     y, counts = sets.y[rows], sets.counts[rows]
-    if family.has_dispersion:
+    if family.is_location:
         losses = (y - predicted) ** 2
     else:
-        losses = 2.0 * family.neg_log_likelihood(y, predicted, 1.0)
+        noise = sigma2 if family.has_dispersion else 1.0
+        losses = 2.0 * family.neg_log_likelihood(y, predicted, noise)
     return summed(counts, losses) / float(counts.sum())
 
 

@@ -243,6 +243,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
+        family = family.seen(rows.y, rows.counts, rows.offset)
         options = em_options(self)
         spec = ModelSpec(
             family,
@@ -328,10 +329,10 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
-            has_noise=self.family_.has_dispersion,
+            has_noise=self.family_.is_location,
             deviance=None if kept is None else kept.deviance,
             status=self.status_,
-            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
+            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
             n_iter=self.n_iter_,
             expected_by_chance=self.expected_by_chance_,
         )

@@ -9,6 +9,7 @@ posterior of the coefficients is taken to be.
 
 from __future__ import annotations
 
+from farrier.families.amounts import Gamma, Tweedie
 from farrier.families.base import Augmented, Family, Predictive, Response, Shares, Working, weighted_median
 from farrier.families.binary import Binomial, polya_gamma_mean
 from farrier.families.counts import Counts, NegativeBinomial, Poisson
@@ -21,6 +22,7 @@ __all__ = [
     "Binomial",
     "Counts",
     "Family",
+    "Gamma",
     "Gaussian",
     "Laplace",
     "Location",
@@ -30,6 +32,7 @@ __all__ = [
     "Response",
     "Shares",
     "StudentT",
+    "Tweedie",
     "Working",
     "polya_gamma_mean",
     "resolve_family",

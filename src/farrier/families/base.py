@@ -90,6 +90,10 @@ class Family:
     def check_offset(self, offset: Vector) -> None:
         """Raise ValueError, with the row, if no finite mean goes with ``offset``."""
 
+    def seen(self, y: Vector, weights: Vector, offset: Vector) -> Family:
+        """Return the family as it is fitted to y; other only where it takes a unit from it."""
+        return self
+
     def start(self, y: Vector) -> Vector:
         """Return a linear predictor near ``y``, finite for every y that `check` accepts."""
         raise NotImplementedError
@@ -141,6 +145,11 @@ class Family:
         raise NotImplementedError(
             f"{type(self).__name__} does not say how to draw y: give it a simulate method"
         )
+
+    @property
+    def has_density(self) -> bool:
+        """Whether there is a density of y to sample with, and not only weights and targets."""
+        return True
 
     def information(self) -> float | None:
         """Return sigma2 times the expected information of a row about eta, if the same for all.

@@ -16,7 +16,7 @@ REACH = 20.0
 class Deviance(NamedTuple):
     """The deviance that a fit leaves, and that of the mean of y.
 
-    Of families with a noise variance these are sums of squares in units of the latter: ``total`` is 1, or 0
+    Where y = eta + noise these are sums of squares in units of the latter: ``total`` is 1, or 0
     where y is constant.
     """
 
@@ -25,7 +25,7 @@ class Deviance(NamedTuple):
 
     @property
     def explained(self) -> float:
-        """The share that is explained: R^2, or D^2 for families without a noise variance."""
+        """The share that is explained: R^2 where y = eta + noise, otherwise D^2."""
         if self.total <= 0.0:
             return 1.0 if self.left <= 0.0 else 0.0
         return 1.0 - self.left / self.total
@@ -44,7 +44,7 @@ def deviance(family: Family, y: Vector, eta: Vector, weights: Vector, offset: Ve
     >>> deviance(Gaussian(), y, np.array([1.0, 2.0, 2.0]), np.ones(3), np.zeros(3)).explained
     0.5
     """
-    if family.has_dispersion:
+    if family.is_location:
         return _squares(y - offset, family.mean(eta) - offset, weights)
     with np.errstate(over="ignore"):
         fit, null, perfect = (

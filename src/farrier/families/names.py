@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from farrier._checks import check_choice
+from farrier.families.amounts import Gamma, Tweedie
 from farrier.families.base import Family
 from farrier.families.binary import Binomial
 from farrier.families.counts import NegativeBinomial, Poisson
@@ -18,6 +19,8 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "student_t": StudentT,
     "laplace": Laplace,
     "binomial": Binomial,
+    "gamma": Gamma,
+    "tweedie": Tweedie,
 }
 
 

@@ -181,15 +181,16 @@ def _loss(family: Family, rows: Rows, x: Matrix) -> float:
     y, counts, offset, sigma2 = rows.y, rows.counts, rows.offset, 1.0
     eta, best = offset + family.level(y, counts, offset), math.inf
     if family.has_dispersion:
-        sigma2 = float(counts @ (y - eta) ** 2 / counts.sum()) or 1.0
+        left = family.working(y, eta, 1.0).targets - eta
+        sigma2 = float(counts @ left**2 / counts.sum()) or 1.0
     for _ in range(REFITS):
         weights, targets = family.working(y, eta, sigma2)
         root = np.sqrt(counts * weights)
         coef = np.linalg.lstsq(x * root[:, None], root * (targets - offset), rcond=None)[0]
         eta = x @ coef + offset
         if family.has_dispersion:
-            weights = family.working(y, eta, sigma2).weights
-            sigma2 = float(counts @ (weights * (y - eta) ** 2) / counts.sum()) or sigma2
+            weights, targets = family.working(y, eta, sigma2)
+            sigma2 = float(counts @ (weights * (targets - eta) ** 2) / counts.sum()) or sigma2
         with np.errstate(over="ignore", invalid="ignore"):
             loss = float(counts @ family.neg_log_likelihood(y, eta, sigma2))
         if not loss < best - 1e-3:
