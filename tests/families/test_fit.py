@@ -10,7 +10,16 @@ from scipy import special
 
 from family_cases import FAMILIES, FamilyCase, count_families, every_family, noise_families
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import (
+    Binomial,
+    Gamma,
+    Gaussian,
+    Laplace,
+    NegativeBinomial,
+    Poisson,
+    StudentT,
+    Tweedie,
+)
 
 SHAPES = {"long": (160, 8), "wide": (70, 90)}
 every_shape = pytest.mark.parametrize("shape", SHAPES)
@@ -44,6 +53,9 @@ def score(model: Any, y: Any, eta: Any) -> Any:
         return y - np.exp(eta)
     if isinstance(family, NegativeBinomial):
         return (y - np.exp(eta)) / (1.0 + np.exp(eta) / family.size_)
+    if isinstance(family, Gamma | Tweedie):
+        power = getattr(family, "power", 2.0)
+        return (y - np.exp(eta)) * np.exp((1.0 - power) * eta) / sigma2
     r = y - eta
     if isinstance(family, StudentT):
         return (family.df_ + 1.0) * r / (family.df_ * sigma2 + r**2)

@@ -133,8 +133,8 @@ class Tweedie(Amounts):
         `Gamma`, which has no zeros. At 1 it is quasi-Poisson: y over its dispersion is Poisson, which makes
         sense of coefficients and intervals at the mode, but there is no density to sample with.
     unit : "mean" or float, default="mean"
-        The variance is sigma2 unit^2 (mean/unit)^power. With "mean" the unit is the mean of y (over that of
-        the exposure), so that sigma2 is the squared coefficient of variation there, and does not depend on
+        The variance is sigma2 unit^2 (mean/unit)^power. With "mean" the unit is the mean of y, so
+        that sigma2 is the squared coefficient of variation there, and does not depend on
         the currency, nor does the prior of the coefficients. With 1 it is the dispersion of other software.
 
     Examples
@@ -168,7 +168,7 @@ class Tweedie(Amounts):
         """Return the family with the mean of y as its unit, if that is what it is to be."""
         if self.unit != "mean" or not y.any():
             return self
-        return replace(self, unit_=math.exp(self.level(y, weights, offset)))
+        return replace(self, unit_=float(weights @ y / weights.sum()))
 
     def dispersion(self, sigma2: Any) -> Any:
         """Return the dispersion in units of y: the variance is so many times mean^power."""
