@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -137,8 +138,8 @@ class Adapted:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
             return 0.0
-        error = _cv_error(self.sets, self.family, self.average.predicted, self.sigma2 / self._error_unit)
-        return error * self._error_unit
+        error = _cv_error(self.sets, self.family, self.average.predicted, self.sigma2 / self._noise_unit)
+        return _in_units(error, self.family, self.units)
 
     @lazy
     def fold_errors(self) -> FoldErrors | None:
@@ -152,7 +153,7 @@ class Adapted:
         return FoldErrors(folds, errors, self.sets.counts[rows])
 
     @property
-    def _error_unit(self) -> float:
+    def _noise_unit(self) -> float:
         return self.units.unit**2 if self.family.has_dispersion else 1.0
 
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
@@ -201,7 +202,7 @@ class Adapted:
         weights = sets.counts * (times > 0)
         residual, sigma2 = sets.y - eta, 1.0
         if not sets.family.is_location:
-            working = self.family.working(sets.y, eta, self.sigma2 / self._error_unit)
+            working = self.family.working(sets.y, eta, self.sigma2 / self._noise_unit)
             residual, weights = working.targets - eta, weights * working.weights
         residual = np.where(times > 0, residual, 0.0)
         if sets.family.has_dispersion:
@@ -300,7 +301,7 @@ def _restored(
     status = Status.CONVERGED if sparser.order.size else nothing
     status = status if units.kept.any() else Status.NO_COLUMNS
     members = tuple(
-        MemberRow(name, MEMBERS[name].what, one.error * unit2, float(weight))
+        MemberRow(name, MEMBERS[name].what, _in_units(one.error, family, units), float(weight))
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
     included = units.places(inclusion(found, _ridge(fitting)))
@@ -330,11 +331,18 @@ def _ridge(fitting: Fitting) -> Fits:
         return fitting.member("mean")
 
 
+def _in_units(error: float, family: Family, units: Units) -> float:
+    """Return the error of rows left out in the user's units: a mean square, or twice a mean loss."""
+    if family.squared_error:
+        return error * units.unit**2
+    return error + 2.0 * math.log(units.unit) if family.is_location else error
+
+
 def _cv_error(sets: Sets, family: Family, predicted: Vector, sigma2: float) -> float:
-    """Return the mean squared error of rows left out, or where y is not eta + noise twice their mean loss."""
+    """Return the mean squared error of rows left out, or twice their mean loss where that says more."""
     rows, _ = sets.tested
     y, counts = sets.y[rows], sets.counts[rows]
-    if family.is_location:
+    if family.squared_error:
         losses = (y - predicted) ** 2
     else:
         noise = sigma2 if family.has_dispersion else 1.0

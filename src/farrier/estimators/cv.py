@@ -372,7 +372,7 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
-            has_noise=self.family_.is_location,
+            has_noise=self.family_.squared_error,
             deviance=record.deviance,
             status=self.status_,
             cv_deviance=record.cv_deviance,

@@ -329,7 +329,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
-            has_noise=self.family_.is_location,
+            has_noise=self.family_.squared_error,
             deviance=None if kept is None else kept.deviance,
             status=self.status_,
             noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,

@@ -71,7 +71,7 @@ class Scored:
         float
         """
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
-        if self.family_.is_location:
+        if self.family_.squared_error:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
 
             return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))

@@ -39,7 +39,7 @@ class Amounts(LogLink):
         refuse(y, y > LARGEST, f"is beyond {LARGEST:g}: use larger units")
         refuse(y, (y > 0.0) & (y < 1.0 / LARGEST), f"is below {1.0 / LARGEST:g}: use smaller units, or 0")
 
-    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+    def intercept_alone(self, y: Vector, weights: Vector, offset: Vector) -> float:
         """Return the logarithm of the amount in all, half a unit if there is none, over the exposure in all."""
         return math.log(float(weights @ y) or 0.5 * self.unit_) - float(special.logsumexp(offset, b=weights))
 
@@ -84,7 +84,11 @@ class Gamma(Amounts):
         """Return that of the gamma distribution, with Stirling's formula in it, so that nothing cancels."""
         log_y = np.log(y)
         gap = np.clip(log_y - eta, -EXTREME, EXTREME)
-        rest = HALF_LOG_2PI + 0.5 * math.log(with_noise(sigma2)) + float(stirling_rest(np.array([1.0 / sigma2]))[0])
+        rest = (
+            HALF_LOG_2PI
+            + 0.5 * math.log(with_noise(sigma2))
+            + float(stirling_rest(np.array([1.0 / sigma2]))[0])
+        )
         return np.asarray((np.expm1(gap) - gap) / sigma2 + log_y + rest)
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:
@@ -185,7 +189,7 @@ class Tweedie(Amounts):
 
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
         """Return the level at which half a unit is expected in all, if there is nothing."""
-        return None if y.any() else self.level(y, weights, offset)
+        return None if y.any() else self.intercept_alone(y, weights, offset)
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return (mu/unit)^(2-p), the expected information, and eta + (y - mu) / mu."""
@@ -220,7 +224,9 @@ class Tweedie(Amounts):
             return np.asarray(ENDS[p].cdf(y, eta, phi))  # type: ignore[attr-defined]
         mean = self.mean(eta)
         number = mean ** (2.0 - p) / (phi * (2.0 - p))
-        return compound_cdf(y, number, (2.0 - p) / (p - 1.0), np.maximum(y, 0.0) * mean ** (1.0 - p) / (phi * (p - 1.0)))
+        return compound_cdf(
+            y, number, (2.0 - p) / (p - 1.0), np.maximum(y, 0.0) * mean ** (1.0 - p) / (phi * (p - 1.0))
+        )
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
         """Draw y given eta."""

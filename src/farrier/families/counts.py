@@ -46,13 +46,13 @@ class Counts(LogLink):
         """Return log(y + 1/2)."""
         return np.log(y + 0.5)
 
-    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+    def intercept_alone(self, y: Vector, weights: Vector, offset: Vector) -> float:
         """Return the logarithm of the counts in all, at least a half, over the exposure in all."""
         return math.log(max(float(weights @ y), 0.5)) - float(special.logsumexp(offset, b=weights))
 
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
         """Return the rate at which half a count is expected in all, if there is none."""
-        return None if y.any() else self.level(y, weights, offset)
+        return None if y.any() else self.intercept_alone(y, weights, offset)
 
 
 @dataclass(frozen=True)

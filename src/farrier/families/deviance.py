@@ -16,7 +16,7 @@ REACH = 20.0
 class Deviance(NamedTuple):
     """The deviance that a fit leaves, and that of the mean of y.
 
-    Where y = eta + noise these are sums of squares in units of the latter: ``total`` is 1, or 0
+    Where y = eta + noise, but for quantiles, these are sums of squares in units of the latter: ``total`` is 1, or 0
     where y is constant.
     """
 
@@ -44,7 +44,7 @@ def deviance(family: Family, y: Vector, eta: Vector, weights: Vector, offset: Ve
     >>> deviance(Gaussian(), y, np.array([1.0, 2.0, 2.0]), np.ones(3), np.zeros(3)).explained
     0.5
     """
-    if family.is_location:
+    if family.squared_error:
         return _squares(y - offset, family.mean(eta) - offset, weights)
     with np.errstate(over="ignore"):
         fit, null, perfect = (
@@ -56,6 +56,8 @@ def deviance(family: Family, y: Vector, eta: Vector, weights: Vector, offset: Ve
 
 def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector) -> Vector:
     """Return the linear predictor of the best intercept beside the offset."""
+    if family.is_location:
+        return offset + family.intercept_alone(y, weights, offset)
     if not offset.any():
         return family.link(np.full_like(y, float(weights @ y / weights.sum())))
 
@@ -64,7 +66,7 @@ def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector)
     def loss(level: float) -> float:
         return float(weights @ family.neg_log_likelihood(y, offset + level, 1.0))
 
-    start = family.level(y, weights, offset)
+    start = family.intercept_alone(y, weights, offset)
     found = minimize_scalar(loss, bounds=(start - REACH, start + REACH), options={"xatol": 1e-9})
     return np.asarray(offset + found.x)
 

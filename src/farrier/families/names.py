@@ -10,7 +10,9 @@ from farrier.families.amounts import Gamma, Tweedie
 from farrier.families.base import Family
 from farrier.families.binary import Binomial
 from farrier.families.counts import NegativeBinomial, Poisson
-from farrier.families.location import Gaussian, Laplace, StudentT
+from farrier.families.huber import Huber
+from farrier.families.location import Gaussian, StudentT
+from farrier.families.quantile import Laplace, Quantile
 
 FAMILIES: dict[str, Callable[[], Family]] = {
     "gaussian": Gaussian,
@@ -21,6 +23,8 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "binomial": Binomial,
     "gamma": Gamma,
     "tweedie": Tweedie,
+    "quantile": Quantile,
+    "huber": Huber,
 }
 
 

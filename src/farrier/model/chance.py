@@ -179,7 +179,7 @@ def _sizes(most: int) -> list[int]:
 def _loss(family: Family, rows: Rows, x: Matrix) -> float:
     """Return minus the log-likelihood of a fit without a prior, by iterated least squares."""
     y, counts, offset, sigma2 = rows.y, rows.counts, rows.offset, 1.0
-    eta, best = offset + family.level(y, counts, offset), math.inf
+    eta, best = offset + family.intercept_alone(y, counts, offset), math.inf
     if family.has_dispersion:
         left = family.working(y, eta, 1.0).targets - eta
         sigma2 = float(counts @ left**2 / counts.sum()) or 1.0
@@ -190,7 +190,8 @@ def _loss(family: Family, rows: Rows, x: Matrix) -> float:
         eta = x @ coef + offset
         if family.has_dispersion:
             weights, targets = family.working(y, eta, sigma2)
-            sigma2 = float(counts @ (weights * (targets - eta) ** 2) / counts.sum()) or sigma2
+            noise = float(counts @ (weights * (targets - eta) ** 2) / counts.sum())
+            sigma2 = noise / family.noise_share or sigma2
         with np.errstate(over="ignore", invalid="ignore"):
             loss = float(counts @ family.neg_log_likelihood(y, eta, sigma2))
         if not loss < best - 1e-3:

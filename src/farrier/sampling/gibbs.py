@@ -316,6 +316,22 @@ class Gibbs:
             self.shapes.move_with_scales(state, half_square)
 
 
+class GivenNoise(Gibbs):
+    """The sweep where the latent weights make y Gaussian around targets that depend on sigma2.
+
+    Then sigma2 is drawn first, given the coefficients alone, and all else given it.
+    """
+
+    def noise(self, state: State, chain: int) -> float:
+        """Return sigma2."""
+        return float(state.sigma2[chain])
+
+    def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
+        """Draw sigma2 and what is latent."""
+        self.move_noise(state, chain, rng)
+        return super().problem(state, chain, rng)
+
+
 class GaussianGibbs(Gibbs):
     """The sweep for Gaussian data: nothing is latent, and n > k rows are as good as k of them."""
 

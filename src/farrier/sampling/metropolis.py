@@ -11,7 +11,15 @@ from farrier._types import Vector
 from farrier.conditional.base import Drawable, Kernel
 from farrier.data.problem import LeastSquares, Targets
 from farrier.families import Augmented
-from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, SlabKernel, State
+from farrier.sampling.gibbs import (
+    TAU_WIDTH,
+    GaussianGibbs,
+    Gibbs,
+    GivenNoise,
+    Model,
+    SlabKernel,
+    State,
+)
 from farrier.variates import TINY, slice_step
 
 PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
@@ -229,4 +237,6 @@ def sampler(model: Model, n_warmup: int) -> Gibbs:
     """
     if model.family.constant_weights:
         return GaussianGibbs(model, n_warmup)
-    return (Gibbs if isinstance(model.family, Augmented) else Metropolis)(model, n_warmup)
+    if not isinstance(model.family, Augmented):
+        return Metropolis(model, n_warmup)
+    return (Gibbs if model.family.noise_is_conjugate else GivenNoise)(model, n_warmup)
