@@ -83,7 +83,7 @@ def _gamma(eta: Any, sigma2: float) -> Any:
 
 
 class CompoundPoisson:
-    """A Poisson number of gamma amounts, from its definition: sums over the number, as far as it is likely."""
+    """A Poisson number of gamma amounts, from its definition: sums over all likely numbers."""
 
     def __init__(self, eta: Any, dispersion: float, power: float) -> None:
         mean = np.exp(np.asarray(eta, dtype=float))

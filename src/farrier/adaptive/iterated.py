@@ -160,10 +160,9 @@ def _accepted(
             eta = 0.5 * (eta + old_eta)
             loss = _penalised(sets, t, family, eta, sigma2, penalty * _norm2(K, solution))
     if family.has_dispersion:
-        pull = penalty * step.norm2
-        square = (
-            (step.square - pull) / family.noise_share + pull if family.noise_share != 1.0 else step.square
-        )
+        square = step.square
+        if family.noise_share != 1.0:
+            square = (square - penalty * step.norm2) / family.noise_share + penalty * step.norm2
         sigma2 = max(square / float(sets.total[t]), NO_NOISE)
     return solution, intercept, eta, sigma2, loss
 

@@ -1,10 +1,10 @@
 """Amounts: positive, or zero and positive, with a log link.
 
-The dispersion is the sigma2 of the model, so that the prior variance of a coefficient is sigma2 tau2 lambda2,
-as in the Gaussian case, and the noise step is the same: E[RSS]/n of the working problem is Pearson's statistic
-with a share for the coefficients, whose fixed point is Pearson's statistic over n less the degrees of freedom
-in use. The likelihood at the coefficients alone would have none of that share, and with more columns than
-rows it would end at no noise at all.
+The dispersion is the sigma2 of the model, so that the prior variance of a coefficient is sigma2 tau2 lambda2
+as in the Gaussian case, and the noise step is the same: E[RSS]/n of the working problem is Pearson's
+statistic with a share for the coefficients, and ends at Pearson's statistic over n less the degrees of
+freedom in use. A dispersion that maximises the likelihood at the coefficients has no such share: with more
+columns than rows it would end at no noise at all.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Amounts(LogLink):
         refuse(y, (y > 0.0) & (y < 1.0 / LARGEST), f"is below {1.0 / LARGEST:g}: use smaller units, or 0")
 
     def intercept_alone(self, y: Vector, weights: Vector, offset: Vector) -> float:
-        """Return the logarithm of the amount in all, half a unit if there is none, over the exposure in all."""
+        """Return the logarithm of the amount in all, or of half a unit, over the exposure in all."""
         return math.log(float(weights @ y) or 0.5 * self.unit_) - float(special.logsumexp(offset, b=weights))
 
 
@@ -105,7 +105,7 @@ class Gamma(Amounts):
 
 
 class ScaledPoisson(Amounts):
-    """y / sigma2 is Poisson: the end of `Tweedie` at power 1. Off the multiples of sigma2 it is no density."""
+    """y / sigma2 is Poisson: the end of `Tweedie` at power 1. Between multiples of sigma2 it is no density."""
 
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return that of Poisson for y / sigma2."""

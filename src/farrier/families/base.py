@@ -54,7 +54,7 @@ class Family:
     has_dispersion : bool
         Whether the family has a noise variance sigma2 to estimate; if not, sigma2 is 1.
     squared_error : bool
-        Whether a fit is judged by the squares of what it leaves of y, and not by the likelihood: R^2, not D^2.
+        Whether a fit is judged by the squares of what it leaves of y: R^2, and not D^2.
     noise_share : float
         The mean weighted square of the distance to the targets, in units of sigma2: other than 1 only where
         the targets are not where y is expected.

@@ -1,7 +1,7 @@
 """A Poisson number of gamma amounts: the density and the distribution function of Tweedie's families.
 
-For a power between 1 and 2, y is the sum of N amounts, N Poisson with mean L = mu^(2-p) / (phi (2-p)), each of
-them gamma with shape a = (2-p) / (p-1) and mean mu / L. Its density is a sum over N (Dunn and Smyth 2005).
+For a power between 1 and 2, y is the sum of N amounts, N Poisson with mean L = mu^(2-p) / (phi (2-p)), each
+gamma with shape a = (2-p) / (p-1) and mean mu / L. Its density is a sum over N (Dunn and Smyth 2005).
 With Stirling's formula in every term, and j0 = y^(2-p) / (phi (2-p)), where the terms are largest,
 
     log f(y) = -d / (2 phi) - log y + log(a) / 2 - log(2 pi) + log S,
@@ -15,6 +15,7 @@ however many terms there are; elsewhere these are few.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -24,7 +25,7 @@ from farrier._types import Mask, Matrix, Vector
 STEP, BELOW, ABOVE = 0.75, 12, 16
 """Between points of a smooth hump, in standard deviations of it, and their number on either side."""
 SMOOTH_WIDTH, SMOOTH_PEAK = 1.5, 40.0
-"""A hump is smooth from this standard deviation on, and if its end at 0 is lower by e to the power of this."""
+"""A hump is smooth from this standard deviation on, if at 0 it is lower by e to the power of the second."""
 EARLY, NARROW = 50.0, 15
 """Up to this peak terms are added up from the first on; on either side of a later one so many."""
 CHUNK = 4096
@@ -106,7 +107,7 @@ def _hump(gap: Matrix) -> Matrix:
     return np.where(np.abs(gap) < 1e-3, near, far)
 
 
-def _chunks(rows: Mask) -> list[Vector]:
+def _chunks(rows: Mask) -> list[Any]:
     places = np.flatnonzero(rows)
     return [places[start : start + CHUNK] for start in range(0, places.size, CHUNK)]
 

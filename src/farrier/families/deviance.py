@@ -16,8 +16,8 @@ REACH = 20.0
 class Deviance(NamedTuple):
     """The deviance that a fit leaves, and that of the mean of y.
 
-    Where y = eta + noise, but for quantiles, these are sums of squares in units of the latter: ``total`` is 1, or 0
-    where y is constant.
+    Where y = eta + noise, but for quantiles, these are sums of squares in units of the latter: ``total`` is
+    1, or 0 where y is constant.
     """
 
     left: float

@@ -18,7 +18,7 @@ class LogLink(Family):
 
     log_link = True
     positive_only = True
-    wide_start = "marginal"
+    wide_start: str | None = "marginal"
 
     def check_offset(self, offset: Vector) -> None:
         """Refuse logarithms of exposures that are out of range."""

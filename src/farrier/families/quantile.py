@@ -1,4 +1,4 @@
-"""Families of y = eta + Laplace noise, with the same or with other tails on either side: medians and quantiles.
+"""Families of y = eta + Laplace noise, with like or unlike tails: medians and quantiles.
 
 With skew k = 2 level - 1 the loss of a residual r is (|r| + k r) / sigma, twice the pinball loss. Given a
 variance v, which is exponential with rate (1 - k^2)/2, r / sigma is normal with mean -k v and variance v: so

@@ -45,8 +45,9 @@ class Metropolis(Gibbs):
     and the coefficients b together, given the scales. The proposal m + cos(angle) (b - m) + sin(angle) e, e
     from N(0, V), leaves that Gaussian as it is, so that it is accepted with the ratio of the likelihood to
     what stands for it. The angle is tuned during the warm-up (a right angle is an independent draw), and the
-    reference is moved to the mean of eta. sigma2 is drawn given the coefficients. tau2 is drawn given the coefficients, and again given b / tau;
-    where there are more columns than rows, it is proposed together with the coefficients too.
+    reference is moved to the mean of eta. tau2 is drawn given the coefficients, and again given b / tau;
+    where there are more columns than rows, it is proposed together with the coefficients too. sigma2, where
+    there is one, is drawn given the coefficients.
     """
 
     def __init__(self, model: Model, n_warmup: int) -> None:
