@@ -105,7 +105,7 @@ class Gamma(Amounts):
 
 
 class ScaledPoisson(Amounts):
-    """y / sigma2 is Poisson: the end of `Tweedie` at power 1. Between multiples of sigma2 it is no density."""
+    """y / sigma2 is Poisson: the end of `Tweedie` at power 1. Elsewhere it is no density."""
 
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return that of Poisson for y / sigma2."""
