@@ -43,9 +43,11 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
     ----------
     family : str or Family, default="gaussian"
         The distribution of y: "gaussian"; "poisson" or "negative_binomial" (counts, log link);
-        "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); "binomial" (0 and 1, or
-        shares of trials; labels are for `HorseshoeClassifier`); or an object of `farrier.families`, where
-        sizes and degrees of freedom can be fixed.
+        "gamma" (positive amounts) or "tweedie" (amounts and zeros), both with a log link; "student_t",
+        "laplace" or "huber" (heavy-tailed noise, so that outliers count little); "quantile" (the median, or
+        with ``Quantile(level=0.9)`` another quantile); "binomial" (0 and 1, or shares of trials; labels are
+        for `HorseshoeClassifier`); or an object of `farrier.families`, where sizes, degrees of freedom,
+        powers, levels and thresholds can be chosen.
     prior : str or LocalPrior, default="horseshoe"
         The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
         "normal_gamma", "student_t", "ridge", or an object of `farrier.priors`.
@@ -208,7 +210,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         X : array-like or sparse matrix of shape (n, p)
             NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
         y : array-like of shape (n,)
-            The response; counts for "poisson" and "negative_binomial".
+            The response; counts for "poisson" and "negative_binomial", amounts for "gamma" and "tweedie".
         sample_weight : array-like of shape (n,), optional
             Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
         offset : float or array-like of shape (n,), optional
