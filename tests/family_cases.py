@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from farrier.families import (
     Binomial,
     Family,
     Gamma,
     Gaussian,
+    Huber,
     Laplace,
     NegativeBinomial,
     Poisson,
+    Quantile,
     StudentT,
     Tweedie,
 )
@@ -141,6 +143,63 @@ def _tweedie(power: float) -> Callable[[Any, float], Any]:
     return lambda eta, sigma2: CompoundPoisson(eta, sigma2, power)
 
 
+def _asymmetric_laplace(level: float) -> Callable[[Any, float], Any]:
+    """SciPy has rates kappa / scale above and 1 / (kappa scale) below; ours is 2 level / sigma above."""
+    kappa = np.sqrt(level / (1.0 - level))
+    return lambda eta, sigma2: stats.laplace_asymmetric(kappa, eta, kappa * np.sqrt(sigma2) / (2.0 * level))
+
+
+class HuberNoise:
+    """A truncated normal variate with probability ``middle``, otherwise one of an exponential tail."""
+
+    def __init__(self, eta: Any, sigma2: float, edge: float) -> None:
+        self.eta, self.sigma, self.edge = np.asarray(eta, dtype=float), np.sqrt(sigma2), edge
+        inside = stats.norm.cdf(edge) - stats.norm.cdf(-edge)
+        beyond = 2.0 * stats.norm.pdf(edge) / edge
+        self.middle = inside / (inside + beyond)
+        self.normal, self.tail = stats.truncnorm(-edge, edge), stats.expon(edge, 1.0 / edge)
+
+    def logpdf(self, y: Any) -> Any:
+        u = (y - self.eta) / self.sigma
+        tail = np.log(0.5 * (1.0 - self.middle)) + self.tail.logpdf(np.maximum(np.abs(u), self.edge))
+        normal = np.log(self.middle) + self.normal.logpdf(np.clip(u, -self.edge, self.edge))
+        return np.where(np.abs(u) < self.edge, normal, tail) - np.log(self.sigma)
+
+    def cdf(self, y: Any) -> Any:
+        u = (y - self.eta) / self.sigma
+        tails = 0.5 * (self.tail.cdf(u) + self.tail.sf(-u))
+        return self.middle * self.normal.cdf(u) + (1.0 - self.middle) * tails
+
+    def ppf(self, probability: float) -> Any:
+        def gap(u: float) -> float:
+            return float(HuberNoise(0.0, 1.0, self.edge).cdf(u)) - probability
+
+        return self.eta + self.sigma * optimize.brentq(gap, -50.0, 50.0, xtol=1e-12)
+
+    def mean(self) -> Any:
+        return self.eta
+
+    def var(self) -> Any:
+        square = self.middle * self.normal.var() + (1.0 - self.middle) * self.tail.moment(2)
+        return np.full(self.eta.shape, self.sigma**2 * square)
+
+    def std(self) -> Any:
+        return np.sqrt(self.var())
+
+    def rvs(self, random_state: Any) -> Any:
+        shape = self.eta.shape
+        size = np.where(
+            random_state.random(shape) < self.middle,
+            self.normal.rvs(shape, random_state=random_state),
+            self.tail.rvs(shape, random_state=random_state) * random_state.choice([-1.0, 1.0], shape),
+        )
+        return self.eta + self.sigma * size
+
+
+def _huber(edge: float) -> Callable[[Any, float], Any]:
+    return lambda eta, sigma2: HuberNoise(eta, sigma2, edge)
+
+
 # those that estimate something start at a size of 1 and at 4 degrees of freedom
 FAMILIES = [
     FamilyCase("gaussian", Gaussian(), _normal),
@@ -154,6 +213,9 @@ FAMILIES = [
     FamilyCase("student_t_1", StudentT(df=1.0), _student(1.0)),
     FamilyCase("student_t_30", StudentT(df=30.0), _student(30.0)),
     FamilyCase("laplace", Laplace(), _laplace),
+    FamilyCase("quantile", Quantile(), _asymmetric_laplace(0.5)),
+    FamilyCase("quantile_0.9", Quantile(level=0.9), _asymmetric_laplace(0.9)),
+    FamilyCase("huber", Huber(), _huber(1.345)),
     FamilyCase("gamma", Gamma(), _gamma),
     FamilyCase("tweedie", Tweedie(unit=1.0), _tweedie(1.5)),
 ]

@@ -20,6 +20,7 @@ from farrier.families import (
     Laplace,
     NegativeBinomial,
     Poisson,
+    Quantile,
     StudentT,
     Tweedie,
 )
@@ -47,7 +48,7 @@ def responses(case: FamilyCase) -> Any:
 def sharp(family: Family) -> Family:
     """Return what Laplace ends with: its weights start blurred, and are sharpened at each update."""
     y = np.array([-3.0, 0.5, 8.0])
-    for _ in range(200 if isinstance(family, Laplace) else 0):
+    for _ in range(200 if isinstance(family, Laplace | Quantile) else 0):
         family = family.update(y, np.zeros(3), 1.0, np.ones(3))
     return family
 
@@ -117,7 +118,8 @@ def test_density_adds_up_to_one(case: FamilyCase, eta: float) -> None:
                 integrate.quad(lambda t, s=side: density(eta + s * root * t, sigma2)[0] * root, 0, np.inf)[0]  # noqa: B023
                 for side in (-1.0, 1.0)
             ]
-            np.testing.assert_allclose(half, 0.5, rtol=1e-7)
+            below = getattr(family, "level", 0.5)
+            np.testing.assert_allclose(half, [below, 1.0 - below], rtol=1e-7)
         return
     np.testing.assert_allclose(total, 1.0, rtol=1e-9)
 
@@ -146,7 +148,7 @@ def test_distribution_function_is_the_integral_of_the_density(case: FamilyCase, 
 
     want = [integrate.quad(density, low, high, epsabs=1e-13)[0] for low, high in pairwise(ends)]
     np.testing.assert_allclose(got, want, rtol=1e-8, atol=1e-13)
-    np.testing.assert_allclose(family.cdf(eta, eta, sigma2), 0.5, rtol=1e-14)
+    np.testing.assert_allclose(family.cdf(eta, eta, sigma2), getattr(family, "level", 0.5), rtol=1e-14)
 
 
 @every_family
@@ -155,7 +157,9 @@ def test_mean_and_variance_are_those_of_scipy(case: FamilyCase) -> None:
     for sigma2 in variances(case):
         distribution = case.distribution(eta, sigma2)
         if not isinstance(case.family, StudentT) or case.family.df_ > 1.0:  # Cauchy has no mean
-            np.testing.assert_allclose(case.family.mean(eta), distribution.mean(), rtol=1e-12, atol=1e-12)
+            level = getattr(case.family, "level", None)  # of which the quantile is predicted, not the mean
+            middle = distribution.mean() if level is None else distribution.ppf(level)
+            np.testing.assert_allclose(case.family.mean(eta), middle, rtol=1e-12, atol=1e-12)
         got, want = case.family.variance(eta, sigma2), distribution.var()
         np.testing.assert_allclose(got, np.where(np.isnan(want), np.inf, want), rtol=1e-9)
 

@@ -11,9 +11,9 @@ import pytest
 from scipy import special, stats
 
 import oracles
+from family_cases import CompoundPoisson
 from farrier import sample_posterior
 from farrier.data.dense import Dense
-from family_cases import CompoundPoisson
 from farrier.families import (
     Binomial,
     Gaussian,

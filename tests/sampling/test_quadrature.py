@@ -225,7 +225,9 @@ class Quadrature:
     def moments(self):
         """Return the mean and the variance of each unknown; trapezoids on a grid."""
         ends = self.box()
-        fine = {"laplace": 121, "quantile": 121, "tweedie": 25}.get(self.family.name, 41)  # its density has kinks
+        fine = {"laplace": 121, "quantile": 121, "tweedie": 25}.get(
+            self.family.name, 41
+        )  # its density has kinks
         points = [fine, fine, 41, 61][: len(ends)]
         axes = [np.linspace(low, high, count) for (low, high), count in zip(ends, points, strict=True)]
         grid = np.meshgrid(*axes, indexing="ij", sparse=True)

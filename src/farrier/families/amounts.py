@@ -10,7 +10,7 @@ columns than rows it would end at no noise at all.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -150,6 +150,7 @@ class Tweedie(Amounts):
     power: float = 1.5
     unit: str | float = "mean"
     unit_: float = 1.0
+    mean_: float = field(default=1.0, repr=False)
 
     def __post_init__(self) -> None:
         check_number("power", self.power, low=1.0, high=2.0, low_allowed=True)
@@ -169,10 +170,11 @@ class Tweedie(Amounts):
         super().check(y)
 
     def seen(self, y: Vector, weights: Vector, offset: Vector) -> Family:
-        """Return the family with the mean of y as its unit, if that is what it is to be."""
-        if self.unit != "mean" or not y.any():
+        """Return the family with the mean of y, as its unit if that is what it is to be."""
+        if not y.any():
             return self
-        return replace(self, unit_=float(weights @ y / weights.sum()))
+        mean = float(weights @ y / weights.sum())
+        return replace(self, mean_=mean, unit_=mean if self.unit == "mean" else self.unit_)
 
     def dispersion(self, sigma2: Any) -> Any:
         """Return the dispersion in units of y: the variance is so many times mean^power."""
@@ -180,7 +182,7 @@ class Tweedie(Amounts):
 
     def start(self, y: Vector) -> Vector:
         """Return the logarithm of the middle between y and its mean."""
-        return np.log(y + (float(y.mean()) or 1.0)) - math.log(2.0)
+        return np.log(y + self.mean_) - math.log(2.0)
 
     def link(self, mean: Vector) -> Vector:
         """Return the logarithm; so low for 0 that all amounts are almost sure to be."""
