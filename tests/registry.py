@@ -19,7 +19,7 @@ from farrier.conditional.primal import PrimalKernel
 from farrier.data.dense import Dense
 from farrier.data.sparse import Sparse
 from farrier.em.schedule import approximate
-from farrier.families import FAMILIES, NegativeBinomial
+from farrier.families import FAMILIES, NegativeBinomial, Quantile, Tweedie
 from farrier.families import StudentT as StudentNoise
 from farrier.priors import (
     FixedScale,
@@ -119,7 +119,8 @@ COLUMNS = {
 
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}
 
-# without "binomial", whose y is between 0 and 1: scikit-learn's checks have others
+# without "binomial", whose y is between 0 and 1, and "gamma", whose y is above 0: scikit-learn's checks have
+# others (but see `test_gamma_conforms_but_for_checks_with_zeros`)
 # all but expectation="stochastic", whose draws cannot be the same for a repeated row and for a weight of 2
 ESTIMATORS = [
     HorseshoeRegressor(),
@@ -132,7 +133,13 @@ ESTIMATORS = [
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
     HorseshoeRegressor(groups={"a": [0]}, always=None, prior_scale={0: 2.0}),
-    *(HorseshoeRegressor(family=family) for family in FAMILIES if family not in ("gaussian", "binomial")),
+    *(
+        HorseshoeRegressor(family=family)
+        for family in FAMILIES
+        if family not in ("gaussian", "binomial", "gamma")
+    ),
+    HorseshoeRegressor(family=Tweedie(power=1.1, unit=1.0)),
+    HorseshoeRegressor(family=Quantile(level=0.9), expectation="approximate"),
     HorseshoeRegressor(family="poisson", prior="lasso", standardize=False),
     HorseshoeRegressor(family=NegativeBinomial(size=2.0), expectation="approximate"),
     HorseshoeRegressor(family=StudentNoise(df=4.0), coordinate=1.5),
@@ -142,6 +149,8 @@ ESTIMATORS = [
     HorseshoeRegressorCV(),
     HorseshoeRegressorCV(family="poisson", cv=5),
     HorseshoeRegressorCV(family="student_t", cv=5, selection="paired"),
+    HorseshoeRegressorCV(family=Quantile(level=0.8), cv=3),
+    HorseshoeRegressorCV(family="huber", cv=3),
     HorseshoeClassifierCV(cv=3),
     HorseshoeSurvival(),
     HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),

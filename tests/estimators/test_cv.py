@@ -368,7 +368,7 @@ def test_copies(gaussian):
     ("options", "sentence"),
     [
         ({"selection": "2se"}, "selection='2se'"),
-        ({"family": "gamma"}, "family"),
+        ({"family": "gama"}, "family"),
         ({"random_state": -1}, "random_state"),
         ({"weight_type": "none"}, "weight_type"),
         ({"n_jobs": 0}, "n_jobs"),

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from farrier.families import Binomial, NegativeBinomial
+from farrier.families import Binomial, Huber, NegativeBinomial, Quantile, Tweedie
 from farrier.families import StudentT as StudentNoise
 from farrier.priors import (
     GammaScale,
@@ -24,6 +24,11 @@ FOUND = Path(__file__).parent / "found"
 OBJECTS: dict[str, Any] = {
     "NegativeBinomial(2)": NegativeBinomial(size=2.0),
     "StudentT(4)": StudentNoise(df=4.0),
+    "Quantile(.9)": Quantile(level=0.9),
+    "Huber(3)": Huber(threshold=3.0),
+    "Tweedie(1)": Tweedie(power=1.0),
+    "Tweedie(1.1)": Tweedie(power=1.1, unit=1.0),
+    "Tweedie(2)": Tweedie(power=2.0),
     "StudentT(1.5)": StudentNoise(df=1.5),
     "Binomial()": Binomial(),
     "Binomial(irls)": Binomial("irls"),
@@ -97,12 +102,19 @@ class Case:
     @property
     def is_location(self) -> bool:
         """Whether y has units."""
-        return self.family.startswith(("gaussian", "student_t", "laplace", "StudentT"))
+        return self.family.lower().startswith(
+            ("gaussian", "student_t", "studentt", "laplace", "quantile", "huber")
+        )
 
     @property
     def is_count(self) -> bool:
         """Whether y is a count."""
         return self.family.startswith(("poisson", "negative_binomial", "NegativeBinomial"))
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether y is an amount."""
+        return self.family.lower().startswith(("gamma", "tweedie"))
 
     @property
     def is_binary(self) -> bool:

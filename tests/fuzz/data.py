@@ -127,6 +127,8 @@ def _response(case: Case, X: np.ndarray, rng: np.random.Generator, unit: float) 
         return _labels(case, eta, noise, rng)
     if case.is_count:
         return _counts(case, eta, rng)
+    if case.is_amount:
+        return _amounts(case, eta, rng)
     y = eta + (0.0 if case.y == "exact" else 0.3) * noise
     if case.y == "constant":
         y[:] = 3.0
@@ -176,6 +178,19 @@ def _counts(case: Case, eta: np.ndarray, rng: np.random.Generator) -> np.ndarray
     if case.y == "outlier":
         counts[-1] = 1e6
     return counts + 0.5 if case.y == "tied" else counts
+
+
+def _amounts(case: Case, eta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    unit = 10.0 ** int(np.clip(case.y_exponent, -12, 12))
+    if case.y == "constant":
+        return np.full(case.n, 3.0 * unit)
+    noise = 1.0 if case.y == "exact" else rng.standard_gamma(2.0, case.n) / 2.0
+    amounts = np.exp(eta) * noise
+    if case.family.lower().startswith("tweedie") and case.family != "Tweedie(2)":
+        amounts = np.where(rng.random(case.n) < 0.3, 0.0, amounts)
+    if case.y == "outlier":
+        amounts[-1] = 1e6
+    return unit * (np.round(amounts) + 1.0 if case.y == "tied" else amounts)
 
 
 def _weights(case: Case, rng: np.random.Generator) -> Any:

@@ -49,7 +49,7 @@ SEARCH: list[tuple[str, Any]] = [
     ("callback", 3),
     ("warm_start", None),
 ]
-FAMILY: list[tuple[str, Any]] = [("family", value) for value in ("binomial", "gamma", None, 3)]
+FAMILY: list[tuple[str, Any]] = [("family", value) for value in ("binomial", "gama", None, 3)]
 CLASSES: list[tuple[str, Any]] = [
     ("weights", "newton"),
     ("weights", None),

@@ -25,6 +25,15 @@ FAMILIES = ["gaussian"] * 6 + [
     "negative_binomial",
     "student_t",
     "laplace",
+    "quantile",
+    "huber",
+    "gamma",
+    "tweedie",
+    "Quantile(.9)",
+    "Huber(3)",
+    "Tweedie(1)",
+    "Tweedie(1.1)",
+    "Tweedie(2)",
     "NegativeBinomial(2)",
     "StudentT(4)",
     "StudentT(1.5)",
@@ -32,6 +41,7 @@ FAMILIES = ["gaussian"] * 6 + [
     "Binomial(irls)",
 ]
 SAMPLED = ["gaussian", "gaussian", "poisson", "negative_binomial", "student_t", "laplace", "binomial"]
+SAMPLED += ["Quantile(.9)", "huber", "gamma", "tweedie"]
 PRIORS = ["horseshoe"] * 5 + [
     "strawderman_berger",
     "horseshoe_like",

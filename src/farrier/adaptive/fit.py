@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -144,7 +145,8 @@ class Adapted:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
             return 0.0
-        return _cv_error(self.sets, self.family, self.average.predicted) * self._error_unit
+        error = _cv_error(self.sets, self.family, self.average.predicted, self.sigma2 / self._noise_unit)
+        return _in_units(error, self.family, self.units)
 
     @lazy
     def fold_errors(self) -> FoldErrors | None:
@@ -158,7 +160,7 @@ class Adapted:
         return FoldErrors(folds, errors, self.sets.counts[rows])
 
     @property
-    def _error_unit(self) -> float:
+    def _noise_unit(self) -> float:
         return self.units.unit**2 if self.family.has_dispersion else 1.0
 
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
@@ -212,11 +214,11 @@ class Adapted:
         weights = sets.counts * (times > 0)
         residual, sigma2 = sets.y - eta, 1.0
         if not sets.family.is_location:
-            working = self.family.working(sets.y, eta, self.sigma2 / self._error_unit)
+            working = self.family.working(sets.y, eta, self.sigma2 / self._noise_unit)
             residual, weights = working.targets - eta, weights * working.weights
         residual = np.where(times > 0, residual, 0.0)
         if sets.family.has_dispersion:
-            sigma2 = float(weights @ residual**2) / float(weights.sum())
+            sigma2 = float(weights @ residual**2) / float((sets.counts * (times > 0)).sum())
         return corrected(sets, found.coef, residual, weights, sigma2)
 
 
@@ -352,7 +354,7 @@ def _restored(
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
     status = status if units.kept.any() else none
     members = tuple(
-        MemberRow(name, MEMBERS[name].what, one.error * unit2, float(weight))
+        MemberRow(name, MEMBERS[name].what, _in_units(one.error, family, units), float(weight))
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
     included = inclusion(found, _ridge(fitting))
@@ -383,14 +385,22 @@ def _ridge(fitting: Fitting) -> Fits:
         return fitting.member("mean")
 
 
-def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
-    """Return the mean squared error of rows left out; twice their mean loss where noise has no variance."""
+def _in_units(error: float, family: Family, units: Units) -> float:
+    """Return the error of rows left out in the user's units: a mean square, or twice a mean loss."""
+    if family.squared_error:
+        return error * units.unit**2
+    return error + 2.0 * math.log(units.unit) if family.is_location else error
+
+
+def _cv_error(sets: Sets, family: Family, predicted: Vector, sigma2: float) -> float:
+    """Return the mean squared error of rows left out, or twice their mean loss where that says more."""
     rows, _ = sets.tested
     y, counts = sets.y[rows], sets.counts[rows]
-    if family.has_dispersion:
+    if family.squared_error:
         losses = (y - predicted) ** 2
     else:
-        losses = 2.0 * family.neg_log_likelihood(y, predicted, 1.0)
+        noise = sigma2 if family.has_dispersion else 1.0
+        losses = 2.0 * family.neg_log_likelihood(y, predicted, noise)
     return summed(counts, losses) / float(counts.sum())
 
 

@@ -208,8 +208,9 @@ def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
         families = sets.updated(fits.families, eta, fits.sigma2)
         targets, weights = (each[:, left] for each in sets.linearised(eta, fits.sigma2, families))
         before = fits._replace(families=families).only(left)
+        share = np.array([family.noise_share for family in before.families])
         found = fit_mixture(
-            Stack(sets.columns, targets, weights, sets.total[left], sets.center),
+            Stack(sets.columns, targets, weights, sets.total[left], sets.center, share),
             before.coef,
             before.sigma2,
             pi=pi,

@@ -255,7 +255,7 @@ class _State:
         if not self.constant:
             self._move(problem, before, d)
         if rows.family.has_dispersion:
-            expected_rss = given.rss + self.sigma2 * given.fit_trace
+            expected_rss = given.rss / rows.family.noise_share + self.sigma2 * given.fit_trace
             self.sigma2 = max(expected_rss / rows.total, SIGMA2_FLOOR)
         return relative_change(self.mean, before)
 

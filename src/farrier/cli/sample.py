@@ -128,7 +128,7 @@ def scale_of(question: Any) -> str:
         return f"the log odds of {question.classes[-1]}"
     if question.family == "binomial":
         return f"the log odds of {question.target}"
-    if question.family in ("poisson", "negative_binomial"):
+    if question.family in ("poisson", "negative_binomial", "gamma", "tweedie"):
         return f"the log of the mean of {question.target}"
     return str(question.target)
 

@@ -52,7 +52,8 @@ class Beginnings(Steps):
         if self.family.has_dispersion or self.full.n_columns == 0:
             place = self._nowhere()
             problem = self._linearise(self._blank(), place, 1.0)
-            return Begin(variance_start(problem), problem, place)
+            near = self.linear() if self.family.log_link else problem
+            return Begin(variance_start(near), problem, place)
         return self._begin_ridge()
 
     def begin_variance(self) -> Begin:

@@ -75,7 +75,7 @@ class Steps:
 
     def _nowhere(self) -> Place:
         """Return the place with no column at all, and an intercept in the middle of the response."""
-        level = self.family.level(self._y, self._sample, self._offset) if self._center else 0.0
+        level = self.family.intercept_alone(self._y, self._sample, self._offset) if self._center else 0.0
         none = np.zeros(self.full.n_columns)
         return Place(none, self._free_level(level), self._offset + level, self.family, unit=self.unit)
 

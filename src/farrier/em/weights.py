@@ -5,6 +5,7 @@ The loop asks both the same questions, so it does not know which it has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from farrier.em.mstep import noise_variance
 from farrier.em.starts import paper_start, variance_start
 from farrier.em.state import Place, State
 from farrier.em.steps import SLACK
+from farrier.families.base import Family
 
 Form = Callable[[LeastSquares, Vector], Conditional]
 """From a problem and the prior variances to the coefficients given them."""
@@ -170,7 +172,7 @@ class Moving(Beginnings):
 
     def accept(self, state: State, found: Moments, pace: Pace | None = None) -> State:
         """Move to the mean, halving the way until the penalised likelihood does not fall."""
-        before = state.second_moment
+        found, before = _with_share(found, state.scales.sigma2, state.place.family), state.second_moment
         settled = bool(np.all(np.abs(found.second_moment - before) <= LIMITS.settled_change * before))
         place = state.place._replace(waiting=self._may_wait(state, found.mean, settled))
         if not place.waiting:
@@ -254,7 +256,7 @@ class Moving(Beginnings):
             before, level = scales.sigma2, place.intercept
             problem = self._linearise(problem, place, before)
             place = self._accept(place, problem, none, np.zeros_like(self._y), scales)
-            left = problem.targets.zz
+            left = problem.targets.zz / place.family.noise_share
             scales = scales._replace(sigma2=known or noise_variance(left, self.total_weight))
             moved = np.abs(place.intercept - level).max() + abs(scales.sigma2 - before)
             if moved < START_TOL**2 * (1.0 + np.abs(level).max()):
@@ -278,6 +280,15 @@ class Moving(Beginnings):
 
 Weights = Constant | Moving
 """What the loop asks: a likelihood on data."""
+
+
+def _with_share(found: Moments, sigma2: float, family: Family) -> Moments:
+    """Return the moments with E[RSS] where sigma2 is estimated from it, for families with a share of it."""
+    if family.noise_share == 1.0 or math.isnan(found.fit_trace):  # averages of draws have it already
+        return found
+    spread = sigma2 * found.fit_trace
+    rss = max(found.expected_rss - spread, 0.0) / family.noise_share
+    return found._replace(expected_rss=rss + spread)
 
 
 def _covariance(state: State, of: Mask) -> Covariance | None:

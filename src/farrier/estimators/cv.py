@@ -274,6 +274,7 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
+        family = family.facing(rows.y, rows.counts, rows.offset)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         folds = self._folds(explained, X, response, groups)
         fitted = self._adapt(rows, family, folds)
@@ -397,12 +398,12 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
-            has_noise=self.family_.has_dispersion,
+            has_noise=self.family_.squared_error,
             deviance=record.deviance,
             status=self.status_,
             cv_deviance=record.cv_deviance,
             cv_error=self.cv_error_,
-            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
+            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
         )
 
     def _store(self, fitted: Adapted) -> None:

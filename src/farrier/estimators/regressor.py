@@ -44,9 +44,11 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
     ----------
     family : str or Family, default="gaussian"
         The distribution of y: "gaussian"; "poisson" or "negative_binomial" (counts, log link);
-        "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); "binomial" (0 and 1, or
-        shares of trials; labels are for `HorseshoeClassifier`); or an object of `farrier.families`, where
-        sizes and degrees of freedom can be fixed.
+        "gamma" (positive amounts) or "tweedie" (amounts and zeros), both with a log link; "student_t",
+        "laplace" or "huber" (heavy-tailed noise, so that outliers count little); "quantile" (the median, or
+        with ``Quantile(level=0.9)`` another quantile); "binomial" (0 and 1, or shares of trials; labels are
+        for `HorseshoeClassifier`); or an object of `farrier.families`, where sizes, degrees of freedom,
+        powers, levels and thresholds can be chosen.
     prior : str or LocalPrior, default="horseshoe"
         The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
         "normal_gamma", "student_t", "ridge", or an object of `farrier.priors`.
@@ -225,7 +227,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         X : array-like or sparse matrix of shape (n, p)
             NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
         y : array-like of shape (n,)
-            The response; counts for "poisson" and "negative_binomial".
+            The response; counts for "poisson" and "negative_binomial", amounts for "gamma" and "tweedie".
         sample_weight : array-like of shape (n,), optional
             Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
         offset : float or array-like of shape (n,), optional
@@ -260,6 +262,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
+        family = family.facing(rows.y, rows.counts, rows.offset)
         options = em_options(self)
         spec = ModelSpec(
             family,
@@ -355,10 +358,10 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
-            has_noise=self.family_.has_dispersion,
+            has_noise=self.family_.squared_error,
             deviance=None if kept is None else kept.deviance,
             status=self.status_,
-            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
+            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
             n_iter=self.n_iter_,
             expected_by_chance=self.expected_by_chance_,
         )

@@ -59,7 +59,8 @@ def sample_posterior(
 ) -> Posterior:
     """Draw from the posterior distribution of which the estimators find the mode.
 
-    Gibbs sampling; Poisson counts and families of your own by Gaussian proposals that are corrected.
+    Gibbs sampling; Poisson counts, amounts, Huber's noise and families of your own by Gaussian proposals that
+    are corrected.
     "binomial" and "negative_binomial" need the package polyagamma, which the extra ``farrier[posterior]``
     installs.
 
@@ -68,8 +69,8 @@ def sample_posterior(
     X, y : array-like
         As in `HorseshoeRegressor`; for "binomial" y is 0 or 1, a proportion, or one of two labels.
     family : str or Family, default="gaussian"
-        Also "student_t", "laplace", "poisson", "negative_binomial", "binomial", or an object of
-        `farrier.families`.
+        Also "student_t", "laplace", "huber", "quantile", "poisson", "negative_binomial", "gamma", "tweedie",
+        "binomial", or an object of `farrier.families`.
     prior : str or LocalPrior, default="horseshoe"
         As in `HorseshoeRegressor`. ``InvertedBeta(a="estimate", b="estimate")`` (or one of the two) draws the
         shapes of the prior too, so that the posterior mean adapts to how sparse the truth is; the mode,
@@ -132,6 +133,7 @@ def sample_posterior(
     refuse_fractions(weights, kind)
     kind.check_offset(np.asarray(known))
     rows = known_rows(columns, response.values, weights, known)
+    kind = kind.facing(rows.y, rows.counts, rows.offset)
     plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
     top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
     wanted = resolve_local(prior)

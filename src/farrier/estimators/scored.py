@@ -52,7 +52,7 @@ class Scored:
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
+        """Return R^2 where y = eta + noise, otherwise D^2, the share of the deviance explained.
 
         Both compare with the mean of y, as scores of scikit-learn do, also where part of eta is known before
         (`statistics` compares with an intercept beside it); 1 is perfect.
@@ -71,7 +71,7 @@ class Scored:
         float
         """
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
-        if self.family_.has_dispersion:
+        if self.family_.squared_error:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
 
             return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))

@@ -55,6 +55,14 @@ class Family:
         Whether a level of eta means anything; if not, columns are centred, and there is no intercept.
     has_dispersion : bool
         Whether the family has a noise variance sigma2 to estimate; if not, sigma2 is 1.
+    squared_error : bool
+        Whether a fit is judged by the squares of what it leaves of y: R^2, and not D^2.
+    noise_share : float
+        The mean weighted square of the distance to the targets, in units of sigma2: other than 1 only where
+        the targets are not where y is expected.
+    noise_is_conjugate : bool
+        Whether the targets of `Augmented` do not depend on sigma2, so that both it and the coefficients can
+        be drawn together.
     positive_only : bool
         Whether y must not be negative.
     discrete : bool
@@ -76,6 +84,9 @@ class Family:
     latent_rows: bool = False
     has_intercept: bool = True
     has_dispersion: bool = False
+    squared_error: bool = False
+    noise_share: float = 1.0
+    noise_is_conjugate: bool = True
     positive_only: bool = False
     discrete: bool = False
     interval: str = "mode"
@@ -92,6 +103,10 @@ class Family:
 
     def check_offset(self, offset: Vector) -> None:
         """Raise ValueError, with the row, if no finite mean goes with ``offset``."""
+
+    def facing(self, y: Vector, weights: Vector, offset: Vector) -> Family:
+        """Return the family as it is fitted to y; other only where it takes a unit from it."""
+        return self
 
     def start(self, y: Vector) -> Vector:
         """Return a linear predictor near ``y``, finite for every y that `check` accepts."""
@@ -162,6 +177,11 @@ class Family:
             f"{type(self).__name__} does not say how to draw y: give it a simulate method"
         )
 
+    @property
+    def has_density(self) -> bool:
+        """Whether there is a density of y to sample with, and not only weights and targets."""
+        return True
+
     def information(self) -> float | None:
         """Return sigma2 times the expected information of a row about eta, if the same for all.
 
@@ -184,7 +204,7 @@ class Family:
         """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
         return 1.0
 
-    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+    def intercept_alone(self, y: Vector, weights: Vector, offset: Vector) -> float:
         """Return an intercept near the best one without any column."""
         return weighted_median(self.start(y) - offset, weights)
 
@@ -223,6 +243,21 @@ class Shares(Protocol):
         """Draw y given eta and the numbers of trials."""
 
 
+def weighted_quantile(values: Vector, weights: Vector, level: float) -> float:
+    """Return the middle of the values that have the share ``level`` of the weight below and the rest above.
+
+    Examples
+    --------
+    >>> weighted_quantile(np.array([1.0, 5.0, 2.0]), np.array([1.0, 1.0, 2.0]), 0.9)
+    5.0
+    """
+    order = np.argsort(values, kind="stable")
+    reached, below = np.cumsum(weights[order]), level * float(weights.sum())
+    low, high = int(np.searchsorted(reached, below, "left")), int(np.searchsorted(reached, below, "right"))
+    last = values.size - 1
+    return 0.5 * float(values[order[min(low, last)]] + values[order[min(high, last)]])
+
+
 def weighted_median(values: Vector, weights: Vector) -> float:
     """Return the middle of the values that have half of the weight below and half above.
 
@@ -231,10 +266,7 @@ def weighted_median(values: Vector, weights: Vector) -> float:
     >>> weighted_median(np.array([1.0, 5.0, 2.0]), np.array([1.0, 1.0, 2.0]))
     2.0
     """
-    order = np.argsort(values, kind="stable")
-    reached, half = np.cumsum(weights[order]), 0.5 * float(weights.sum())
-    low, high = int(np.searchsorted(reached, half, "left")), int(np.searchsorted(reached, half, "right"))
-    return 0.5 * float(values[order[low]] + values[order[min(high, values.size - 1)]])
+    return weighted_quantile(values, weights, 0.5)
 
 
 def draw_positive(

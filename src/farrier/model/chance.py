@@ -230,14 +230,17 @@ def _least_squares(family: Family, rows: Rows, x: Matrix, eta: Vector, sigma2: f
 def _loss(family: Family, rows: Rows, x: Matrix) -> float:
     """Return minus the log-likelihood of a fit without a prior, by iterated least squares."""
     y, counts, offset, sigma2 = rows.y, rows.counts, rows.offset, 1.0
-    eta, best = offset + (family.level(y, counts, offset) if family.has_intercept else 0.0), math.inf
+    alone = family.intercept_alone(y, counts, offset) if family.has_intercept else 0.0
+    eta, best = offset + alone, math.inf
     if family.has_dispersion:
-        sigma2 = float(counts @ (y - eta) ** 2 / counts.sum()) or 1.0
+        left = family.working(y, eta, 1.0).targets - eta
+        sigma2 = float(counts @ left**2 / counts.sum()) or 1.0
     for _ in range(REFITS):
         eta = x @ _least_squares(family, rows, x, eta, sigma2) + offset
         if family.has_dispersion:
-            weights = family.working(y, eta, sigma2).weights
-            sigma2 = float(counts @ (weights * (y - eta) ** 2) / counts.sum()) or sigma2
+            weights, targets = family.working(y, eta, sigma2)
+            noise = float(counts @ (weights * (targets - eta) ** 2) / counts.sum())
+            sigma2 = noise / family.noise_share or sigma2
         with np.errstate(over="ignore", invalid="ignore"):
             loss = float(counts @ family.neg_log_likelihood(y, eta, sigma2))
         if not loss < best - 1e-3:

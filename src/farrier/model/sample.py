@@ -10,7 +10,7 @@ import numpy as np
 from farrier._types import Status, Vector
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
-from farrier.families import Augmented, Family
+from farrier.families import Family
 from farrier.model.spec import ModelSpec, known_sigma2, prepare
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import Extras, draw
@@ -118,10 +118,9 @@ def _refuse_status(status: Status) -> None:
 
 def _refuse_without_sampler(spec: ModelSpec) -> None:
     family, prior, tau = spec.family, spec.prior, spec.tau
-    if family.has_dispersion and not isinstance(family, Augmented):
+    if not family.has_density:
         raise ValueError(
-            f"{type(family).__name__} has no sampler: a family with a noise variance needs a method "
-            "augment(y, eta, sigma2, counts, rng), which draws the weights that make y Gaussian"
+            f"{family} has no density to sample with: take another power, or intervals with method='mode'"
         )
     if not isinstance(prior, LocalSampler):
         raise ValueError(

@@ -39,8 +39,8 @@ from farrier.variates import TINY, slice_step
 
 SHRINKAGE_EVERY = 8
 """Sweeps from one to the next of which the shrinkage factors are added up."""
-TAU_WIDTH = 3.0
-"""Of the slice of log tau."""
+TAU_WIDTH, NOISE_WIDTH = 3.0, 3.0
+"""Of the slices of log tau and log sigma2."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Gibbs:
         problem = self.problem(state, chain, rng)
         self.move_shapes(problem, state, chain, rng)
         given = self.given(self.kernel(problem, self.each(state.lambda2[chain])), state, chain, rng)
-        if self.model.sigma2 is None:
+        if self.noise(state, chain) is None:
             quadratic = max(given.quadratic + self.left_over, TINY)
             state.sigma2[chain] = 0.5 * quadratic / rng.standard_gamma(0.5 * self.dof)
         sigma = math.sqrt(state.sigma2[chain])
@@ -243,6 +243,30 @@ class Gibbs:
         slab2 = self.model.slab2
         return kernel(problem, lambda2) if slab2 == math.inf else SlabKernel(problem, lambda2, slab2)
 
+    def noise(self, state: State, chain: int) -> float | None:
+        """Return sigma2 if all below it is drawn given it; None where it is drawn with them."""
+        return self.model.sigma2
+
+    def move_noise(self, state: State, chain: int, rng: np.random.Generator) -> None:
+        """Draw sigma2 given the coefficients, by a slice; nothing but they and y is held fixed."""
+        if self.model.sigma2 is not None:
+            return
+        model, family, eta = self.model, self.family(state, chain), self.eta(state, chain)
+        coef, variance = (
+            state.coef[chain],
+            within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), model.slab2),
+        )
+        pull = float((coef * coef / variance).sum())
+
+        def log_density(log_sigma2: float) -> float:
+            sigma2 = math.exp(log_sigma2)
+            loss = float(model.counts @ family.neg_log_likelihood(model.y, eta, sigma2))
+            loss += 0.5 * (coef.size * log_sigma2 + pull / sigma2)
+            return -loss if math.isfinite(loss) else -math.inf
+
+        here = math.log(state.sigma2[chain])
+        state.sigma2[chain] = math.exp(slice_step(log_density, here, NOISE_WIDTH, rng))
+
     left_over = 0.0
     """What sigma2 is estimated from beside the problem."""
 
@@ -273,7 +297,7 @@ class Gibbs:
         """Return the coefficients at tau2, drawn anew with all below it integrated out where that pays."""
         if not self.collapse:
             return scaled.at(float(state.tau2[chain]))
-        low, high = self.log_bounds
+        (low, high), noise = self.log_bounds, self.noise(state, chain)
         last: list[Drawable] = []
 
         def log_density(log_tau: float) -> float:
@@ -282,19 +306,21 @@ class Gibbs:
             tau2 = math.exp(2.0 * log_tau)
             there = scaled.at(tau2)
             last[:] = [there]
-            return self.model.tau.log_density(log_tau) - 0.5 * self.misfit(scaled, there, tau2)
+            return self.model.tau.log_density(log_tau) - 0.5 * self.misfit(scaled, there, tau2, noise)
 
         log_tau = slice_step(log_density, 0.5 * math.log(state.tau2[chain]), TAU_WIDTH, rng)
         state.tau2[chain] = math.exp(2.0 * log_tau)
         return last[0]
 
-    def misfit(self, scaled: Kernel | SlabKernel, there: Drawable, tau2: float) -> float:
+    def misfit(
+        self, scaled: Kernel | SlabKernel, there: Drawable, tau2: float, sigma2: float | None
+    ) -> float:
         """Return -2 log of the likelihood of the scales, all below them integrated out."""
         slab = scaled.log_share(tau2) if isinstance(scaled, SlabKernel) else 0.0
-        if self.model.sigma2 is None:
+        if sigma2 is None:
             fit = self.dof * math.log(max(there.quadratic + self.left_over, TINY))
         else:
-            fit = there.quadratic / self.model.sigma2
+            fit = there.quadratic / sigma2
         return there.log_det + fit + slab
 
     def move_shapes(self, problem: LeastSquares, state: State, chain: int, rng: np.random.Generator) -> None:
@@ -302,9 +328,11 @@ class Gibbs:
         if self.shapes is None:
             return
 
+        noise = self.noise(state, chain)
+
         def log_likelihood(lambda2: Vector, tau2: float) -> float:
             scaled = self.kernel(problem, self.each(lambda2))
-            return -0.5 * self.misfit(scaled, scaled.at(tau2), tau2)
+            return -0.5 * self.misfit(scaled, scaled.at(tau2), tau2, noise)
 
         self.shapes.move(state, chain, log_likelihood, rng)
 
@@ -326,6 +354,22 @@ class Gibbs:
             state.lambda2 = groups.draw(prior, half_square, state.lambda2, source)
         else:
             state.lambda2 = prior.draw(half_square, state.lambda2, source)
+
+
+class GivenNoise(Gibbs):
+    """The sweep where the latent weights make y Gaussian around targets that depend on sigma2.
+
+    Then sigma2 is drawn first, given the coefficients alone, and all else given it.
+    """
+
+    def noise(self, state: State, chain: int) -> float:
+        """Return sigma2."""
+        return float(state.sigma2[chain])
+
+    def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
+        """Draw sigma2 and what is latent."""
+        self.move_noise(state, chain, rng)
+        return super().problem(state, chain, rng)
 
 
 class GaussianGibbs(Gibbs):
