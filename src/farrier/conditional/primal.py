@@ -41,6 +41,7 @@ class PrimalKernel:
         self._problem, self._root = problem, np.sqrt(prior_variance)
         self._gram = problem.gram if gram is None else gram
         self._xz = problem.xz if xz is None else xz
+        self._by_rows = gram is None and problem.targets.weights is not None
 
     @lazy
     def _kernel(self) -> Matrix:
@@ -54,20 +55,29 @@ class PrimalKernel:
     def at(self, tau2: float) -> Primal:
         """Return the coefficients at one value of tau2."""
         root, kernel = np.sqrt(tau2) * self._root, self._kernel
-        return Primal(self._problem, root, lambda: add_identity(kernel * tau2), self._xz)
+        return Primal(self._problem, root, lambda: add_identity(kernel * tau2), self._xz, self._by_rows)
 
     def once(self) -> Primal:
         """Return the coefficients at tau2 = 1, without a kernel to keep."""
-        return Primal(self._problem, self._root, lambda: add_identity(self._scaled()), self._xz)
+        return Primal(
+            self._problem, self._root, lambda: add_identity(self._scaled()), self._xz, self._by_rows
+        )
 
 
 class Primal:
     """mean = D^1/2 B^-1 D^1/2 X'z, var_j = sigma2 d_j (B^-1)_jj, B = I + D^1/2 X'X D^1/2 (appendix C)."""
 
-    def __init__(self, problem: LeastSquares, root: Vector, matrix: Callable[[], Matrix], xz: Vector) -> None:
+    def __init__(
+        self,
+        problem: LeastSquares,
+        root: Vector,
+        matrix: Callable[[], Matrix],
+        xz: Vector,
+        by_rows: bool = False,
+    ) -> None:
         self._problem, self.root = problem, root
         self._factor = cholesky(matrix(), matrix)
-        if problem.targets.weights is not None and self._cancels():
+        if by_rows and self._cancels():
             self._factor, self._shrunk = self._by_rows()
         else:
             self._shrunk = lapack.dpotrs(self._factor, root * xz, lower=1)[0]
