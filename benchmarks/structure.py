@@ -13,6 +13,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +48,7 @@ def draw(seed: int, ratio: float) -> Data:
 
 def group_lasso(data: Data) -> Any:
     """Return the coefficients of skglm's group lasso at the penalty of least ten-fold error."""
-    from skglm import GroupLasso
-
+    lasso = import_module("skglm").GroupLasso
     scale = data.X.std(axis=0)
     X, y = (data.X - data.X.mean(axis=0)) / scale, data.y - data.y.mean()
     pull = np.linalg.norm((X.T @ y).reshape(GROUPS, SIZE), axis=1).max() / N
@@ -56,12 +56,12 @@ def group_lasso(data: Data) -> Any:
     fold = np.arange(N) % FOLDS  # the rows are in no order
     errors = np.zeros(PENALTIES)
     for k in range(FOLDS):
-        model = GroupLasso(groups=SIZE, fit_intercept=True, warm_start=True)
+        model = lasso(groups=SIZE, fit_intercept=True, warm_start=True)
         for i, penalty in enumerate(penalties):
             model.set_params(alpha=penalty).fit(X[fold != k], y[fold != k])
             errors[i] += ((y[fold == k] - model.predict(X[fold == k])) ** 2).sum()
     best = penalties[int(np.argmin(errors))]
-    return GroupLasso(groups=SIZE, alpha=best, fit_intercept=True).fit(X, y).coef_.ravel() / scale
+    return lasso(groups=SIZE, alpha=best, fit_intercept=True).fit(X, y).coef_.ravel() / scale
 
 
 def mode(data: Data) -> Any:

@@ -64,9 +64,11 @@ class Steps:
     ) -> None:
         self._y, self._offset, self._center = y, offset, center
         self._sample = np.ones_like(y) if design.weights is None else design.weights
-        self.family, self.total_weight, self.patient = family, family.total(y, self._sample), patient
+        self.family, self.patient = family, patient
         self._design, self.unit, self._free = design, design.unit, design.free
         self._basis = None if self._free is None else self._free.with_ones(center)
+        lost = 0.0 if self._free is None else float(self._free.basis.shape[1])
+        self.total_weight = family.total(y, self._sample) - lost
         self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
 
     def _blank(self) -> LeastSquares:

@@ -7,9 +7,8 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from farrier._types import Covariance, FitResult, Iteration, Moments, Scales, Vector
+from farrier._types import Covariance, FitResult, Iteration, Moments, Scales
 from farrier.adaptive.always import Always
 from farrier.adaptive.average import Average, Judged
 from farrier.adaptive.fit import Adapted, MemberRow
@@ -141,9 +140,9 @@ PARAMETERS: dict[str, Any] = {
     "fit_intercept": bool,
     "standardize": bool,
     "weight_type": str,
-    "groups": NDArray[np.int64] | None,
+    "groups": tuple[int, ...] | None,
     "always": tuple[int, ...] | None,
-    "prior_scale": Vector | None,
+    "prior_scale": tuple[float, ...] | None,
     "class_weight": str | dict[Label, float] | None,
     "tol": float,
     "max_iter": int,

@@ -180,7 +180,9 @@ def _known(model: Any, name: str) -> Any:
     """Return what was known of the columns as it is saved."""
     structure = getattr(model, "estimators_", [model])[0]._fitted.structure
     value = None if structure is None else getattr(structure, name)
-    return tuple(np.flatnonzero(value).tolist()) if name == "always" and value is not None else value
+    if value is None:
+        return None
+    return tuple((np.flatnonzero(value) if name == "always" else value).tolist())
 
 
 def _plainer(name: str, value: Any) -> Any:
