@@ -8,6 +8,8 @@ the packages at hand, so this page has the same kind of y from another trade: th
 on extramarital affairs (Fair 1978, with statsmodels), which two thirds of them say was none.
 """
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import statsmodels.api as sm
@@ -24,7 +26,7 @@ print(f"{len(y)} rows, {np.mean(y == 0.0):.0%} zeros, mean {y.mean():.2f}, large
 # %%
 # A log link: the exponential of a coefficient is the factor by which one more unit multiplies the mean.
 
-fit = HorseshoeRegressor(family="tweedie").fit(table, y)
+fit: Any = HorseshoeRegressor(family="tweedie").fit(table, y)
 ratios = fit.summary(exponentiate=True)[["feature", "rate_ratio", "lower", "upper"]]
 print(ratios.round(3).to_string(index=False))
 print(f"dispersion {fit.family_.dispersion(fit.sigma2_):.2f} at power {fit.family_.power}")
@@ -49,7 +51,7 @@ print(f"best power {power:.1f}")
 # Does it say how often nothing happens? Rows in ten groups by their fitted mean: the share of zeros in each,
 # and what the model gives.
 
-best = HorseshoeRegressor(family=Tweedie(power=power)).fit(table, y)
+best: Any = HorseshoeRegressor(family=Tweedie(power=power)).fit(table, y)
 eta = best.linear_predictor(table)
 nothing = best.family_.cdf(np.zeros_like(y), eta, best.sigma2_)
 groups = np.array_split(np.argsort(eta), 10)
