@@ -108,9 +108,12 @@ class ScaledPoisson(Amounts):
     """y / sigma2 is Poisson: the end of `Tweedie` at power 1. Elsewhere it is no density."""
 
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
-        """Return that of Poisson for y / sigma2."""
-        count, mean = y / with_noise(sigma2), self.mean(eta) / sigma2
-        return np.asarray(mean - count * (eta - math.log(sigma2)) + special.gammaln(count + 1.0))
+        """Return that of Poisson for y / sigma2, spread over the sigma2 from one multiple to the next.
+
+        So it can be compared for other sigma2; with 1 it is that of Poisson.
+        """
+        count, mean, log_sigma2 = y / with_noise(sigma2), self.mean(eta) / sigma2, math.log(sigma2)
+        return np.asarray(mean - count * (eta - log_sigma2) + special.gammaln(count + 1.0) + log_sigma2)
 
     def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return that of Poisson for y / sigma2."""
