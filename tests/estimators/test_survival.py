@@ -380,3 +380,16 @@ def test_a_perfect_order_is_pointed_out() -> None:
 def test_the_sampler_refuses_what_it_cannot_say() -> None:
     with pytest.raises(ValueError, match="HorseshoeSurvival"):
         sample_posterior([[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0], family=Cox())
+
+
+def test_groups_and_what_is_expected_of_columns() -> None:
+    X, y, _ = wide(p=60)
+    plain = HorseshoeSurvival(tol=1e-9).fit(X, y)
+    alone = HorseshoeSurvival(groups=list(range(60)), tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(alone.coef_, plain.coef_, atol=1e-9)
+    fours = HorseshoeSurvival(groups=list(np.arange(60) // 4)).fit(X, y)
+    assert fours.support_[:4].all()
+    together = fours.support_.reshape(-1, 4)
+    np.testing.assert_array_equal(together.any(axis=1), together.all(axis=1))
+    doubted = HorseshoeSurvival(prior="ridge", tau=1.0, prior_scale={0: 1e-4}).fit(X, y)
+    assert abs(doubted.coef_[0]) < 1e-3 < abs(doubted.coef_[1])

@@ -12,6 +12,7 @@ from farrier._types import Callback, Matrix, Vector
 from farrier.data.dense import Dense
 from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
+from farrier.data.structure import check_structure
 from farrier.data.validation import check_x
 from farrier.estimators.baseline import baseline
 from farrier.estimators.concordance import concordance
@@ -72,6 +73,8 @@ class HorseshoeSurvival(Hazards, HorseshoeRegressor):
     warm_start : bool, default=False
     callback : callable, optional
     random_state : int, numpy.random.Generator or RandomState, optional
+    groups : sequence of labels, or dict of lists of columns, optional
+    prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
         As in `HorseshoeRegressor`.
 
     Attributes
@@ -104,6 +107,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
 
     family = Cox()
     fit_intercept = False
+    always = None
     sigma2 = "estimate"
 
     def __init__(
@@ -124,6 +128,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
+        groups: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.prior = prior
         self.coordinate = coordinate
@@ -141,6 +147,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
+        self.groups = groups
+        self.prior_scale = prior_scale
 
     def fit(
         self,
@@ -202,6 +210,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
             fit_intercept=False,
             standardize=self.standardize,
             slab=check_slab(self.slab),
+            structure=check_structure(self.groups, None, self.prior_scale, columns),
         )
         fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
         bare = Cox(self.ties)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from farrier._types import Mask, Vector
 
@@ -68,35 +67,29 @@ class RiskSets:
         after = np.searchsorted(times, ends, side="right")
         self.rows, self.group = rows, after[rows] - 1
         self.dead = np.bincount(self.group, seen.weights[rows], self.size)
-        places = (self.group, rows)
-        self._events = sparse.csr_array((np.ones(rows.size), places), shape=(self.size, seen.time.size))
-        self._nodes, self._up = _tree(np.searchsorted(times, starts, side="right"), after, self.size)
-        self._nodes_back, self._down = self._nodes.T.tocsr(), self._up.T.tocsr()
+        self._tree = Tree(np.searchsorted(times, starts, side="right"), after, self.size)
+        order = np.argsort(self.group, kind="stable")
+        self._in_turn = rows[order]
+        self._first = np.searchsorted(self.group[order], np.arange(self.size))
         self.step_group, self.share, self.count = self._steps(efron)
 
     def at_risk(self, values: Any) -> Any:
         """Return the sum over the rows at risk at each time, for a vector or each column of a matrix."""
-        return self._up @ (self._nodes @ values)
+        return self._tree.down(np.add, values, 0.0)
 
     def over_times(self, values: Vector) -> Vector:
         """Return the sum over the times at which each row is at risk."""
-        return np.asarray(self._nodes_back @ (self._down @ values))
+        return self._tree.up(values)
 
     def of_events(self, values: Any) -> Any:
         """Return the sum over the rows that have their event at each time."""
-        if values.ndim == 1:
-            return np.bincount(self.group, values[self.rows], self.size)
-        return self._events @ values
+        if values.ndim == 1 or self.size == 0:
+            return np.bincount(self.group, values[self.rows], self.size) if values.ndim == 1 else values[:0]
+        return np.add.reduceat(values[self._in_turn], self._first, axis=0)
 
     def largest(self, values: Vector) -> Vector:
         """Return the largest value among the rows at risk at each time."""
-        tops = np.full(self._nodes.shape[0], -np.inf)
-        entries = self._nodes.tocoo()
-        np.maximum.at(tops, entries.row, values[entries.col])
-        out = np.full(self.size, -np.inf)
-        entries = self._up.tocoo()
-        np.maximum.at(out, entries.row, tops[entries.col])
-        return out
+        return np.asarray(self._tree.down(np.maximum, values, -np.inf))
 
     def _steps(self, efron: bool) -> tuple[Any, Vector, Vector]:
         """Return the steps of each time: its number, the share of the events that have left, how many rows.
@@ -132,23 +125,52 @@ def _step(size: float) -> tuple[Vector, Vector]:
     return np.maximum(nodes, 0.0), size * vectors[0] ** 2
 
 
-def _tree(first: Any, after: Any, size: int) -> tuple[Any, Any]:
-    """Return the rows of each node, and the nodes above each time; row i is at first[i] to after[i] - 1."""
-    width = 1 << max(size - 1, 0).bit_length()
-    left, right, rows = first + width, np.maximum(after, first) + width, np.arange(first.size)
-    nodes: list[Any] = [np.empty(0, dtype=np.intp)]
-    owners: list[Any] = [np.empty(0, dtype=np.intp)]
-    while rows.size:
-        odd_left, odd_right = left % 2 == 1, right % 2 == 1
-        odd_left, odd_right = odd_left & (left < right), odd_right & (left < right)
-        nodes += [left[odd_left], right[odd_right] - 1]
-        owners += [rows[odd_left], rows[odd_right]]
-        left, right = (left + odd_left) // 2, (right - odd_right) // 2
-        open_ = left < right
-        left, right, rows = left[open_], right[open_], rows[open_]
-    node, owner = np.concatenate(nodes), np.concatenate(owners)
-    below = sparse.csr_array((np.ones(node.size), (node, owner)), shape=(2 * width, first.size))
-    levels = width.bit_length()
-    place = np.repeat(np.arange(size), levels)
-    above = (place + width) >> np.tile(np.arange(levels), size)
-    return below, sparse.csr_array((np.ones(place.size), (place, above)), shape=(size, 2 * width))
+class Tree:
+    """Runs of times as nodes of a binary tree: the one over time t is t + width, above node k is k // 2.
+
+    Row i is at the times first[i], ..., after[i] - 1.
+
+    Examples
+    --------
+    >>> tree = Tree(np.array([0, 1]), np.array([3, 2]), size=3)
+    >>> tree.down(np.add, np.array([1.0, 10.0]), 0.0), tree.up(np.array([1.0, 2.0, 4.0]))
+    (array([ 1., 11.,  1.]), array([7., 2.]))
+    """
+
+    def __init__(self, first: Any, after: Any, size: int) -> None:
+        self.size, self.width, self.n_rows = size, 1 << max(size - 1, 0).bit_length(), first.size
+        left, right = first + self.width, np.maximum(after, first) + self.width
+        rows, nodes, owners = np.arange(first.size), [], []
+        while rows.size:
+            odd_left, odd_right = (left % 2 == 1) & (left < right), (right % 2 == 1) & (left < right)
+            nodes += [left[odd_left], right[odd_right] - 1]
+            owners += [rows[odd_left], rows[odd_right]]
+            left, right = (left + odd_left) // 2, (right - odd_right) // 2
+            going = left < right
+            left, right, rows = left[going], right[going], rows[going]
+        node, owner = np.concatenate([[0], *nodes])[1:].astype(np.intp), np.concatenate([[0], *owners])[1:]
+        order = np.argsort(node, kind="stable")
+        self._node, self._owner = node[order], owner[order].astype(np.intp)
+        self._used, self._start = np.unique(self._node, return_index=True)
+
+    def down(self, join: Any, values: Any, nothing: float) -> Any:
+        """Return the values of the rows at each time, joined."""
+        tree = np.full((2 * self.width, *values.shape[1:]), nothing)
+        if self._used.size:
+            tree[self._used] = join.reduceat(values[self._owner], self._start, axis=0)
+        level = 1
+        while level < self.width:
+            below = tree[2 * level : 4 * level]
+            join(below, np.repeat(tree[level : 2 * level], 2, axis=0), out=below)
+            level *= 2
+        return tree[self.width : self.width + self.size]
+
+    def up(self, values: Vector) -> Vector:
+        """Return the sum of the values of the times of each row."""
+        tree = np.zeros(2 * self.width)
+        tree[self.width : self.width + self.size] = values
+        level = self.width // 2
+        while level:
+            tree[level : 2 * level] = tree[2 * level : 4 * level : 2] + tree[2 * level + 1 : 4 * level : 2]
+            level //= 2
+        return np.bincount(self._owner, tree[self._node], self.n_rows)
