@@ -23,6 +23,7 @@ DRAWS = {
     "negative_binomial": lambda rng, eta: rng.negative_binomial(2, 2 / (2 + np.exp(1 + 0.5 * eta))) * 1.0,
     "student_t": lambda rng, eta: eta + rng.standard_t(3, eta.size),
     "laplace": lambda rng, eta: eta + rng.laplace(size=eta.size),
+    "ordinal": lambda rng, eta: np.digitize(eta + rng.logistic(size=eta.size), [-1.5, 0.0, 1.0]) * 1.0,
 }
 
 
