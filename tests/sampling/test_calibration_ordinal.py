@@ -1,6 +1,6 @@
 """Simulation-based calibration of ordered levels: thresholds and coefficients from the prior, data from them.
 
-Only data sets in which every level occurs are fitted; that is a condition on y alone, so the ranks stay uniform.
+Only data sets in which every level occurs are fitted: a condition on y alone, so the ranks stay uniform.
 """
 
 import warnings

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -250,19 +249,19 @@ class Moving(Beginnings):
 
         Given b they have the variance C^-1, and they move with it by -C^-1 B'X.
         """
-        family = state.place.family
+        family: Any = state.place.family
         if not isinstance(family, Ordered) or family.continuous:
             return None
         beside = self._beside(state.problem, state.place)
         try:
             variance = beside.variance
         except np.linalg.LinAlgError:  # some thresholds are not told by any row
-            return replace(family, thresholds_std_=np.full_like(family.thresholds_, np.inf))
+            return family.sure(np.full_like(family.thresholds_, np.inf))
         if covariance is not None:
             chosen = np.flatnonzero(state.active)[of]
             back = self._design.mean[chosen] / self._design.scale[chosen]  # to columns that are not centred
             variance = variance + covariance.quadratic(back + beside.moved(state.problem.columns.take(of)))
-        return replace(family, thresholds_std_=np.sqrt(variance))
+        return family.sure(np.sqrt(variance))
 
     def _at_information(self, state: State) -> State:
         """Return the state with the expected information in the place of the working weights.

@@ -87,7 +87,7 @@ class IntervalMixin:
             The coverage.
         method : {"auto", "mode", "posterior"}, default="auto"
             "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
-            posterior. "auto" is the latter for classes, "negative_binomial" and "laplace", whose intervals at
+            posterior. "auto" is the latter for classes, "ordinal", "negative_binomial" and "laplace", whose intervals at
             the mode are too narrow, if there is a sampler for the prior and the weights.
         **options
             Of `sample_posterior`, where draws are taken.
@@ -101,10 +101,11 @@ class IntervalMixin:
         if self._by_posterior(method, options):
             draws = self._interval_draws(options)
             found = draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
-            return self.family_.named(found)
+            return np.asarray(self.family_.named(found))
         eta = self._eta(matrix, offset, exposure)
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
-        return self.family_.named(predictive_interval(self.family_, eta, spread, self.sigma2_, level))
+        found = predictive_interval(self.family_, eta, spread, self.sigma2_, level)
+        return np.asarray(self.family_.named(found))
 
     def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
         """Return the interval of each coefficient.

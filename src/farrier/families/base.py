@@ -292,6 +292,9 @@ class Ordered(Protocol):
     def at_best(self, y: Vector, eta: Vector, weights: Vector) -> Any:
         """Return the family with the best thresholds at eta."""
 
+    def sure(self, std: Vector) -> Any:
+        """Return the family with the standard deviations of its thresholds."""
+
     def absorbed(self, intercept: Any) -> Any:
         """Return the family with the intercept taken off its thresholds, which then do without."""
 

@@ -71,7 +71,7 @@ class Ordinal(Family):
     array([[0.25, 0.5 , 0.25]])
     """
 
-    interval = "mode"
+    interval = "posterior"
     levels: tuple[bool | int | float | str, ...] | None = None
     labels_: tuple[bool | int | float | str, ...] | None = field(default=None, repr=False)
     points_: Vector = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
@@ -233,6 +233,10 @@ class Ordinal(Family):
     def nuisance(self) -> str | None:
         """The thresholds."""
         return "thresholds_"
+
+    def sure(self, std: Vector) -> Ordinal:
+        """Return the family with the standard deviations of its thresholds."""
+        return replace(self, thresholds_std_=std)
 
     def absorbed(self, intercept: Any) -> Ordinal:
         """Return the family with the intercept taken off its thresholds, which then do without."""

@@ -98,10 +98,10 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
     return found | _known(model, first)
 
 
-def _known(model: Any, intercept: bool) -> dict[str, Any]:
+def _known(model: Any, before: int) -> dict[str, Any]:
     """Return what was known of the columns beforehand: the intercept has no group, and is in."""
     first = {"group": "", "always": True}
-    return {name: _below(intercept, values, first[name]) for name, values in known_columns(model).items()}
+    return {name: _below(before, values, first[name]) for name, values in known_columns(model).items()}
 
 
 def _ends(coef: Vector, lower: Vector, upper: Vector, per_sd: Vector, ratio: str | None) -> dict[str, Vector]:
