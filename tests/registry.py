@@ -37,6 +37,9 @@ from farrier.priors import (
     StudentT,
 )
 
+AVERAGED = {family: make for family, make in FAMILIES.items() if family != "ordinal"}
+"""The families that the adaptive estimators take: members of an average share no thresholds."""
+
 
 def name(value):
     """Return a test id that is the same in every process."""

@@ -27,6 +27,7 @@ DRAWS = {
     "huber": lambda rng, eta: eta + rng.standard_t(5, eta.size),
     "gamma": lambda rng, eta: rng.gamma(4.0, np.exp(0.5 + 0.4 * eta) / 4.0),
     "tweedie": lambda rng, eta: rng.standard_gamma(rng.poisson(2.0 * np.exp(0.2 * eta))) * np.exp(0.2 * eta),
+    "ordinal": lambda rng, eta: np.digitize(eta + rng.logistic(size=eta.size), [-1.5, 0.0, 1.0]) * 1.0,
 }
 
 

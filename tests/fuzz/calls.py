@@ -222,8 +222,8 @@ def _coef_interval(case: Case, model: Any, *_: Any) -> Values:
 
 
 def _columns_of(table: Any) -> Any:
-    """Leave out the intercept, which moves with the units of the columns."""
-    return table[table["feature"] != "(Intercept)"]
+    """Leave out intercept and thresholds, which move with the units of the columns."""
+    return table[~(table["feature"] == "(Intercept)") & ~table["feature"].str.contains(" | ", regex=False)]
 
 
 def _summary(case: Case, model: Any, *_: Any) -> Values:

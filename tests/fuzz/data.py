@@ -134,7 +134,7 @@ def _response(case: Case, X: np.ndarray, rng: np.random.Generator, unit: float) 
         y[:] = 3.0
     elif case.y == "outlier":
         y[-1] = 1e3
-    elif case.y == "tied":
+    elif case.y == "tied" or (case.family == "ordinal" and case.y != "exact"):
         y = np.round(y)
     return unit * (y + 2.0)
 

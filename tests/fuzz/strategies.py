@@ -40,8 +40,10 @@ FAMILIES = ["gaussian"] * 6 + [
     "Binomial()",
     "Binomial(irls)",
 ]
+ONE_MODE = [*FAMILIES, "ordinal"]
+"""Those of which there is one mode, and not only an average."""
 SAMPLED = ["gaussian", "gaussian", "poisson", "negative_binomial", "student_t", "laplace", "binomial"]
-SAMPLED += ["Quantile(.9)", "huber", "gamma", "tweedie"]
+SAMPLED += ["Quantile(.9)", "huber", "gamma", "tweedie", "ordinal"]
 PRIORS = ["horseshoe"] * 5 + [
     "strawderman_berger",
     "horseshoe_like",
@@ -216,7 +218,7 @@ def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
         options = {} if call == "classifier cv" else {"family": draw(st.sampled_from(FAMILIES))}
         options, more = options | {"cv": draw(st.sampled_from(FOLDS))}, {**COMMON, **AVERAGE}
     elif call == "regressor":
-        options, more = {"family": draw(st.sampled_from(FAMILIES))}, {**COMMON, **REGRESSOR}
+        options, more = {"family": draw(st.sampled_from(ONE_MODE))}, {**COMMON, **REGRESSOR}
     elif call == "classifier":
         options, more = {}, {**COMMON, **CLASSIFIER}
     elif call == "survival":

@@ -102,7 +102,7 @@ def fit(
             *(drop, columns, categorical, numeric),
         )
         question = ask_of(data, wishes)
-        averaged = not (mode or posterior)
+        averaged = not (mode or posterior or question.family == "ordinal")
         if averaged:
             check_classes(question)
         extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}

@@ -139,11 +139,13 @@ def restore(
     sigma2, has_intercept = result.scales.sigma2, units.has_intercept
     information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
     lambda2, powers = units.places(result.scales.lambda2), units.powers
-    covariance = result.covariance
+    covariance, intercept = result.covariance, float(units.intercept(result.intercept, result.coef))
+    if hasattr(family, "absorbed"):  # ordered levels: thresholds take the place of the intercept
+        family, intercept = family.absorbed(intercept), 0.0
     return Fitted(
         coef=units.coef(result.coef),
         std=units.coef(_std(result)),
-        intercept=float(units.intercept(result.intercept, result.coef)),
+        intercept=intercept,
         sigma2=units.sigma2(sigma2) if family.has_dispersion else 1.0,
         lambda2=lambda2,
         shrinkage=1.0 / (1.0 + information * units.places(result.scales.prior_variance)),

@@ -9,6 +9,7 @@ from scipy.linalg import blas
 
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
+from farrier.data.beside import Beside
 from farrier.data.columns import Columns
 from farrier.data.dense import Dense
 from farrier.linalg import is_single
@@ -33,6 +34,8 @@ class Targets:
     careful : bool
         Whether the residual sum of squares matters: then it is added up row by row, and not taken from the
         Gram matrix, where it is what is left of larger numbers.
+    beside : Beside, optional
+        What more than an intercept is estimated beside the coefficients.
     """
 
     def __init__(
@@ -42,13 +45,21 @@ class Targets:
         weights: Vector | None = None,
         center: bool = False,
         careful: bool = True,
+        beside: Beside | None = None,
     ) -> None:
         self.values, self.total_weight, self.weights = values, total_weight, weights
-        self.center, self.careful = center, careful
+        self.center, self.careful, self.beside = center, careful, beside
         self.information = total_weight if weights is None else float(weights.sum())
         self.root = None if weights is None else np.sqrt(weights)
         self.mean = 0.0 if weights is None or not center else float(weights @ values) / self.information
-        self.z = values if self.root is None else self.root * (values - self.mean)
+
+    @lazy
+    def z(self) -> Vector:
+        """The targets, centred and weighted."""
+        if self.root is None:
+            return self.values
+        centred = self.root * (self.values - self.mean)
+        return centred if self.beside is None else np.asarray(self.beside.turned(centred))
 
     def average(self, fit: Any) -> float:
         """Return the weighted mean of a linear predictor; zero where there is nothing left to centre."""
@@ -69,6 +80,8 @@ class Targets:
     @lazy
     def zz(self) -> float:
         """Z'z."""
+        if self.beside is not None:
+            return float(self.values @ self.beside.known(self.values))
         return float(self.z @ self.z)
 
     def misfit(self, fit: Vector) -> float:
@@ -135,13 +148,17 @@ class LeastSquares:
     @lazy
     def weighted(self) -> Columns:
         """The columns, centred and weighted: only the dual form needs them."""
-        root = self.targets.root
+        root, beside = self.targets.root, self.targets.beside
+        if beside is not None:
+            return beside.weighted(self.columns)
         return self.columns if root is None else self.columns.reweighted(root, self.x_mean)
 
     @lazy
     def gram(self) -> Matrix:
         """X'X, both triangles."""
         weights, total = self.targets.weights, self.targets.information
+        if self.targets.beside is not None:
+            return self.targets.beside.gram(self.columns)
         gram = self.columns.gram(weights)
         if weights is None or not self.targets.center:
             return gram
@@ -158,6 +175,8 @@ class LeastSquares:
     @lazy
     def xz(self) -> Vector:
         """X'z."""
+        if self.targets.beside is not None:
+            return np.asarray(self.columns.rmatvec(self.targets.beside.known(self.targets.values)))
         return self.rmatvec(self.z)
 
     @lazy
@@ -182,6 +201,8 @@ class LeastSquares:
     def matvec(self, coef: Vector) -> Vector:
         """Return X b of the weighted, centred columns; these are not formed."""
         root, fit = self.targets.root, self.columns.matvec(coef)
+        if root is not None and self.targets.beside is not None:
+            return np.asarray(self.targets.beside.turned(root * fit))
         return np.asarray(fit if root is None else root * (fit - self.targets.average(fit)))
 
     def rmatvec(self, rows: Vector) -> Vector:
@@ -190,7 +211,9 @@ class LeastSquares:
 
     def pull(self, rows: Vector) -> Vector:
         """Return the rows that give with the raw columns what ``rows`` give with the weighted ones."""
-        root = self.targets.root
+        root, beside = self.targets.root, self.targets.beside
+        if root is not None and beside is not None:
+            return np.asarray(root * beside.turned(rows))
         return rows if root is None else self.targets.centred(root * rows)
 
     def residual(self, coef: Vector) -> Vector:
@@ -229,6 +252,11 @@ class LeastSquares:
         root, weights, total = self.targets.root, self.targets.weights, self.targets.information
         if root is None or weights is None:
             return outer
+        if self.targets.beside is not None:
+            whole = np.tril(outer) + np.tril(outer, -1).T
+            whole *= root.astype(outer.dtype)[:, None] * root.astype(outer.dtype)
+            half = self.targets.beside.turned(whole)
+            return np.asfortranarray(self.targets.beside.turned(half.T))
         if self.targets.center:
             symv = blas.ssymv if is_single(outer) else blas.dsymv
             pull = symv(1.0, outer, weights / total, lower=1)

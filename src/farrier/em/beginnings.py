@@ -17,6 +17,7 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.starts import marginal_start, variance_start
 from farrier.em.state import Place, relative_change
 from farrier.em.steps import Steps
+from farrier.families import Ordered
 
 START_TOL, START_STEPS = 1e-3, 100
 """The ridge that a fit starts from is iterated until its coefficients change by less than this."""
@@ -76,6 +77,8 @@ class Beginnings(Steps):
         level = intercept if self._center or self._basis is not None else 0.0
         blank = self._blank()
         place = self._move(blank, self._nowhere()._replace(intercept=level), coef)
+        if isinstance(self.family, Ordered):
+            place = place._replace(family=self.family.update(self._y, place.eta, sigma2, self._sample))
         start = Start(coef, coef * coef, sigma2 * self.total_weight)
         return Begin(start, self._linearise(blank, place, sigma2), place)
 

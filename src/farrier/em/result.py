@@ -58,7 +58,7 @@ def sparsify(
         center=scatter(active, found.center),
         intercept_variance=found.intercept_variance,
         at_information=found.at_information,
-        family=state.place.family,
+        family=found.family or state.place.family,
         free=found.free,
     )
 

@@ -9,13 +9,14 @@ import numpy as np
 from farrier._types import Scales, Vector
 from farrier.conditional.base import condition
 from farrier.data.adjusted import Adjusted, AdjustedTargets
+from farrier.data.beside import Beside
 from farrier.data.coupled import coupled
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.anderson import Anderson
 from farrier.em.fast.limits import LIMITS
 from farrier.em.state import Place, relative_change
-from farrier.families.base import Family
+from farrier.families import Family, Ordered
 
 HALVINGS, STALLING = 40, 20
 """The most halvings of a step; after more than the second nothing to speak of is left of it."""
@@ -69,6 +70,7 @@ class Steps:
         self._basis = None if self._free is None else self._free.with_ones(center)
         lost = 0.0 if self._free is None else float(self._free.basis.shape[1])
         self.total_weight = family.total(y, self._sample) - lost
+        self._profiles = isinstance(family, Ordered) and family.thresholds_.size > 1
         self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
 
     def _blank(self) -> LeastSquares:
@@ -111,6 +113,28 @@ class Steps:
         weights, targets = family.working(self._y, place.eta, sigma2)
         wanted = self._targets(targets - self._offset, self._sample * weights, family.has_dispersion)
         return self._explained(problem, wanted)
+
+    def _beside_thresholds(self, problem: LeastSquares, place: Place) -> LeastSquares:
+        """Return the problem where thresholds are estimated too, and not only the level of eta.
+
+        Its least squares are a step of Newton's method on the likelihood with the thresholds at their best.
+        """
+        targets = problem.targets
+        assert targets.weights is not None
+        beside = self._beside(problem, place)
+        fit = place.eta - self._offset
+        pull = targets.weights * (targets.values - fit)
+        try:
+            values = fit + beside.reach(pull - targets.weights * (pull.sum() / targets.information))
+        except np.linalg.LinAlgError:  # some thresholds are not told by any row: the others take turns
+            return problem
+        here = Targets(values, self.total_weight, targets.weights, self._center, careful=False, beside=beside)
+        return LeastSquares(problem.columns, here)
+
+    def _beside(self, problem: LeastSquares, place: Place) -> Beside:
+        assert problem.targets.weights is not None
+        shared = place.family.shared(self._y, place.eta, self._sample)
+        return Beside(problem.targets.weights, *shared)
 
     def _move(self, problem: LeastSquares, place: Place, coef: Vector) -> Place:
         return place._replace(coef=coef, eta=self._predictor(problem, coef, place.intercept))
@@ -219,7 +243,12 @@ class Steps:
         return place
 
     def _objective(self, family: Family, eta: Vector, mean: Vector, scales: Scales) -> float:
-        """Return minus the log-likelihood and the log prior of the coefficients, up to a constant."""
+        """Return minus the log-likelihood and the log prior of the coefficients, up to a constant.
+
+        Thresholds of ordered levels move along with eta.
+        """
+        if self._profiles:
+            family = family.update(self._y, eta, scales.sigma2, self._sample)
         with np.errstate(over="ignore", invalid="ignore"):
             loss = float(self._sample @ family.neg_log_likelihood(self._y, eta, scales.sigma2))
         d = scales.prior_variance

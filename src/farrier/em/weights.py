@@ -23,7 +23,7 @@ from farrier.em.mstep import noise_variance
 from farrier.em.starts import paper_start, variance_start
 from farrier.em.state import Place, State
 from farrier.em.steps import SLACK
-from farrier.families.base import Family
+from farrier.families import Family, Ordered
 
 Form = Callable[[LeastSquares, Vector], Conditional]
 """From a problem and the prior variances to the coefficients given them."""
@@ -33,7 +33,8 @@ class Uncertainty(NamedTuple):
     """Cov[b], and the variance of the linear predictor at the columns' values ``center``.
 
     ``at_information`` says that they come from the expected information, and not from the working weights;
-    ``free`` is the centre of what is not shrunk, whose coefficients are then behind the others in Cov[b].
+    ``free`` is the centre of what is not shrunk, whose coefficients are then behind the others in Cov[b];
+    ``family`` is that of ordered levels, with how sure its thresholds are.
     """
 
     covariance: Covariance | None
@@ -41,6 +42,7 @@ class Uncertainty(NamedTuple):
     intercept_variance: float
     at_information: bool = False
     free: Vector | None = None
+    family: Any = None
 
 
 class Constant:
@@ -154,6 +156,8 @@ class Moving(Beginnings):
         if state.place.waiting:
             return state._replace(place=place)
         problem = self._linearise(state.problem, place, state.scales.sigma2)
+        if self._profiles:
+            problem = self._beside_thresholds(problem, place)
         spread = state.spread_problem
         if spread is None and not self.exact_spread:
             spread = self.full if state.active.all() else self.full.take(state.active)
@@ -215,7 +219,9 @@ class Moving(Beginnings):
             changed = there is not state
             if isinstance(there.problem, Adjusted):
                 return self._adjusted(there, of, there.problem)._replace(at_information=changed)
-            return Uncertainty(_covariance(there, of), there.problem.x_mean, variance, changed)
+            covariance = _covariance(there, of)
+            family = self._sure_thresholds(there, covariance, of)
+            return Uncertainty(covariance, there.problem.x_mean, variance, changed, family=family)
         base = state.spread_problem or self.full.take(state.active)
         tau2, slab2 = information * state.scales.tau2, information * state.scales.slab2
         scales = state.scales._replace(tau2=tau2, sigma2=sigma2 / information, slab2=slab2)
@@ -238,8 +244,33 @@ class Moving(Beginnings):
         center = problem.x_mean + middle @ known
         return Uncertainty(covariance, center, sigma2 / targets.information, free=middle)
 
+    def _sure_thresholds(self, state: State, covariance: Covariance | None, of: Mask) -> Any:
+        """Return the family with the standard deviations of its thresholds, if they are of ordered levels.
+
+        Given b they have the variance C^-1, and they move with it by -C^-1 B'X.
+        """
+        family: Any = state.place.family
+        if not isinstance(family, Ordered) or family.continuous:
+            return None
+        beside = self._beside(state.problem, state.place)
+        try:
+            variance = beside.variance
+        except np.linalg.LinAlgError:  # some thresholds are not told by any row
+            return family.sure(np.full_like(family.thresholds_, np.inf))
+        if covariance is not None:
+            chosen = np.flatnonzero(state.active)[of]
+            back = self._design.mean[chosen] / self._design.scale[chosen]  # to columns that are not centred
+            variance = variance + covariance.quadratic(back + beside.moved(state.problem.columns.take(of)))
+        return family.sure(np.sqrt(variance))
+
     def _at_information(self, state: State) -> State:
-        """Return the state with the expected information in the place of the working weights."""
+        """Return the state with the expected information in the place of the working weights.
+
+        Of ordered levels, with what is known beside the thresholds where they are now.
+        """
+        if self._profiles:
+            here = self._linearise(state.problem, state.place, state.scales.sigma2)
+            return state._replace(problem=self._beside_thresholds(here, state.place))
         fisher = state.place.family.fisher(state.place.eta, state.scales.sigma2)
         if fisher is None:
             return state

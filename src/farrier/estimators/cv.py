@@ -24,7 +24,7 @@ from farrier.estimators.ending import weigh
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, remember_columns
-from farrier.families import Family, resolve_family
+from farrier.families import Family, Ordered, resolve_family
 from farrier.model.spec import Prepared
 
 if TYPE_CHECKING:
@@ -267,6 +267,12 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
             Itself.
         """
         family = resolve_family(self.family)
+        if isinstance(family, Ordered):
+            raise ValueError(
+                f"family={self.family!r}: there is no average over ordered levels, whose members would each "
+                "have thresholds of their own; use HorseshoeRegressor, or HorseshoeClassifierCV for the "
+                "classes without their order"
+            )
         columns = check_x(X)
         n, p = columns.shape
         response = family.encode(check_y(y, n)).values

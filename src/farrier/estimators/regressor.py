@@ -14,11 +14,13 @@ from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
 from farrier.data.structure import check_structure
-from farrier.data.validation import check_x, check_y
+from farrier.data.validation import check_x
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
 from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
+from farrier.estimators.levels import LevelsMixin
+from farrier.estimators.response import learned
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
 
 
-class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, Described):
+class HorseshoeRegressor(
+    IntervalMixin, ChanceMixin, Saved, LevelsMixin, Scored, Selector, RegressorMixin, Described
+):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -47,8 +51,9 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         "gamma" (positive amounts) or "tweedie" (amounts and zeros), both with a log link; "student_t",
         "laplace" or "huber" (heavy-tailed noise, so that outliers count little); "quantile" (the median, or
         with ``Quantile(level=0.9)`` another quantile); "binomial" (0 and 1, or shares of trials; labels are
-        for `HorseshoeClassifier`); or an object of `farrier.families`, where sizes, degrees of freedom,
-        powers, levels and thresholds can be chosen.
+        for `HorseshoeClassifier`); "ordinal" (ordered levels: numbers, an ordered categorical of pandas, or
+        labels whose order ``Ordinal(levels=[...])`` says); or an object of `farrier.families`, where sizes,
+        degrees of freedom, powers, levels and thresholds can be chosen.
     prior : str or LocalPrior, default="horseshoe"
         The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
         "normal_gamma", "student_t", "ridge", or an object of `farrier.priors`.
@@ -71,7 +76,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         How E[b^2] is found: exactly; by nine exact iterations and then diagonal variances, Eqs. (11)-(12);
         or by averages of seeded draws.
     fit_intercept : bool, default=True
-        Whether to centre X and y; the intercept is not penalised.
+        Whether to centre X and y; the intercept is not penalised. Of ordered levels always.
     standardize : bool, default=True
         Whether the prior acts on columns of unit variance.
     weight_type : {"count", "precision"}, default="count"
@@ -119,6 +124,8 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         1 for families that have none.
     family_ : Family
         The family, with what it estimates (``family_.size_``, ``family_.df_``) filled in.
+    levels_, thresholds_, thresholds_std_ : arrays
+        Of ordered levels: the levels, and the thresholds between them in the place of the intercept.
     lambda2_ : array of shape (n_features,)
     tau2_ : float
         The scales, on the standardised scale on which the prior acts.
@@ -227,7 +234,8 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         X : array-like or sparse matrix of shape (n, p)
             NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
         y : array-like of shape (n,)
-            The response; counts for "poisson" and "negative_binomial", amounts for "gamma" and "tweedie".
+            The response; counts for "poisson" and "negative_binomial", amounts for "gamma" and "tweedie",
+            levels for "ordinal".
         sample_weight : array-like of shape (n,), optional
             Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
         offset : float or array-like of shape (n,), optional
@@ -257,8 +265,8 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         family = resolve_family(self.family)
         columns = check_x(X)
         n, p = columns.shape
-        response = family.encode(check_y(y, n)).values
         weights = weigh(sample_weight, n, self.weight_type)
+        family, (response, _) = learned(family, y, n, weights)
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
@@ -282,7 +290,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         return self
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
-        """Predict the response: its mean, on the scale of y.
+        """Predict the response: its mean, on the scale of y; of ordered levels the median level.
 
         Parameters
         ----------
@@ -292,7 +300,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             Whether to return the standard deviation of the predictive distribution too: the noise and
             the uncertainty of the coefficients and of the intercept. It is infinite where there is none, as
             of t noise with at most 2 degrees of freedom, and where counts are known so badly that it is too
-            large to be computed.
+            large to be computed. Labels count as 0, 1, 2 and so on.
         offset, exposure : float or array-like of shape (m,), optional
             As in `fit`; a row without them has an offset of 0 and an exposure of 1.
 
@@ -302,11 +310,11 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         """
         matrix = check_new(self, X)
         eta = self._eta(matrix, offset, exposure)
-        mean = self.family_.mean(eta)
+        found = self.family_.named(self.family_.predicted(eta))
         if not return_std:
-            return mean
+            return found
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
-        return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
+        return found, predictive_std(self.family_, eta, spread, self.sigma2_)
 
     def summary(
         self, level: float = 0.95, exponentiate: bool = False, method: str = "auto", by: str = "column"

@@ -12,12 +12,12 @@ from sklearn.utils.validation import _get_feature_names
 from farrier._checks import check_number
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
-from farrier.data.shapes import read_array
 from farrier.data.structure import check_structure
-from farrier.data.validation import check_labels, check_x, check_y
+from farrier.data.validation import check_x
 from farrier.estimators.ending import remark_weights, warn_unfinished_mode, weigh
+from farrier.estimators.response import learned
 from farrier.estimators.settings import check_slab
-from farrier.families import Family, Response, resolve_family
+from farrier.families import Family, resolve_family
 from farrier.model.fit import fit
 from farrier.model.sample import refuse_fractions, sample
 from farrier.model.spec import ModelSpec
@@ -127,8 +127,8 @@ def sample_posterior(
     kind = resolve_family(family)
     columns = check_x(X)
     n = columns.shape[0]
-    response = _response(y, n, kind)
     weights = weigh(sample_weight, n, weight_type)
+    kind, response = learned(kind, y, n, weights, two_labels=True)
     known = check_known(offset, exposure, n, kind)
     refuse_fractions(weights, kind)
     kind.check_offset(np.asarray(known))
@@ -153,7 +153,9 @@ def sample_posterior(
     if isinstance(tau, str) and tau_max is None:
         spec = replace(spec, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
     extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
-    return sample(spec, rows, mode, plan, extras, _get_feature_names(X), response.labels)
+    return sample(
+        spec, rows, mode, plan, extras, _get_feature_names(X), response.labels if kind.is_binary else None
+    )
 
 
 def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
@@ -184,13 +186,6 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
         raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
     plan = _plan(**{**defaults, **chosen})
     return sample(training.spec, training.rows, model._fitted, plan, extras, names)
-
-
-def _response(y: Any, n_rows: int, family: Family) -> Response:
-    """Return the response as numbers, and the two labels if it was given as such."""
-    if family.is_binary and read_array("y", y).dtype.kind in "OUSb":
-        return family.encode(check_labels(y, n_rows))
-    return family.encode(check_y(y, n_rows))
 
 
 def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:

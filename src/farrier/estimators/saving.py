@@ -251,7 +251,7 @@ def _check_whole(model: Any, fitted: Any) -> None:
     from farrier.estimators.portable import check_baseline, check_fit
 
     classes, n_columns = fitted.classes, fitted.n_features
-    if (classes is None) == hasattr(model, "predict_proba"):
+    if (classes is None) == hasattr(model, "decision_function"):
         raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
     if classes is not None and len(classes.values) < 2:
         raise ValueError(f"fitted.classes: {len(classes.values)} label is no classes")

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import ClassifierTags
 
 from farrier._types import Vector
 from farrier.data.columns import Columns
 from farrier.data.known import check_known
 from farrier.data.validation import check_y
 from farrier.estimators.ending import weigh
+from farrier.estimators.response import encoded
 from farrier.estimators.selector import check_new
-from farrier.families import Family, resolve_family
+from farrier.families import Family, Ordered, resolve_family
 from farrier.families.deviance import deviance
 
 
@@ -98,7 +100,11 @@ class Scored:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         try:
-            tags.target_tags.positive_only = resolve_family(self.family).positive_only
+            family = resolve_family(self.family)
+            tags.target_tags.positive_only = family.positive_only
+            if isinstance(family, Ordered):
+                tags.regressor_tags.poor_score = True  # D^2 of levels is no R^2
+                tags.classifier_tags = ClassifierTags()  # those of its probabilities
         except (TypeError, ValueError):  # `fit` will say what is wrong with it
             tags.target_tags.positive_only = False
         return tags
@@ -112,9 +118,11 @@ class Scored:
     ) -> tuple[Vector, Vector, Vector]:
         """Return the response, the linear predictor and the weights."""
         matrix = check_new(self, X)
-        response = check_y(y, matrix.shape[0])
-        whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
-        self.family_.check(np.where(response < 0.0, response, whole))
+        if self.family_.discrete:  # rates were accepted by `fit`
+            response = check_y(y, matrix.shape[0])
+            self.family_.check(np.where(response < 0.0, response, np.floor(response)))
+        else:
+            response = encoded(self.family_, y, matrix.shape[0])
         eta = self._eta(matrix, offset, exposure)
         weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
         return response, eta, np.ones_like(response) if weights is None else weights

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from farrier._checks import check_number
-from farrier._types import Status, Vector
+from farrier._types import Matrix, Status, Vector
 from farrier.variates import slice_step
 
 EXTREME, EXTREME_WEIGHT = 700.0, 300.0
@@ -32,6 +32,19 @@ class Response(NamedTuple):
 
     values: Vector
     labels: Any = None
+
+
+class Shared(NamedTuple):
+    """The information about thresholds: that which rows share with those above and below their level.
+
+    ``levels`` are counted from 0; ``alone`` is the information of the thresholds about themselves: what is
+    above the diagonal, and the diagonal.
+    """
+
+    levels: Any
+    above: Vector
+    below: Vector
+    alone: Matrix
 
 
 class Family:
@@ -93,6 +106,10 @@ class Family:
     wide_start: str | None = "linear"
     never_overshoots: bool = False
 
+    def learn(self, y: Any, weights: Vector | None = None, order: Sequence[Any] | None = None) -> Family:
+        """Return the family with what it has to know of all of y before a fit, such as its levels."""
+        return self
+
     def encode(self, y: Any) -> Response:
         """Return y as numbers that the family can have produced, or say in which row it is not."""
         self.check(y)
@@ -100,6 +117,10 @@ class Family:
 
     def check(self, y: Vector) -> None:
         """Raise ValueError, with the row, if the family cannot have produced ``y``."""
+
+    def named(self, y: Vector) -> Any:
+        """Return numbers that the family deals with as the user has them: the way back from `encode`."""
+        return y
 
     def check_offset(self, offset: Vector) -> None:
         """Raise ValueError, with the row, if no finite mean goes with ``offset``."""
@@ -123,6 +144,10 @@ class Family:
     def mean(self, eta: Vector) -> Vector:
         """Return E[y]: the inverse link."""
         raise NotImplementedError
+
+    def predicted(self, eta: Vector) -> Vector:
+        """Return what is predicted of y: its mean, unless the family has something better to say."""
+        return self.mean(eta)
 
     def link(self, mean: Vector) -> Vector:
         """Return the eta whose mean is ``mean``, held within finite bounds."""
@@ -158,11 +183,12 @@ class Family:
         """The attribute that holds what is estimated beside the coefficients and sigma2, if anything is."""
         return None
 
-    def with_nuisance(self, value: float) -> Family:
-        """Return the family with another value of its nuisance parameter."""
+    def with_nuisance(self, value: Any) -> Family:
+        """Return the family with another value of its nuisance parameter, a number or an array."""
         if self.nuisance is None:
             return self
-        changed: Family = replace(self, **{self.nuisance: value})  # type: ignore[type-var]
+        plain = value if np.ndim(value) else float(value)
+        changed: Family = replace(self, **{self.nuisance: plain})  # type: ignore[type-var]
         return changed
 
     def redraw(
@@ -241,6 +267,39 @@ class Shares(Protocol):
 
     def simulate_shares(self, eta: Vector, counts: Vector, rng: np.random.Generator) -> Vector:
         """Draw y given eta and the numbers of trials."""
+
+
+@runtime_checkable
+class Ordered(Protocol):
+    """A family of ordered levels: thresholds between them take the place of the intercept."""
+
+    labels_: Any
+    """The levels, where they are labels."""
+    points_: Vector
+    """The numbers that stand for the levels."""
+    thresholds_: Vector
+    thresholds_std_: Vector
+    continuous: bool
+    """Whether no two rows of y were the same."""
+
+    @property
+    def levels_(self) -> Any:
+        """The levels, as y has them."""
+
+    def probabilities(self, eta: Vector) -> Matrix:
+        """Return the probability of each level, one row for each eta."""
+
+    def at_best(self, y: Vector, eta: Vector, weights: Vector) -> Any:
+        """Return the family with the best thresholds at eta."""
+
+    def sure(self, std: Vector) -> Any:
+        """Return the family with the standard deviations of its thresholds."""
+
+    def absorbed(self, intercept: Any) -> Any:
+        """Return the family with the intercept taken off its thresholds, which then do without."""
+
+    def shared(self, y: Vector, eta: Vector, weights: Vector) -> Shared:
+        """Return how eta and the thresholds curve the likelihood together, and the thresholds alone."""
 
 
 def weighted_quantile(values: Vector, weights: Vector, level: float) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Vector
-from farrier.families.base import Family
+from farrier.families.base import Family, Ordered
 
 REACH = 20.0
 """How far the best intercept may be from where the family thinks it is."""
@@ -47,22 +47,23 @@ def deviance(family: Family, y: Vector, eta: Vector, weights: Vector, offset: Ve
     if family.squared_error:
         return _squares(y - offset, family.mean(eta) - offset, weights)
     with np.errstate(over="ignore"):
-        fit, null = (
-            float(weights @ family.neg_log_likelihood(y, at, 1.0))
-            for at in (eta, _intercept_alone(family, y, weights, offset))
-        )
+        alone, level = _intercept_alone(family, y, weights, offset)
+        fit = float(weights @ family.neg_log_likelihood(y, eta, 1.0))
+        null = float(weights @ alone.neg_log_likelihood(y, level, 1.0))
         perfect = float(weights @ family.saturated(y))
     return Deviance(2.0 * (fit - perfect), 2.0 * (null - perfect))
 
 
-def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector) -> Vector:
-    """Return the linear predictor of the best intercept beside the offset."""
+def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector) -> tuple[Family, Vector]:
+    """Return the linear predictor of the best intercept, or thresholds, beside the offset."""
+    if isinstance(family, Ordered):
+        return family.at_best(y, offset, weights), offset
     if not family.has_intercept:
-        return offset
+        return family, offset
     if family.is_location:
-        return offset + family.intercept_alone(y, weights, offset)
+        return family, offset + family.intercept_alone(y, weights, offset)
     if not offset.any():
-        return family.link(np.full_like(y, float(weights @ y / weights.sum())))
+        return family, family.link(np.full_like(y, float(weights @ y / weights.sum())))
 
     from scipy.optimize import minimize_scalar  # imported here: few fits have an offset
 
@@ -71,7 +72,7 @@ def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector)
 
     start = family.intercept_alone(y, weights, offset)
     found = minimize_scalar(loss, bounds=(start - REACH, start + REACH), options={"xatol": 1e-9})
-    return np.asarray(offset + found.x)
+    return family, np.asarray(offset + found.x)
 
 
 def _squares(y: Vector, fit: Vector, weights: Vector) -> Deviance:

@@ -12,6 +12,7 @@ from farrier.families.binary import Binomial
 from farrier.families.counts import NegativeBinomial, Poisson
 from farrier.families.huber import Huber
 from farrier.families.location import Gaussian, StudentT
+from farrier.families.ordinal import Ordinal
 from farrier.families.quantile import Laplace, Quantile
 
 FAMILIES: dict[str, Callable[[], Family]] = {
@@ -25,6 +26,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "tweedie": Tweedie,
     "quantile": Quantile,
     "huber": Huber,
+    "ordinal": Ordinal,
 }
 
 

@@ -97,6 +97,9 @@ def settle(column: Column, family: str | None, exposure: Vector | None) -> Targe
         notes = ()
     if family == CLASSES:
         return _number_labels(column, notes)
+    if family == "ordinal":
+        size = np.unique(column.numbers).size
+        notes = (f"{shown(column.name)} has {size:,} ordered levels: the single mode is fitted",)
     return Target(column.numbers, family, (), notes)
 
 
@@ -162,6 +165,7 @@ def _labels(column: Column, family: str | None) -> Target:
         raise TableError(
             f"the target {shown(column.name)} holds words "
             f"({listed(present, most=3)}), and family {family} needs numbers"
+            + (" here, which say their order" if family == "ordinal" else "")
         )
     if len(present) > MOST_CLASSES:
         raise TableError(

@@ -28,7 +28,7 @@ from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.model.spec import ModelSpec
 from farrier.priors import Groups, is_dense
 
@@ -236,6 +236,8 @@ def _loss(family: Family, rows: Rows, x: Matrix) -> float:
         left = family.working(y, eta, 1.0).targets - eta
         sigma2 = float(counts @ left**2 / counts.sum()) or 1.0
     for _ in range(REFITS):
+        if isinstance(family, Ordered):
+            family = family.at_best(y, eta, counts)
         eta = x @ _least_squares(family, rows, x, eta, sigma2) + offset
         if family.has_dispersion:
             weights, targets = family.working(y, eta, sigma2)

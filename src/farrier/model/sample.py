@@ -10,7 +10,7 @@ import numpy as np
 from farrier._types import Status, Vector
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.model.spec import ModelSpec, known_sigma2, prepare
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import Extras, draw
@@ -60,7 +60,7 @@ def sample(
         prior=spec.prior,
         tau=spec.tau,
         sigma2=None if isinstance(noise, str) else noise,
-        center=spec.fit_intercept,
+        center=spec.fit_intercept and not isinstance(spec.family, Ordered),
         slab2=spec.slab2,
         groups=prepared.groups,
         free=design.free,

@@ -23,7 +23,7 @@ from farrier.data.standardise import (
 )
 from farrier.data.structure import Structure
 from farrier.em.mstep import Hyper
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.priors import GlobalPrior, Groups, LocalPrior, grouped
 
 FARTHEST = 1e100
@@ -43,6 +43,19 @@ class ModelSpec:
     standardize: bool = True
     slab: float = math.inf
     structure: Structure | None = None
+
+    def __post_init__(self) -> None:
+        if not self.fit_intercept and isinstance(self.family, Ordered):
+            raise ValueError(
+                "fit_intercept=False: thresholds take the place of the intercept of ordered levels, and "
+                "there is no fit without them; leave fit_intercept=True"
+            )
+        if (
+            self.structure is not None
+            and self.structure.always is not None
+            and isinstance(self.family, Ordered)
+        ):
+            raise ValueError("always=...: ordered levels have no columns without shrinkage yet; leave it out")
 
     @property
     def hyper(self) -> Hyper:

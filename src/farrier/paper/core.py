@@ -22,6 +22,7 @@ Kind = Literal[
     "tweedie",
     "quantile",
     "huber",
+    "ordinal",
 ]
 QUANTILE = 0.8
 """The level of the kind "quantile"."""

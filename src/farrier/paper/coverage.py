@@ -30,8 +30,11 @@ SIZES: dict[Kind, float] = {
     "tweedie": 0.5,
     "quantile": 1.0,
     "huber": 1.0,
+    "ordinal": 1.5,
 }
 """Of the largest effect."""
+THRESHOLDS = (-2.0, -0.5, 0.5, 2.0)
+"""Between five ordered levels."""
 METRICS = ("Not zero", "Selected", "All", "Predictions")
 
 Draw = Callable[[Vector, np.random.Generator], Vector]
@@ -48,6 +51,7 @@ RESPONSES: dict[Kind, Draw] = {
     "quantile": lambda eta, rng: Quantile(level=QUANTILE).simulate(eta, 0.5, rng),
     "huber": lambda eta, rng: Huber().simulate(eta, 1.0, rng),
     "binomial": lambda eta, rng: (rng.random(eta.size) < expit(eta)).astype(float),
+    "ordinal": lambda eta, rng: np.digitize(eta + rng.logistic(size=eta.size), THRESHOLDS).astype(float),
 }
 
 

@@ -13,7 +13,7 @@ from numpy.polynomial import chebyshev
 from scipy.special import ndtri
 
 from farrier._types import Mask, Matrix, Vector
-from farrier.families import Family, Predictive
+from farrier.families import Family, Ordered, Predictive
 from farrier.families.base import EXTREME
 
 FEW = np.polynomial.hermite_e.hermegauss(15)
@@ -87,11 +87,37 @@ def predictive_interval(family: Family, eta: Vector, spread: Vector, sigma2: flo
     if family.constant_weights or (family.is_location and sigma2 == 0.0):  # without noise: of a constant y
         half = z * np.sqrt(sigma2 + spread**2)
         return np.column_stack([eta - half, eta + half])
+    if isinstance(family, Ordered):
+        return level_interval(family, _level_shares(family, eta, spread), level)
     if not isinstance(family, Predictive):
         ends = family.mean(eta - z * spread), family.mean(eta + z * spread)
         return np.sort(np.column_stack(ends), axis=1)
     tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
     return np.column_stack([_quantile(family, eta, spread, sigma2, tail) for tail in tails])
+
+
+def level_interval(family: Ordered, shares: Matrix, level: float) -> Matrix:
+    """Return the central interval of ordered levels that have these probabilities, as numbers.
+
+    Examples
+    --------
+    >>> from farrier.families import Ordinal
+    >>> family = Ordinal().learn(np.array([1.0, 2.0, 5.0]))
+    >>> level_interval(family, np.array([[0.1, 0.6, 0.3]]), 0.7)
+    array([[2., 5.]])
+    """
+    reached = np.cumsum(shares, axis=1)[:, :-1]
+    tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
+    return np.column_stack([family.points_[(reached < tail).sum(axis=1)] for tail in tails])
+
+
+def _level_shares(family: Ordered, eta: Vector, spread: Vector) -> Matrix:
+    """Return the probabilities of levels where eta is not quite known."""
+    nodes, weights = _nodes(MANY)
+    shares = np.zeros((eta.size, family.points_.size))
+    for node, weight in zip(nodes, weights, strict=True):
+        shares += weight * family.probabilities(eta + node * spread)
+    return shares
 
 
 def _quantile(family: Family, eta: Vector, spread: Vector, sigma2: float, probability: float) -> Vector:

@@ -16,7 +16,7 @@ from farrier.data.always import free_level, with_free
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.posterior.draws import Posterior
 from farrier.priors import Estimating, estimated
 from farrier.sampling.chains import Draws, Outcome, Plan, Progress, Run
@@ -129,7 +129,9 @@ def _start(
     sigma2 = np.maximum(result.scales.sigma2, 1e-8) * np.exp(0.5 * normal[:, -2])
     if model.sigma2 is not None:
         sigma2 = np.full(n_chains, model.sigma2)
-    family = mode.family
+    family = result.family or mode.family
+    if isinstance(family, Ordered):
+        family, flat, level = family.absorbed(level), 0.0, 0.0
     nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
     eta = model.columns.matvec(start) + level + model.offset
     return State(
@@ -138,7 +140,7 @@ def _start(
         lambda2=lambda2,
         tau2=tau2,
         sigma2=sigma2,
-        nuisance=np.full(n_chains, float(nuisance)),
+        nuisance=np.array([nuisance] * n_chains, dtype=np.float64),
         shrinkage=np.zeros((n_chains, k)),
         angle=np.full(n_chains, 0.5),
         accepted=np.zeros(n_chains),
@@ -176,8 +178,11 @@ def _entropy(random_state: Any) -> int | None:
 
 
 def _in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
-    """Return draws in the user's units, with zeros for the constant columns."""
-    out = piece = dict(piece)
+    """Return draws in the user's units, with zeros for the constant columns.
+
+    Of ordered levels, the thresholds take what the intercept gives up to the centred columns.
+    """
+    piece = dict(piece)
     if "lambda2" in piece and model.groups is not None:
         piece["lambda2"] = model.groups.spread(piece["lambda2"])
     if model.free is not None and whole is not None:
@@ -192,6 +197,9 @@ def _in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> 
     out = dict(piece)
     out["coef"] = units.coef(piece["coef"])
     out["intercept"] = units.intercept(piece["intercept"], piece["coef"])
+    if isinstance(model.family, Ordered):
+        out["nuisance"] = piece["nuisance"] - out["intercept"][..., None]
+        out["intercept"] = np.zeros_like(out["intercept"])
     out["sigma2"] = units.sigma2(piece["sigma2"])
     if "lambda2" in piece:
         out["lambda2"] = units.places(piece["lambda2"])
@@ -249,7 +257,7 @@ def _posterior(
 
 def _with_mean(family: Family, nuisance: Any) -> Family:
     """Return the family with the posterior mean of what it estimates beside the coefficients."""
-    return family if family.nuisance is None else family.with_nuisance(float(nuisance.mean()))
+    return family if family.nuisance is None else family.with_nuisance(nuisance.mean(axis=(0, 1)))
 
 
 def _judge(posterior: Posterior, outcome: Outcome, plan: Plan) -> None:

@@ -148,7 +148,7 @@ def _metric(posterior: Posterior) -> Metric:
     """Return the weights of the rows at the posterior mean of the linear predictor."""
     rows, family = posterior.rows, posterior.family
     if posterior.nuisance is not None:
-        family = family.with_nuisance(float(posterior.mean("nuisance")))
+        family = family.with_nuisance(posterior.mean("nuisance"))
     information = family.information()
     if information is None:
         eta = rows.columns.matvec(posterior.mean()) + posterior.mean("intercept") + rows.offset

@@ -272,7 +272,7 @@ class Gibbs:
 
     def family(self, state: State, chain: int) -> Family:
         """Return the family with the chain's value of its nuisance parameter."""
-        return self.model.family.with_nuisance(float(state.nuisance[chain]))
+        return self.model.family.with_nuisance(state.nuisance[chain])
 
     def eta(self, state: State, chain: int) -> Vector:
         """Return the linear predictor of a chain."""

@@ -39,6 +39,7 @@ FAMILY_WORDS = {
     "Poisson": "Poisson counts and a log link",
     "NegativeBinomial": "negative binomial counts and a log link",
     "Cox": "proportional hazards (Cox's partial likelihood)",
+    "Ordinal": "ordered levels and proportional odds",
 }
 MEMBER_WORDS = {
     "mean": "the intercept alone",
