@@ -17,6 +17,7 @@ from farrier.conditional.dual import Dual, DualKernel
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import PrimalKernel
 from farrier.data.dense import Dense
+from farrier.data.moved import Moved
 from farrier.data.sparse import Sparse
 from farrier.em.schedule import approximate
 from farrier.families import FAMILIES, NegativeBinomial, Quantile, Tweedie
@@ -115,6 +116,7 @@ COLUMNS = {
     "csc": lambda x: Sparse(sparse.csc_array(x)),
     "csr-matrix": lambda x: Sparse(sparse.csr_matrix(x)),
     "coo": lambda x: Sparse(sparse.coo_array(x)),
+    "moved": lambda x: Moved(x - x[0], x[0]),
 }
 
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}

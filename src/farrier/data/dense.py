@@ -10,6 +10,7 @@ from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, extreme_units, varies
+from farrier.data.products import CrossProducts, cross_products
 
 BLOCK_ROWS = 4096
 """Rows that are weighted at a time: few enough to stay in the cache."""
@@ -112,6 +113,10 @@ class Dense:
             return Compressed(self._x, targets, 0.0)
         triangle: Any = np.linalg.qr(np.column_stack([self._x, targets]), mode="r")
         return Compressed(triangle[:-1, :-1], triangle[:-1, -1], float(triangle[-1, -1] ** 2))
+
+    def summed(self, targets: Vector, weights: Vector | None) -> CrossProducts:
+        """Return the cross-products of columns and targets."""
+        return cross_products(self._x, targets, weights)
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Dense, Spread]:
         """Return the columns that vary, centred and scaled: the one copy of the data."""

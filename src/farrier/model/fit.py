@@ -9,6 +9,7 @@ import numpy as np
 
 from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
 from farrier.data.always import free_level
+from farrier.data.condensed import shortened
 from farrier.data.fitted import Fitted, restore
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
@@ -54,6 +55,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     array([1.99])
     """
     options = Options() if options is None else options
+    given, rows = rows, shortened(rows, spec.fit_intercept) if spec.family.constant_weights else rows
     prepared = prepare(spec, rows)
     design, units = prepared.design, prepared.units
     nothing = _nothing_to_fit(spec, rows, prepared)
@@ -71,7 +73,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         whole, spread = prepared.all_units, prepared.all_spread
         fitted = restore(result, whole, spread, family, aliases, spec.hyper, options.zero_threshold)
         fitted = _known(spec, fitted)
-        status = remark(spec, rows, fitted)  # on a selection that noise could have made
+        status = remark(spec, given, fitted)  # on a selection that noise could have made
         return fitted if status is None else replace(fitted, result=result.with_status(status))
 
 
