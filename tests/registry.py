@@ -16,8 +16,11 @@ from farrier import (
 from farrier.conditional.dual import Dual, DualKernel
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import PrimalKernel
+from farrier.data.blocks import ColumnBlocks
+from farrier.data.chunks import RowChunks
 from farrier.data.dense import Dense
 from farrier.data.moved import Moved
+from farrier.data.parts import ArrayParts
 from farrier.data.sparse import Sparse
 from farrier.em.schedule import approximate
 from farrier.families import FAMILIES, NegativeBinomial, Quantile, Tweedie
@@ -117,6 +120,8 @@ COLUMNS = {
     "csr-matrix": lambda x: Sparse(sparse.csr_matrix(x)),
     "coo": lambda x: Sparse(sparse.coo_array(x)),
     "moved": lambda x: Moved(x - x[0], x[0]),
+    "row chunks": lambda x: RowChunks(ArrayParts(x, axis=0, step=7)),
+    "column blocks": lambda x: ColumnBlocks(ArrayParts(x, axis=1, step=16)),
 }
 
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}

@@ -1,8 +1,8 @@
 """Many rows as few: at most p + 2, of equal weight, with the same means and cross-products.
 
-Whatever is asked of a Gaussian response (fits, starts, standard errors, sums of squared errors, draws) depends
-on the rows through these sums alone. So a fit to the few rows is the fit to all, to rounding, and nothing that
-works on rows need know about sums.
+Whatever is asked of a Gaussian response (fits, starts, standard errors, sums of squared errors, draws) hangs
+on the rows through these sums alone. So a fit to the few rows is the fit to all, to rounding, and nothing
+that works on rows need know about sums.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rows summed up: their means and centred cross-products, which add up over chunks and lose no digits.
 
-All that a Gaussian fit asks of many rows are their number, their means and sum_i w_i (x_i - mean)(x_i - mean)',
-the response among the x. Those of two chunks add up by the pairwise update of Chan, Golub and LeVeque (1983),
+All that a Gaussian fit asks of many rows are their number, their means and
+sum_i w_i (x_i - mean)(x_i - mean)', the response among the x. Those of two chunks add up by the pairwise
+update of Chan, Golub and LeVeque (1983),
 
     S = S_a + S_b + w_a w_b / (w_a + w_b) (mean_a - mean_b)(mean_a - mean_b)',
 
@@ -26,8 +27,8 @@ SMALLEST_SQUARE, LARGEST_SQUARE = 2.0**-800, 2.0**800
 class CrossProducts(NamedTuple):
     """What rows come to: number, total weight, and the means and centred cross-products of (x, y).
 
-    The mean is ``origin + shift``: where it is large, that has more digits than one number. ``products`` is the
-    lower triangle, Fortran-ordered.
+    The mean is ``origin + shift``: where it is large, that has more digits than one number. ``products`` is
+    the lower triangle, Fortran-ordered.
 
     Examples
     --------
