@@ -7,12 +7,13 @@ that works on rows need know about sums.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
-from farrier._types import Matrix
+from farrier._types import Matrix, Vector
 from farrier.data.columns import varies
 from farrier.data.moved import Moved
 from farrier.data.products import CrossProducts
@@ -57,6 +58,34 @@ def condensed(products: CrossProducts, center: bool = True) -> Condensed:
     x = Moved(spread[:, :-1], products.mean[:-1])
     rows = Rows(x, spread[:, -1].copy(), np.full(m, each), np.zeros(m), None, products.n_rows, level)
     return Condensed(rows, left)
+
+
+def folded(parts: tuple[CrossProducts, ...]) -> tuple[Rows, tuple[tuple[Any, Any], ...]]:
+    """Return rows with the sums of each part, and the folds: each part is predicted from all others.
+
+    Examples
+    --------
+    >>> from farrier.data.products import cross_products
+    >>> x = np.arange(40.0)
+    >>> parts = tuple(cross_products(x[i::2, None], x[i::2] ** 2) for i in range(2))
+    >>> folded(parts)[1][0]
+    (array([3, 4, 5]), array([0, 1, 2]))
+    """
+    found = [condensed(part).rows for part in parts]
+    whole = reduce(CrossProducts.plus, parts)
+    origin = whole.mean[:-1]
+    x = np.vstack([_around(rows, origin) for rows in found])
+    y = np.concatenate([rows.y + rows.level for rows in found])
+    weights = np.concatenate([rows.counts for rows in found])
+    fold = np.repeat(np.arange(len(found)), [rows.y.size for rows in found])
+    columns = Moved(np.asfortranarray(x), origin)
+    every = Rows(columns, y, weights, np.zeros_like(y), None, whole.n_rows)
+    return every, tuple((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(len(found)))
+
+
+def _around(rows: Rows, origin: Vector) -> Matrix:
+    assert isinstance(rows.columns, Moved)
+    return rows.columns.around(origin)
 
 
 def _around_zero(products: CrossProducts) -> CrossProducts:

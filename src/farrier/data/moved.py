@@ -35,6 +35,10 @@ class Moved(Dense):
         n, k = self._deviations.shape
         return int(n), int(k)
 
+    def around(self, origin: Vector) -> Matrix:
+        """Return the deviations from another point nearby."""
+        return np.asarray(self._deviations + (self._origin - origin))
+
     def take(self, keep: Mask) -> Moved:
         """Return the columns in ``keep``."""
         return Moved(self._deviations.T[keep].T, self._origin[keep])

@@ -62,6 +62,10 @@ class CrossProducts(NamedTuple):
         small = squares.size == 0 or float(squares.min()) > SMALLEST_SQUARE
         return small and bool(np.all(squares < LARGEST_SQUARE) and np.isfinite(self.products[-1]).all())
 
+    def times(self, factor: float) -> CrossProducts:
+        """Return those of rows whose weights are so many times as large."""
+        return self._replace(weight=factor * self.weight, products=factor * self.products)
+
     def plus(self, other: CrossProducts) -> CrossProducts:
         """Return those of both chunks; neither is modified."""
         few, many = sorted((self, other), key=lambda part: part.weight)

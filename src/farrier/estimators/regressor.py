@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Status, Vector
+from farrier.data.condensed import condensed
 from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
-from farrier.data.rows import known_rows
+from farrier.data.rows import Rows, known_rows
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
-from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
+from farrier.estimators.ending import WEIGHT_TYPES, remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
+from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from farrier.families import Family, resolve_family
 from farrier.model.chance import expected_by_chance
 from farrier.model.fit import Earlier, fit
@@ -34,7 +37,9 @@ if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
 
 
-class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, Described):
+class HorseshoeRegressor(
+    Streamed, IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, Described
+):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -263,6 +268,11 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
         family = family.facing(rows.y, rows.counts, rows.offset)
+        self.__dict__.pop("_sums", None)
+        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p))
+
+    def _fit_rows(self, rows: Rows, family: Family, remember: Callable[[], None]) -> HorseshoeRegressor:
+        """Find the mode of checked rows, and store it."""
         options = em_options(self)
         spec = ModelSpec(
             family,
@@ -273,13 +283,25 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             self.fit_intercept,
             self.standardize,
             check_slab(self.slab),
-            check_structure(self.groups, self.always, self.prior_scale, columns),
+            check_structure(self.groups, self.always, self.prior_scale, rows.columns),
         )
-        fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
-        remember_columns(self, X, p)
+        fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
+        remember()
         self._store(fitted)
-        self._training = Training(rows._replace(y=rows.y.copy()), spec)
+        self._training = Training(rows._replace(y=rows.y + rows.level, level=0.0), spec)
         return self
+
+    def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:
+        more = products_of(chunk.columns, chunk.y, chunk.weights)
+        return Sums((more,)) if sums is None else sums.plus(0, more)
+
+    def _fit_sums(self) -> None:
+        (products,) = self._sums.scaled(check_choice("weight_type", self.weight_type, WEIGHT_TYPES))
+        check_sums(products, self.__dict__.get("feature_names_in_"))
+        rows = condensed(products, self.fit_intercept).rows
+        rows.columns.names = self.__dict__.get("feature_names_in_")
+        self._fit_rows(rows, resolve_family(self.family), lambda: None)
+        warn_unfinished(self.status_)
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
         """Predict the response: its mean, on the scale of y.
