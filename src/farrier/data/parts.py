@@ -89,7 +89,7 @@ class Reading:
         self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
     ) -> Any:
         """Return the sum over the parts of what `each` yields; None if there is no part."""
-        return _reduced(add, self.each(work, *along, across=across, which=which))
+        return reduced(add, self.each(work, *along, across=across, which=which))
 
 
 def _in_order(pool: ThreadPoolExecutor, one: Work, parts: list[int], ahead: int) -> Iterator[Any]:
@@ -103,7 +103,14 @@ def _in_order(pool: ThreadPoolExecutor, one: Work, parts: list[int], ahead: int)
         yield waiting.popleft().result()
 
 
-def _reduced(add: Work, values: Iterator[Any]) -> Any:
+def reduced(add: Work, values: Iterator[Any]) -> Any:
+    """Return the sum of what an iterator yields, in order; None of nothing.
+
+    Examples
+    --------
+    >>> reduced(operator.add, iter([1, 2, 3]))
+    6
+    """
     first = next(values, None)
     return None if first is None else reduce(add, values, first)
 

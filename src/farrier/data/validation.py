@@ -16,7 +16,6 @@ from farrier.data.columns import Columns, column_label
 from farrier.data.dense import Dense
 from farrier.data.frames import DATES, date_column, frame_values, is_pandas
 from farrier.data.homes import as_parts
-from farrier.data.parted import Parted
 from farrier.data.parts import Parts
 from farrier.data.shapes import (
     naming,
@@ -43,7 +42,7 @@ def check_x(x: Any) -> Columns:
     array([[1., 2.],
            [3., 4.]])
     """
-    if isinstance(x, Dense | Sparse | Parted):
+    if isinstance(x, Dense | Sparse | RowChunks | ColumnBlocks):
         return x
     if _is_plain(x, 2):
         return Dense(_finite(x, x))

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from farrier._types import Vector
 from farrier.data.columns import Columns
 from farrier.data.products import CrossProducts, cross_products
 from farrier.data.validation import check_weights, check_x, check_y
-from farrier.estimators.selector import remember_columns
+from farrier.estimators.selector import remember_columns, same_columns
 from farrier.families import Family, resolve_family
 
 ROWS_AT_ONCE = 4096
@@ -104,7 +103,7 @@ class Streamed:
         if sums is None:
             remember_columns(self, X, p)
         else:
-            validate_data(self, X, reset=False, skip_check_array=True)
+            same_columns(self, X, columns)
         response = check_y(y, n)
         weights = _check_weights(sample_weight, n)
         start = 0 if sums is None else sums.n_given
