@@ -14,6 +14,7 @@ from farrier import (
     HorseshoeSurvival,
 )
 from farrier.conditional.dual import Dual, DualKernel
+from farrier.conditional.gradient import Gradient
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import PrimalKernel
 from farrier.data.blocks import ColumnBlocks
@@ -92,6 +93,10 @@ def _single(problem, d):
     return Dual(problem, np.sqrt(d), scaled.outer(), scaled)
 
 
+def _gradient(problem, d):
+    return Gradient(problem, d, np.random.default_rng(0))
+
+
 @dataclass(frozen=True)
 class Form:
     """A form of b given the scales, and what it promises: exact moments to ``rtol``, or only the mean."""
@@ -110,6 +115,7 @@ FORMS = [
     Form("dual-single", _single, exact=False, rtol=2e-4),
     Form("orthogonal", Orthogonal, orthogonal_only=True),
     Form("diagonal", approximate, moments=False, exact=False),
+    Form("gradient", _gradient, moments=False, exact=False, rtol=1e-6),
 ]
 
 # homes of the data: each makes columns of an array, and must say of them what `Dense` says

@@ -72,9 +72,10 @@ class HorseshoeRegressor(
         The noise variance: E[RSS]/n as in the paper; a number if it is known, in the units of y squared;
         or "exact", the conditional minimiser, which inflates the noise and warns. Families without a
         noise variance take no number.
-    expectation : {"exact", "approximate", "stochastic"}, default="exact"
+    expectation : {"exact", "approximate", "stochastic", "conjugate_gradient"}, default="exact"
         How E[b^2] is found: exactly; by nine exact iterations and then diagonal variances, Eqs. (11)-(12);
-        or by averages of seeded draws.
+        by averages of seeded draws; or, where rows and columns are both too many to factorise anything, by
+        conjugate gradients and seeded random signs while more than 1,000 columns are left (docs/scale.md).
     fit_intercept : bool, default=True
         Whether to centre X and y; the intercept is not penalised.
     standardize : bool, default=True
@@ -102,7 +103,8 @@ class HorseshoeRegressor(
     callback : callable, optional
         Called with each `Iteration`; returning False stops the fit.
     random_state : int, numpy.random.Generator or RandomState, optional
-        Seed of the draws when ``expectation="stochastic"``.
+        Seed of the draws when ``expectation`` is "stochastic", and of the signs when it is
+        "conjugate_gradient".
     groups : sequence of labels, or dict of lists of columns, optional
         Columns that belong together, such as those of one factor: each group has one local scale, and is in
         or out as a whole. A label for each column, or the columns of each group by name or number; None: each
@@ -117,7 +119,9 @@ class HorseshoeRegressor(
     Attributes
     ----------
     coef_, coef_std_ : arrays of shape (n_features,)
-        The posterior mode and the standard deviations, in the user's units; exact zeros.
+        The posterior mode and the standard deviations, in the user's units; exact zeros. With
+        ``expectation="conjugate_gradient"`` and more than 1,000 columns left at the end, the variances are
+        estimates: ``trace_[-1].error`` is their error in units of the prior variances, and not None.
     intercept_ : float
     sigma2_ : float
         The noise variance, in the units of y squared; the squared scale for "student_t" and "laplace",
