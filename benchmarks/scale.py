@@ -1,9 +1,9 @@
 """What large data cost, in time and in memory.
 
-``python -m benchmarks.scale CASE`` makes the data of a case, fits them in this process, and prints one line: CPU
-seconds, the same in units of the work that nobody can do without, the most memory beside the data, and whether the
-planted columns were found. ``python -m benchmarks.scale --list`` says what the cases are. Data on disk go to a
-folder for temporary files, and are removed.
+``python -m benchmarks.scale CASE`` makes the data of a case, fits them in this process, and prints one line:
+CPU seconds, the same in units of the work that nobody can do without, the most memory beside the data, and
+whether the planted columns were found. ``python -m benchmarks.scale --list`` says what the cases are. Data on
+disk go to a folder for temporary files, and are removed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,7 +85,7 @@ def parquet(folder: Path, n: int, p: int) -> Task:
         table = pyarrow.table(columns)
         writer = writer or pyarrow.parquet.ParquetWriter(path, table.schema, compression="none")
         writer.write_table(table)
-        syrk = syrk or clock(lambda x=x: blas.dsyrk(1.0, x.T, lower=1)) * n / len(x)
+        syrk = syrk or clock(partial(blas.dsyrk, 1.0, x.T, lower=1)) * n / len(x)
     if writer is not None:
         writer.close()
     reading = time.process_time()
@@ -173,7 +174,7 @@ def lines(names: list[str]) -> Iterator[str]:
             start = time.process_time()
             model, memory = watched(task.fit)
             cpu = time.process_time() - start
-            support = np.atleast_2d(model.support_).any(axis=0)
+            support: Any = np.atleast_2d(model.support_).any(axis=0)
             found = (
                 f"{int(support[task.planted].sum())} of {len(task.planted)}, and {int(support.sum())} in all"
             )
