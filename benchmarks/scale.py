@@ -175,13 +175,9 @@ def lines(names: list[str]) -> Iterator[str]:
             model, memory = watched(task.fit)
             cpu = time.process_time() - start
             support: Any = np.atleast_2d(model.support_).any(axis=0)
-            found = (
-                f"{int(support[task.planted].sum())} of {len(task.planted)}, and {int(support.sum())} in all"
-            )
-            steps = getattr(model, "n_iter_", "-")
-            yield (
-                f"| {name} | {cpu:.1f} | {cpu / task.unit:.1f} | {task.what} | {memory:.2f} | {steps} | {found} |"
-            )
+            found = f"{support[task.planted].sum()} of {len(task.planted)}, and {support.sum()} in all"
+            cost = f"{cpu:.1f} | {cpu / task.unit:.1f} | {task.what} | {memory:.2f}"
+            yield f"| {name} | {cost} | {getattr(model, 'n_iter_', '-')} | {found} |"
 
 
 def main() -> None:

@@ -592,6 +592,8 @@ def concordance(time: Vector, event: Any, risk: Vector, weights: Vector) -> floa
                 pairs += weights[i] * weights[j]
                 right += weights[i] * weights[j] * (1.0 if risk[i] > risk[j] else 0.5 * (risk[i] == risk[j]))
     return right / pairs
+
+
 def cross_products(x, y, weights=None):
     """Total weight, means and centred cross-products of (x, y), in extended precision."""
     both = np.column_stack([x, y]).astype(np.longdouble)

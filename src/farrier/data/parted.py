@@ -13,6 +13,7 @@ from farrier._checks import check_memory
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import SQUARABLE, Compressed, column_label, within
 from farrier.data.dense import Dense
+from farrier.data.less import Less
 from farrier.data.parts import Parts
 
 ROOM = 256 << 20
@@ -60,6 +61,18 @@ class Parted:
             out._center = center if self._center is None else self._center + center
         out._root = root if self._root is None else self._root * root
         return out
+
+    def stretched(self, factor: Vector) -> Self:
+        """Return the columns times ``factor``."""
+        out = self._copy()
+        out._unit = factor if self._unit is None else self._unit * factor
+        out._center = None if self._center is None else self._center * factor
+        return out
+
+    def less(self, rows: Matrix, loads: Matrix) -> Less:
+        """Return X - C M', by algebra."""
+        here: Any = self
+        return Less(here, rows, loads)
 
     def dense(self) -> Matrix:
         """Return the array."""

@@ -17,7 +17,7 @@ from farrier.conditional.gradient import Gradient
 from farrier.data.problem import LeastSquares
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
-from farrier.em.fast.pruning import worth_keeping
+from farrier.em.fast.pruning import groups_worth_keeping, worth_keeping
 from farrier.em.mstep import Hyper
 from farrier.em.schedule import Plain, Schedule
 from farrier.em.state import State
@@ -73,7 +73,11 @@ class Probed:
         assert state.moments is not None
         if state.pace is None or state.pace.rate > 1.0 or state.n_steps <= 1 or not self._hyper.sparse:
             return None
-        keep = worth_keeping(state.moments, state.scales, LIMITS.prune_moving)
+        found, scales, limit = state.moments, state.scales, LIMITS.prune_moving
+        if state.groups is None:
+            keep = worth_keeping(found, scales, limit)
+        else:
+            keep = groups_worth_keeping(found, scales, state.groups, limit)
         return None if keep.all() else self._plain.weights.take(state, keep)
 
 
