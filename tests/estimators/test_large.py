@@ -32,12 +32,14 @@ def on_disk(tmp_path, x, dtype=np.float64, order="C"):
     return np.memmap(path, dtype=dtype, mode="r", shape=x.shape, order=order)
 
 
+LIKE = dict.fromkeys(("gamma", "tweedie", "quantile", "huber"), "gaussian")
 SHAPES = {"tall": (400, 12), "wide": (60, 150)}
 
 
 def problem(family, shape, seed=0):
     n, p = SHAPES[shape]
-    x, y, _ = glm(family, n, p, seed, n_signals=3, size=1.5)
+    x, y, _ = glm(LIKE.get(family, family), n, p, seed, n_signals=3, size=1.5)
+    y = np.exp(0.3 * y) if family in ("gamma", "tweedie") else y
     rng = np.random.default_rng(seed)
     offset = 0.3 * rng.standard_normal(n) if family in ("gaussian", "poisson", "binomial") else None
     return x, y, rng.uniform(0.5, 2.0, n), offset
