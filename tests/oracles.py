@@ -592,3 +592,13 @@ def concordance(time: Vector, event: Any, risk: Vector, weights: Vector) -> floa
                 pairs += weights[i] * weights[j]
                 right += weights[i] * weights[j] * (1.0 if risk[i] > risk[j] else 0.5 * (risk[i] == risk[j]))
     return right / pairs
+
+
+def cross_products(x, y, weights=None):
+    """Total weight, means and centred cross-products of (x, y), in extended precision."""
+    both = np.column_stack([x, y]).astype(np.longdouble)
+    w = np.ones(len(both), dtype=np.longdouble) if weights is None else weights.astype(np.longdouble)
+    mean = (w[:, None] * both).sum(axis=0) / w.sum()
+    around = both - mean
+    products = sum(w_i * np.outer(row, row) for w_i, row in zip(w, around, strict=True))
+    return float(w.sum()), mean.astype(float), products.astype(float)

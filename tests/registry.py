@@ -14,9 +14,14 @@ from farrier import (
     HorseshoeSurvival,
 )
 from farrier.conditional.dual import Dual, DualKernel
+from farrier.conditional.gradient import Gradient
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import PrimalKernel
+from farrier.data.blocks import ColumnBlocks
+from farrier.data.chunks import RowChunks
 from farrier.data.dense import Dense
+from farrier.data.moved import Moved
+from farrier.data.parts import ArrayParts
 from farrier.data.sparse import Sparse
 from farrier.em.schedule import approximate
 from farrier.families import FAMILIES, NegativeBinomial, Quantile, Tweedie
@@ -91,6 +96,10 @@ def _single(problem, d):
     return Dual(problem, np.sqrt(d), scaled.outer(), scaled)
 
 
+def _gradient(problem, d):
+    return Gradient(problem, d, np.random.default_rng(0))
+
+
 @dataclass(frozen=True)
 class Form:
     """A form of b given the scales, and what it promises: exact moments to ``rtol``, or only the mean."""
@@ -109,6 +118,7 @@ FORMS = [
     Form("dual-single", _single, exact=False, rtol=2e-4),
     Form("orthogonal", Orthogonal, orthogonal_only=True),
     Form("diagonal", approximate, moments=False, exact=False),
+    Form("gradient", _gradient, moments=False, exact=False, rtol=1e-6),
 ]
 
 # homes of the data: each makes columns of an array, and must say of them what `Dense` says
@@ -118,6 +128,9 @@ COLUMNS = {
     "csc": lambda x: Sparse(sparse.csc_array(x)),
     "csr-matrix": lambda x: Sparse(sparse.csr_matrix(x)),
     "coo": lambda x: Sparse(sparse.coo_array(x)),
+    "moved": lambda x: Moved(x - x[0], x[0]),
+    "row chunks": lambda x: RowChunks(ArrayParts(x, axis=0, step=7)),
+    "column blocks": lambda x: ColumnBlocks(ArrayParts(x, axis=1, step=16)),
 }
 
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}

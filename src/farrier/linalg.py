@@ -197,6 +197,19 @@ def step_threads(n_rows: int, n_columns: int) -> Callable[[int, int], AbstractCo
     return fitting_threads if _is_large(n_rows, n_columns) else lambda *_: nullcontext()
 
 
+def available_threads() -> int:
+    """Return how many threads BLAS may use when no fit holds it to one.
+
+    Examples
+    --------
+    >>> available_threads() >= 1
+    True
+    """
+    with _Hold.lock:
+        found = _Hold.found if _Hold.fits else tuple((pool, pool.num_threads) for pool in _blas_pools())
+    return max((threads for _, threads in found), default=1)
+
+
 def _is_large(n_rows: int, n_columns: int) -> bool:
     return float(min(n_rows, n_columns)) ** 2 * max(n_rows, n_columns) >= MANY_FLOPS
 

@@ -153,6 +153,8 @@ class Adapted:
         """The errors of the rows that were left out, in the user's units or in those of their spread."""
         if self.sets is None or self.average is None:
             return None
+        if self.sets.condensed:  # of sums no single row is known
+            return FoldErrors(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
         (rows, folds), seen = self.sets.tested, self.average.predicted
         unit = self.units.unit if self.family.is_location else 1.0
         errors = np.abs(self.sets.y[rows] - self.family.mean(seen)) * unit
@@ -170,6 +172,11 @@ class Adapted:
             seen = mean if self.edge is None else np.full_like(mean, self.edge)
             return np.column_stack([np.minimum(mean, seen), np.maximum(mean, seen)])
         found, (folds, errors, counts) = self.average, self.fold_errors
+        if not errors.size:
+            raise ValueError(
+                "CV+ intervals need the errors of single rows, and partial_fit keeps sums of them only: use "
+                "fit, or take the interval of HorseshoeRegressor after partial_fit"
+            )
         coef = self.units.coef(found.fold_coef.T)
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
         if self.always is not None:
@@ -275,6 +282,7 @@ def adapt(
             family,
             fit_intercept,
             prepared.groups,
+            rows.n_seen != rows.y.size,
         )
         fitting = Fitting(sets, n_jobs)
         kept, fits = [], []
@@ -419,6 +427,8 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
     mean = float(counts @ losses) / total
     size = float(sets.counts[np.unique(rows)].sum())
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))
+    if sets.condensed:  # squares of single errors are not known: those of a normal one have this spread
+        error = mean * float(np.sqrt(2.0 / size))
     if rule == "paired":
         error = PAIRED * (mean if sets.family.constant_weights else 1.0) / size
     scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights

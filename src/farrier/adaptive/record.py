@@ -88,6 +88,9 @@ def record_of(
         at = family.link(prediction[known]) if not family.is_location else prediction[known]
         left_out = deviance(family, y[known], at, counts[known], rows.offset[known])
     n_given = y.size if rows.given is None else rows.given
+    if rows.n_seen != y.size:  # of sums no single row is known
+        none = np.zeros(0)
+        return Record(rows.n_seen, total, left_out, none, none, None, None, n_given)
     return Record(y.size, total, left_out, y.copy(), prediction, rows.weights, rows.number, n_given)
 
 

@@ -109,6 +109,8 @@ class Sets:
         Whether there are intercepts.
     groups : Groups, optional
         Which columns share a local scale, and are in or out as a whole.
+    condensed : bool
+        Whether the rows stand for others, with the same sums within each fold.
     """
 
     columns: Columns
@@ -119,6 +121,7 @@ class Sets:
     family: Family
     center: bool = True
     groups: Groups | None = None
+    condensed: bool = False
 
     @property
     def n_sets(self) -> int:

@@ -98,6 +98,9 @@ class Columns(Protocol):
     def compressed(self, targets: Vector) -> Compressed:
         """Return as few rows as say the same of the coefficients, if n > k; else the rows as they are."""
 
+    def summed(self, targets: Vector, weights: Vector | None) -> Any:
+        """Return the `CrossProducts` of columns and targets; None where that is no shorter than the rows."""
+
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Columns, Spread]:
         """Return the columns that vary, centred and scaled by the weights, and what they were before."""
 

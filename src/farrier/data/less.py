@@ -115,6 +115,9 @@ class Less:
         rest = float(triangle[k, k] ** 2) if len(triangle) > k else 0.0
         return Compressed(triangle[:k, :k], triangle[:k, k], rest)
 
+    def summed(self, targets: Vector, weights: Vector | None) -> None:
+        """Return None: nothing asks it of columns that are standardised already."""
+
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Dense, Spread]:
         """Return the columns that vary, centred and scaled, as an array."""
         return Dense(self.dense()).standardised(weights, center, scale)

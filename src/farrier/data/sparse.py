@@ -153,6 +153,9 @@ class Sparse:
         rest = float(triangle[k, k] ** 2) if len(triangle) > k else 0.0
         return Compressed(triangle[:k, :k], triangle[:k, k], rest)
 
+    def summed(self, targets: Vector, weights: Vector | None) -> None:
+        """Return None: products with few entries are cheap."""
+
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Sparse, Spread]:
         """Return the columns that vary, centred and scaled by algebra."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # then units are taken out

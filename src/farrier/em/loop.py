@@ -8,6 +8,7 @@ from farrier._types import FitResult, Moments, Scales, Status
 from farrier.em.beginnings import Begin
 from farrier.em.fast.mixing import Mixed
 from farrier.em.fast.schedule import Fast
+from farrier.em.gradient import Probed
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from farrier.em.options import Options
 from farrier.em.result import sparsify
@@ -71,6 +72,9 @@ def solve(
 def _schedule(weights: Weights, hyper: Hyper, options: Options, trace: Trace) -> Schedule:
     rng = np.random.default_rng(options.random_state)
     plain = Plain(weights, options.expectation, options.tol, rng)
+    if options.expectation == "conjugate_gradient":
+        exact = _schedule(weights, hyper, options._replace(expectation="exact", fast=True), trace)
+        return Probed(plain, exact, hyper, rng)
     if not options.fast or options.expectation == "stochastic" or weights.full.columns.orthogonal:
         return plain
     if not hyper.sparse:

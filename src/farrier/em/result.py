@@ -37,7 +37,7 @@ def sparsify(
     coef = scatter(active, moments.mean)
     coef[_negligible(weights, hyper, options, coef, groups)] = 0.0
     support = coef != 0.0
-    found = weights.uncertainty(state, support[active])
+    found = weights.uncertainty(state, support[active], moments.error is not None)
     if status is Status.CONVERGED:
         remark = Status.NO_NOISE if _without_noise(options, state) else weights.remark(state)
         status = (remark or status) if support.any() else Status.NOTHING_SELECTED

@@ -22,7 +22,8 @@ class Trace:
         """Add a line; return whether the callback asks to stop."""
         faded = state.pace is not None and state.pace.fading is not None
         value = objective(self._hyper, state) if self._exact and not faded else None
-        line = Iteration(state.change, value, state.scales.tau2, state.scales.sigma2, state.mean.size)
+        error = None if state.moments is None else state.moments.error
+        line = Iteration(state.change, value, state.scales.tau2, state.scales.sigma2, state.mean.size, error)
         self.lines.append(line)
         return self._callback is not None and self._callback(line) is False
 

@@ -110,12 +110,12 @@ class Constant:
         """Return 0: the data are centred."""
         return 0.0
 
-    def uncertainty(self, state: State, of: Mask) -> Uncertainty:
+    def uncertainty(self, state: State, of: Mask, diagonal: bool = False) -> Uncertainty:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
         center, free = np.zeros(state.mean.size), self._free
         if free is not None:
             return _with_free(state, of, free, center)
-        return Uncertainty(_covariance(state, of), center, state.scales.sigma2 / self.total_weight)
+        return Uncertainty(_covariance(state, of, diagonal), center, state.scales.sigma2 / self.total_weight)
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
         """Return the variance of the targets."""
@@ -210,9 +210,12 @@ class Moving(Beginnings):
             return state.place.intercept
         return state.problem.intercept(state.mean)
 
-    def uncertainty(self, state: State, of: Mask) -> Uncertainty:
+    def uncertainty(self, state: State, of: Mask, diagonal: bool = False) -> Uncertainty:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
         sigma2, information = state.scales.sigma2, state.place.family.information()
+        if diagonal:
+            variance = sigma2 / ((information or 1.0) * state.problem.targets.information)
+            return Uncertainty(_covariance(state, of, diagonal), state.problem.x_mean, variance)
         if information is None:
             there = self._at_information(state)
             variance = sigma2 / there.problem.targets.information
@@ -322,9 +325,12 @@ def _with_share(found: Moments, sigma2: float, family: Family) -> Moments:
     return found._replace(expected_rss=rss + spread)
 
 
-def _covariance(state: State, of: Mask) -> Covariance | None:
+def _covariance(state: State, of: Mask, diagonal: bool = False) -> Covariance | None:
+    """Return Cov[b]; where that would take a factorisation of too many columns, its diagonal alone."""
     if not of.any():
         return None
+    if diagonal and state.moments is not None:
+        return Covariance(state.moments.variance[of], np.zeros((0, int(of.sum()))), 1.0)
     return condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2, of)
 
 

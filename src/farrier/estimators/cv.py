@@ -19,6 +19,7 @@ from farrier.data.known import check_known
 from farrier.data.rows import Rows, known_rows
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x, check_y
+from farrier.estimators.cv_streamed import StreamedAverage
 from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
 from farrier.estimators.saving import Saved
@@ -106,7 +107,7 @@ class AverageMixin(Selector):
         )
 
 
-class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Described):
+class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, RegressorMixin, Described):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -284,6 +285,7 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         folds = self._folds(explained, X, response, groups)
         fitted = self._adapt(rows, family, folds)
+        self.__dict__.pop("_sums", None)
         remember_columns(self, X, p)
         self._store(fitted)
         return self
@@ -391,7 +393,10 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         check_is_fitted(self)
         record = self._fitted.record
         if not record.has_rows:
-            raise ValueError("models from files do not hold the rows that were left out: give rows, X and y")
+            raise ValueError(
+                "models from files, and those of partial_fit, do not hold the rows that were left out: give "
+                "rows, X and y"
+            )
         found: LeftOut = record.left_out()
         return found
 
@@ -424,5 +429,6 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         self.path_ = tuple((j if names is None else names[j], left) for j, left in fitted.path)
         self.shrinkage_ = 0.0 if fitted.average is None else fitted.average.slope
         self.scale_ = fitted.scale
+        self.__dict__.pop("cv_prediction_", None)
         if fitted.record.has_rows:
             self.cv_prediction_ = fitted.record.everywhere(fitted.record.prediction)

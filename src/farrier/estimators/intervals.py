@@ -221,7 +221,7 @@ class IntervalMixin:
             return self.__dict__.get("_kept")
         rows = training.rows
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        return Kept(rows.y.size, deviance(self.family_, rows.y, eta, rows.counts, rows.offset))
+        return Kept(rows.n_seen, deviance(self.family_, rows.y, eta, rows.counts, rows.offset))
 
     def _by_posterior(self, method: Any, options: dict[str, Any]) -> bool:
         """Tell whether draws are to be taken; options without them are a mistake."""

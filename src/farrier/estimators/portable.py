@@ -103,10 +103,8 @@ def _adapted(state: dict[str, Any]) -> Adapted:
 REGISTRY = Registry(
     records={
         **{cls: record(cls) for classes in CHOICES.values() for cls in classes if cls is not Cox},
-        **{
-            cls: record(cls)
-            for cls in (Covariance, Moments, Scales, Iteration, Hyper, Units, Average, Judged, MemberRow)
-        },
+        **{cls: record(cls) for cls in (Covariance, Scales, Hyper, Units, Average, Judged, MemberRow)},
+        **{cls: record(cls, without=("error",)) for cls in (Moments, Iteration)},
         **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
         **{cls: record(cls) for cls in (Structure, Always)},
         **{cls: record(cls) for cls in (Deviance, Kept, Baseline, Lives)},

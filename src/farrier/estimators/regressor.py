@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Status, Vector
+from farrier.data.condensed import condensed
 from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
-from farrier.data.rows import known_rows
+from farrier.data.rows import Rows, known_rows
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
-from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
+from farrier.estimators.ending import WEIGHT_TYPES, remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
 from farrier.estimators.levels import LevelsMixin
 from farrier.estimators.response import learned
@@ -25,6 +27,7 @@ from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
+from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from farrier.families import Family, resolve_family
 from farrier.model.chance import expected_by_chance
 from farrier.model.fit import Earlier, fit
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class HorseshoeRegressor(
-    IntervalMixin, ChanceMixin, Saved, LevelsMixin, Scored, Selector, RegressorMixin, Described
+    Streamed, IntervalMixin, ChanceMixin, Saved, LevelsMixin, Scored, Selector, RegressorMixin, Described
 ):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
@@ -72,9 +75,10 @@ class HorseshoeRegressor(
         The noise variance: E[RSS]/n as in the paper; a number if it is known, in the units of y squared;
         or "exact", the conditional minimiser, which inflates the noise and warns. Families without a
         noise variance take no number.
-    expectation : {"exact", "approximate", "stochastic"}, default="exact"
+    expectation : {"exact", "approximate", "stochastic", "conjugate_gradient"}, default="exact"
         How E[b^2] is found: exactly; by nine exact iterations and then diagonal variances, Eqs. (11)-(12);
-        or by averages of seeded draws.
+        by averages of seeded draws; or, where rows and columns are both too many to factorise anything, by
+        conjugate gradients and seeded random signs while more than 1,000 columns are left (docs/scale.md).
     fit_intercept : bool, default=True
         Whether to centre X and y; the intercept is not penalised. Of ordered levels always.
     standardize : bool, default=True
@@ -102,7 +106,8 @@ class HorseshoeRegressor(
     callback : callable, optional
         Called with each `Iteration`; returning False stops the fit.
     random_state : int, numpy.random.Generator or RandomState, optional
-        Seed of the draws when ``expectation="stochastic"``.
+        Seed of the draws when ``expectation`` is "stochastic", and of the signs when it is
+        "conjugate_gradient".
     groups : sequence of labels, or dict of lists of columns, optional
         Columns that belong together, such as those of one factor: each group has one local scale, and is in
         or out as a whole. A label for each column, or the columns of each group by name or number; None: each
@@ -117,7 +122,9 @@ class HorseshoeRegressor(
     Attributes
     ----------
     coef_, coef_std_ : arrays of shape (n_features,)
-        The posterior mode and the standard deviations, in the user's units; exact zeros.
+        The posterior mode and the standard deviations, in the user's units; exact zeros. With
+        ``expectation="conjugate_gradient"`` and more than 1,000 columns left at the end, the variances are
+        estimates: ``trace_[-1].error`` is their error in units of the prior variances, and not None.
     intercept_ : float
     sigma2_ : float
         The noise variance, in the units of y squared; the squared scale for "student_t" and "laplace",
@@ -271,6 +278,11 @@ class HorseshoeRegressor(
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
         family = family.facing(rows.y, rows.counts, rows.offset)
+        self.__dict__.pop("_sums", None)
+        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p))
+
+    def _fit_rows(self, rows: Rows, family: Family, remember: Callable[[], None]) -> HorseshoeRegressor:
+        """Find the mode of checked rows, and store it."""
         options = em_options(self)
         spec = ModelSpec(
             family,
@@ -281,13 +293,25 @@ class HorseshoeRegressor(
             self.fit_intercept,
             self.standardize,
             check_slab(self.slab),
-            check_structure(self.groups, self.always, self.prior_scale, columns),
+            check_structure(self.groups, self.always, self.prior_scale, rows.columns),
         )
-        fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
-        remember_columns(self, X, p)
+        fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
+        remember()
         self._store(fitted)
-        self._training = Training(rows._replace(y=rows.y.copy()), spec)
+        self._training = Training(rows._replace(y=rows.y + rows.level, level=0.0), spec)
         return self
+
+    def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:
+        more = products_of(chunk.columns, chunk.y, chunk.weights)
+        return Sums((more,)) if sums is None else sums.plus(0, more)
+
+    def _fit_sums(self) -> None:
+        (products,) = self._sums.scaled(check_choice("weight_type", self.weight_type, WEIGHT_TYPES))
+        check_sums(products, self.__dict__.get("feature_names_in_"))
+        rows = condensed(products, self.fit_intercept).rows
+        rows.columns.names = self.__dict__.get("feature_names_in_")
+        self._fit_rows(rows, resolve_family(self.family), lambda: None)
+        warn_unfinished(self.status_)
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
         """Predict the response: its mean, on the scale of y; of ordered levels the median level.

@@ -158,7 +158,7 @@ def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
 
 def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
     """Yield it for the strongest column or group, the two strongest, and so on, as far as rows allow."""
-    most = spec.family.total(rows.y, np.ones_like(rows.y))
+    most = spec.family.total(rows.y, np.ones_like(rows.y)) * rows.n_seen / rows.y.size
     chosen, ends = _ranked(fitted, int(LARGEST_SHARE * most))
     if not ends:
         return

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from farrier._checks import check_memory
 from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
 from farrier.data.always import free_level
+from farrier.data.condensed import shortened
 from farrier.data.fitted import Fitted, restore
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
@@ -28,6 +30,8 @@ from farrier.priors import GlobalPrior, Groups
 
 LINEAR_TOL = 1e-3
 """Of the Gaussian fit that other families start from."""
+MATRICES = 3.0
+"""So many matrices of the size of the smaller side, rows or columns, are in memory at once."""
 
 
 class Earlier(NamedTuple):
@@ -54,12 +58,14 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     array([1.99])
     """
     options = Options() if options is None else options
+    given, rows = rows, shortened(rows, spec.fit_intercept) if spec.family.constant_weights else rows
     prepared = prepare(spec, rows)
     design, units = prepared.design, prepared.units
     nothing = _nothing_to_fit(spec, rows, prepared)
     if nothing is not None:
         return _known(spec, restore(nothing, prepared.all_units, prepared.all_spread, spec.family))
     options = options._replace(sigma2=known_sigma2(spec, units))
+    _check_room(design.columns.shape, options)
     with fitting_threads(*design.columns.shape):
         result, ties = _solve(spec, prepared, options, start)
         if not design.kept.any():
@@ -71,7 +77,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         whole, spread = prepared.all_units, prepared.all_spread
         fitted = restore(result, whole, spread, family, aliases, spec.hyper, options.zero_threshold)
         fitted = _known(spec, fitted)
-        status = remark(spec, rows, fitted)  # on a selection that noise could have made
+        status = remark(spec, given, fitted)  # on a selection that noise could have made
         return fitted if status is None else replace(fitted, result=result.with_status(status))
 
 
@@ -99,6 +105,18 @@ def _solve(
             break
         ties = more if ties is None else ties.then(more)
     return (result, None) if ties is None else (scatter_result(result, ties.keep), ties)
+
+
+def _check_room(shape: tuple[int, int], options: Options) -> None:
+    """Refuse a fit whose matrices have no room in memory, and say what has."""
+    if options.expectation == "conjugate_gradient":
+        return
+    n, p = shape
+    check_memory(
+        8.0 * MATRICES * min(n, p) ** 2,
+        f"an exact fit of {n:,} rows and {p:,} columns",
+        "use expectation='conjugate_gradient', which factorises nothing",
+    )
 
 
 def _find_ties(spec: ModelSpec, prepared: Prepared) -> Ties | None:
@@ -220,6 +238,8 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Group
     problem = weights.linear()
     alone = LeastSquares(problem.weighted, Targets(problem.z, weights.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
+    if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
+        quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
     found = solve(Constant(alone, weights.unit), hyper, quick, groups=groups)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)

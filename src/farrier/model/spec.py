@@ -129,7 +129,8 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
             _refuse_far(left, unit, rows.number)
         elif always is not None:
             response, design = left_of(response, design)
-    units = Units(design.kept, design.mean, design.scale, response.level, response.unit, center)
+    level = response.level + rows.level
+    units = Units(design.kept, design.mean, design.scale, level, response.unit, center)
     groups = _groups(spec, design)
     if always is None:
         units.refuse_extremes(rows.columns)
