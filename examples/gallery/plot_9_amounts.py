@@ -12,7 +12,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import statsmodels.api as sm  # type: ignore[import-untyped]
+import statsmodels.api as sm
 from sklearn.linear_model import TweedieRegressor
 from sklearn.metrics import d2_tweedie_score
 
