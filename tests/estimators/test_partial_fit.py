@@ -56,6 +56,9 @@ def test_chunks_are_one_fit(chunks, weighted, mean):
         {"tau": 0.1, "sigma2": 1.0},
         {"coordinate": 1.5},
         {"weight_type": "precision"},
+        {"always": [0, 1]},
+        {"groups": [0, 0, 0, 1, 1, 1, 2, 2, 2]},
+        {"prior_scale": [1.0, 2.0, 0.5] * 3},
     ],
     ids=str,
 )
