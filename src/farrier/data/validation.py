@@ -12,6 +12,7 @@ from sklearn.utils.validation import _get_feature_names, check_array, column_or_
 from farrier._types import Matrix, Vector
 from farrier.data.blocks import ColumnBlocks
 from farrier.data.chunks import RowChunks
+from farrier.data.cluster import gathered
 from farrier.data.columns import Columns, column_label
 from farrier.data.dense import Dense
 from farrier.data.frames import DATES, date_column, frame_values, is_pandas
@@ -192,6 +193,7 @@ def check_y(y: Any, n_rows: int) -> Vector:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if _is_plain(y, 1) and y.size == n_rows:
         return check_finite("y", y)
+    y = gathered("y", y)
     refuse_sparse("y", y)
     refuse_masked("y", y)
     given = y if hasattr(y, "dtype") else read_array("y", y)
@@ -226,6 +228,7 @@ def check_labels(y: Any, n_rows: int) -> Any:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    y = gathered("y", y)
     refuse_sparse("y", y)
     refuse_masked("y", y)
     array = read_array("y", y)
