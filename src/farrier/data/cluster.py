@@ -46,7 +46,9 @@ def run(tasks: Sequence[Any]) -> list[Any]:
     """Return the results of the tasks; a cluster that is gone is said to be."""
     dask = require("dask", "dask")
     try:
-        with warnings.catch_warnings():  # vectors of n rows go with the tasks, so that a lost worker is no loss
+        with (
+            warnings.catch_warnings()
+        ):  # vectors of n rows go with the tasks, so that a lost worker is no loss
             warnings.filterwarnings("ignore", message="Sending large graph")
             return list(dask.compute(*tasks))
     except Exception as error:
@@ -56,24 +58,22 @@ def run(tasks: Sequence[Any]) -> list[Any]:
         raise ConnectionError(told) from error
 
 
+GONE = "the Dask scheduler is gone, or has forgotten the fit: start the cluster again, and fit again"
 LOST = {
     "KilledWorker": "workers of the Dask cluster died again and again on the same chunk, most often because "
     "it does not fit in their memory: make the chunks smaller, or give the workers more memory",
-    "FutureCancelledError": "the Dask scheduler is gone, or has forgotten the fit: start the cluster again, "
-    "and fit again; nothing was changed",
-}
-LOST |= {
-    name: LOST["FutureCancelledError"]
-    for name in ("CancelledError", "CommClosedError", "FuturesCancelledError", "ClosedClientError")
+    "FutureCancelledError": GONE,
+    "CancelledError": GONE,
+    "CommClosedError": GONE,
 }
 """What it means to a fit that an error of `distributed` has this name."""
 
 
 def _told(error: BaseException) -> str | None:
     names = [kind.__name__ for kind in type(error).__mro__]
-    closed = isinstance(error, OSError | TimeoutError) and type(error).__module__.startswith("distributed")
-    told = next((LOST[name] for name in names if name in LOST), None)
-    return LOST["CommClosedError"] if told is None and closed else told
+    found = next((LOST[name] for name in names if name in LOST), None)
+    away = isinstance(error, OSError) and type(error).__module__.startswith("distributed")
+    return GONE if found is None and away else found
 
 
 def call(function: Callable[..., Any], *values: Any) -> Any:
@@ -96,4 +96,3 @@ def tree(parts: Sequence[Any], combine: Callable[[Any, Any], Any]) -> Any:
         pairs = [call(combine, *level[i : i + 2]) for i in range(0, len(level) - 1, 2)]
         level = pairs + level[2 * len(pairs) :]
     return level[0]
-

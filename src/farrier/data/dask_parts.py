@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier.data.blocks import ColumnBlocks
-from farrier.data.chunks import RowChunks
 from farrier.data.cluster import call, run, tree, value
 from farrier.data.parts import PART_BYTES, Work
 from farrier.data.shapes import refuse_no_rows
@@ -46,7 +44,11 @@ class DaskParts:
         Checks one.
     """
 
-    def __init__(self, tasks: Callable[[Any], tuple[list[Any], bool]], chunks: list[Chunk], axis: int, read: Read):
+    checks_itself = True
+
+    def __init__(
+        self, tasks: Callable[[Any], tuple[list[Any], bool]], chunks: list[Chunk], axis: int, read: Read
+    ):
         self._tasks, self._chunks, self._read, self.axis = tasks, chunks, read, axis
         self.edges = [0, *np.cumsum([chunk.shape[axis] for chunk in chunks]).tolist()]
         other = chunks[0].shape[1 - axis]
@@ -71,7 +73,13 @@ class DaskParts:
         read = None if self._checked else self._read
         shared = value((work, None if cut else across, self.axis, read))  # once, whatever the number of parts
         return [
-            call(_work, shared, tasks[part], self._chunk(part, across if cut else None), *self._pieces(part, along))
+            call(
+                _work,
+                shared,
+                tasks[part],
+                self._chunk(part, across if cut else None),
+                *self._pieces(part, along),
+            )
             for part in (range(len(tasks)) if which is None else which)
         ]
 
@@ -108,12 +116,14 @@ def _array(block: Any, chunk: Chunk, read: Read | None) -> Any:
     if block.shape != chunk.shape:
         raise ValueError(
             f"{where}, has {block.shape[0]} rows and {block.shape[1]} columns, where {chunk.shape[0]} and "
-            f"{chunk.shape[1]} were announced: all chunks need the same columns, and their sizes must not change"
+            f"{chunk.shape[1]} were announced: all need the same columns, and sizes must not change"
         )
     names = None if chunk.names is None else list(block.columns)
-    if names != chunk.names:
+    if names is not None and names != chunk.names:
         other = next(new for new, old in zip(names, chunk.names, strict=True) if new != old)
-        raise ValueError(f"{where}, has a column {other!r}, which others have not there: give all the same columns")
+        raise ValueError(
+            f"{where}, has a column {other!r}, which others have not there: give all the same columns"
+        )
     if read is not None:
         try:
             read(block)
@@ -121,11 +131,15 @@ def _array(block: Any, chunk: Chunk, read: Read | None) -> Any:
             raise type(error)(f"in {where}: {error}") from error
     if hasattr(block, "tocsr"):
         return block.tocsr()
-    return block.to_numpy(dtype=np.float64, na_value=np.nan) if names is not None else np.asarray(block, np.float64)
+    return (
+        block.to_numpy(dtype=np.float64, na_value=np.nan)
+        if names is not None
+        else np.asarray(block, np.float64)
+    )
 
 
-def dask_columns(x: Any, read: Read) -> RowChunks | ColumnBlocks:
-    """Return a Dask array or data frame as columns; none of it is read for that but the sizes of chunks.
+def dask_parts(x: Any, read: Read) -> DaskParts:
+    """Return a Dask array or data frame as a table in parts; for that only the sizes of chunks are asked.
 
     ``read`` checks a chunk when it is first asked for anything, wherever it lives.
     """
@@ -133,11 +147,13 @@ def dask_columns(x: Any, read: Read) -> RowChunks | ColumnBlocks:
         return _from_frame(x, read)
     if not (hasattr(x, "chunks") and hasattr(x, "rechunk")):
         raise TypeError(
-            f"X is a Dask {type(x).__name__}, which has no rows and columns: make an array or a data frame of "
-            "it, as dask.array.from_delayed and dask.dataframe.from_delayed do"
+            f"X is a Dask {type(x).__name__}, which has no rows and columns: make an array or a data frame "
+            "of it, as dask.array.from_delayed and dask.dataframe.from_delayed do"
         )
     if x.ndim != 2:
-        raise ValueError(f"Expected 2D array, but X is a Dask array of shape {x.shape}: give rows and columns")
+        raise ValueError(
+            f"Expected 2D array, but X is a Dask array of shape {x.shape}: give rows and columns"
+        )
     return _from_array(_known(x), read)
 
 
@@ -147,7 +163,9 @@ def _known(x: Any) -> Any:
     if not any(unknown):
         return x
     if unknown[1]:
-        raise ValueError("X is a Dask array with an unknown number of columns: call X.compute_chunk_sizes() before")
+        raise ValueError(
+            "X is a Dask array with an unknown number of columns: call X.compute_chunk_sizes() before"
+        )
     counts = run([x[:, :1].map_blocks(_count, dtype=np.int64, chunks=(1, 1))])[0]
     out = x.copy()
     out._chunks = (tuple(int(count) for count in counts[:, 0]), x.chunks[1])
@@ -158,7 +176,7 @@ def _count(block: Any) -> Any:
     return np.array([[block.shape[0]]])
 
 
-def _from_frame(x: Any, read: Read) -> RowChunks | ColumnBlocks:
+def _from_frame(x: Any, read: Read) -> DaskParts:
     names = list(x.columns)
     first = x[names[:1]] if names else x  # of a file, no other column is read
     counts = [int(count) for count in run([first.map_partitions(len)])[0]]
@@ -174,16 +192,16 @@ def _from_frame(x: Any, read: Read) -> RowChunks | ColumnBlocks:
         return [every[part] for part in full], across is not None
 
     chunks = [Chunk(part, (starts[part], 0), (counts[part], p), names) for part in full]
-    return _named(RowChunks(DaskParts(tasks, chunks, 0, read)), names)
+    return _named(DaskParts(tasks, chunks, 0, read), names)
 
 
-def _named(columns: Any, names: list[Any]) -> Any:
+def _named(parts: DaskParts, names: list[Any]) -> DaskParts:
     texts = all(isinstance(name, str) for name in names)
-    columns.names = np.array(names, dtype=object) if texts else None
-    return columns
+    parts.names = np.array(names, dtype=object) if texts else None
+    return parts
 
 
-def _from_array(x: Any, read: Read) -> RowChunks | ColumnBlocks:
+def _from_array(x: Any, read: Read) -> DaskParts:
     refuse_no_rows(x)
     n, p = (int(size) for size in x.shape)
     axis = 0 if p <= n else 1
@@ -197,5 +215,4 @@ def _from_array(x: Any, read: Read) -> RowChunks | ColumnBlocks:
         size = x.chunks[axis][part]
         corner, shape = ((starts[part], 0), (size, p)) if axis == 0 else ((0, starts[part]), (n, size))
         chunks.append(Chunk(part, corner, shape, None))
-    parts = DaskParts(lambda across: ([every[part] for part in full], False), chunks, axis, read)
-    return RowChunks(parts) if axis == 0 else ColumnBlocks(parts)
+    return DaskParts(lambda across: ([every[part] for part in full], False), chunks, axis, read)

@@ -49,7 +49,7 @@ def check_x(x: Any) -> Columns:
         return Dense(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
-    parts = as_parts(x)
+    parts = as_parts(x, check_x)
     if parts is not None:
         return check_parts(parts)
     _refuse_same_names(x)
@@ -70,6 +70,8 @@ def check_x(x: Any) -> Columns:
 def check_parts(parts: Parts) -> Columns:
     """Return a table in parts as columns, once every entry has been seen to be a finite number.
 
+    Parts that check themselves do so when they are first read.
+
     Examples
     --------
     >>> from farrier.data.parts import ArrayParts
@@ -78,7 +80,8 @@ def check_parts(parts: Parts) -> Columns:
     ValueError: Input X contains NaN in column 1, row 0: impute or remove such values before fitting
     """
     columns = RowChunks(parts) if parts.axis == 0 else ColumnBlocks(parts)
-    columns.refuse_nonfinite(lambda value, row, column: _refuse_entry(columns, value, row, column))
+    if not getattr(parts, "checks_itself", False):
+        columns.refuse_nonfinite(lambda value, row, column: _refuse_entry(columns, value, row, column))
     return columns
 
 
