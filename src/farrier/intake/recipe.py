@@ -23,8 +23,8 @@ from farrier.intake.columns import (
 )
 from farrier.intake.design import Design, formula_design, plain_design
 from farrier.intake.formula import parse_formula
-from farrier.intake.genotype_recipe import FORMAT, GenotypeRecipe
 from farrier.intake.gaps import WAYS, filled, gaps_error, gaps_of, whole_rows
+from farrier.intake.genotype_recipe import FORMAT, GenotypeRecipe
 from farrier.intake.kinds import Column, level
 from farrier.intake.plain import from_plain, to_plain
 from farrier.intake.words import TableError, counted, listed, shown
