@@ -46,9 +46,7 @@ def run(tasks: Sequence[Any]) -> list[Any]:
     """Return the results of the tasks; a cluster that is gone is said to be."""
     dask = require("dask", "dask")
     try:
-        with (
-            warnings.catch_warnings()
-        ):  # vectors of n rows go with the tasks, so that a lost worker is no loss
+        with warnings.catch_warnings():  # vectors go with the tasks: then a lost worker is no loss
             warnings.filterwarnings("ignore", message="Sending large graph")
             return list(dask.compute(*tasks))
     except Exception as error:

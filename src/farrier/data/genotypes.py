@@ -105,7 +105,8 @@ def check_bed(bed: Any) -> None:
     if there != needed:
         raise ValueError(
             f"{path} has {there:,} bytes, but {n:,} individuals (.fam) and {p:,} SNPs (.bim) take "
-            f"{needed:,}: {'it was cut off' if there < needed else 'it is longer'}, or the files do not belong together"
+            f"{needed:,}: {'it was cut off' if there < needed else 'it is longer'}, or these files do not "
+            "belong together"
         )
 
 
