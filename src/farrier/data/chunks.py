@@ -32,7 +32,12 @@ class RowChunks(Parted):
     axis = 0
 
     def matvec(self, coef: Any) -> Any:
-        """Return X b."""
+        """Return X b; the last one is remembered, for it is asked for again."""
+        if self._fit is None or not np.array_equal(self._fit[0], coef):
+            self._fit = coef.copy(), self._product(coef)
+        return self._fit[1].copy()
+
+    def _product(self, coef: Any) -> Any:
         found = list(self._each(partial(_times, coef), np.float64))
         return np.concatenate(found) if found else np.zeros((0, *coef.shape[1:]))
 
