@@ -179,7 +179,7 @@ def _count(block: Any) -> Any:
 def _from_frame(x: Any, read: Read) -> DaskParts:
     names = list(x.columns)
     first = x[names[:1]] if names else x  # of a file, no other column is read
-    counts = [int(count) for count in run([first.map_partitions(len)])[0]]
+    counts = run([call(len, part) for part in _partitions(first)])
     n, p = sum(counts), len(names)
     if p > n:
         return _named(_from_array(x.to_dask_array(lengths=counts), read), names)
@@ -188,11 +188,19 @@ def _from_frame(x: Any, read: Read) -> DaskParts:
 
     def tasks(across: Any) -> tuple[list[Any], bool]:
         some = x if across is None else x[[names[j] for j in across]]
-        every = some.to_delayed()
+        every = _partitions(some)
         return [every[part] for part in full], across is not None
 
     chunks = [Chunk(part, (starts[part], 0), (counts[part], p), names) for part in full]
     return _named(DaskParts(tasks, chunks, 0, read), names)
+
+
+def _partitions(x: Any) -> list[Any]:
+    """Return a task for each partition, always the same ones: of a file, only the columns of x are read.
+
+    All that Dask optimises would join small partitions, and fewer columns make them smaller.
+    """
+    return list(x.simplify().to_delayed(optimize_graph=False))
 
 
 def _named(parts: DaskParts, names: list[Any]) -> DaskParts:
