@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import resource
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -93,22 +92,25 @@ def parquet(folder: Path, what: str, rows: int, columns: int) -> None:
         x, y = table[[f"x{j}" for j in range(columns)]], table["y"]
         family = "gaussian" if what == "gaussian" else "binomial"
         found: list[Any] = []
-        times: dict[str, list[float]] = {"read + product": [], "fit": []}
+        times: dict[str, list[Any]] = {"read + product": [], "fit": []}
         for _ in range(ROUNDS):
             parts = [dask.delayed(one_product)(part, family != "gaussian") for part in x.to_delayed()]
-            times["read + product"].append(timed(lambda parts=parts: dask.compute(*parts)))
-            times["fit"].append(timed(lambda: found.append(HorseshoeRegressor(family=family).fit(x, y))))
+            times["read + product"].append(timed(lambda parts=parts: dask.compute(*parts), client))
+            fit = HorseshoeRegressor(family=family).fit
+            times["fit"].append(timed(lambda fit=fit: found.append(fit(x, y)), client))
         peak = max(client.run(peak_memory).values())
     report(what, rows, columns, times, found[-1], peak)
 
 
-def report(what: str, rows: int, columns: int, times: dict[str, list[float]], model: Any, peak: int) -> None:
+def report(what: str, rows: int, columns: int, times: dict[str, list[Any]], model: Any, peak: int) -> None:
     passes = model._training.rows.columns._parts.passes
-    one, fit = (statistics.median(times[name]) for name in ("read + product", "fit"))
+    one, fit = (np.median(times[name], axis=0) for name in ("read + product", "fit"))
     held = passes if what == "logistic" else 1
     print(f"{rows:,} x {columns} {what} from Parquet through Dask, medians of {ROUNDS} turns")
-    print(f"reading and one product of each part: {one:.1f} s; the fit: {fit:.1f} s, {passes} passes")
-    print(f"the fit takes {fit / (held * one):.2f} times {'passes x ' * (held > 1)}that")
+    print(f"reading and one product of each part: {one[0]:.1f} s, {one[1]:.1f} s of CPU")
+    print(f"the fit, {passes} passes: {fit[0]:.1f} s, {fit[1]:.1f} s of CPU in all processes")
+    ratio = fit / (held * one)
+    print(f"that is {ratio[0]:.2f} times {'passes x ' * (held > 1)}the first, and {ratio[1]:.2f} by CPU")
     print(
         f"largest memory of a worker: {peak / 2**30:.2f} GiB; of this process {peak_memory() / 2**30:.2f} GiB"
     )
@@ -180,10 +182,15 @@ def _work() -> Any:
     return _TODO[0]()
 
 
-def timed(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+def timed(work: Callable[[], Any], client: Any) -> tuple[float, float]:
+    """Return seconds by the clock, and of CPU in the workers and here."""
+    start, cpu = time.perf_counter(), spent(client)
     work()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, spent(client) - cpu
+
+
+def spent(client: Any) -> float:
+    return time.process_time() + sum(client.run(time.process_time).values())
 
 
 def peak_memory() -> int:

@@ -1,4 +1,4 @@
-"""Dask arrays and data frames: the answers of an array in memory, by sums in a fixed order; what is refused."""
+"""Dask arrays and data frames: the answers of an array in memory, sums in a fixed order, what is refused."""
 
 import dask
 import dask.array
@@ -102,7 +102,8 @@ def test_options(options):
     for shape in ("long", "tall"):
         x, y, _ = data(shape)
         same(
-            HorseshoeRegressor(**options).fit(frame(x + 1.0), y), HorseshoeRegressor(**options).fit(x + 1.0, y)
+            HorseshoeRegressor(**options).fit(frame(x + 1.0), y),
+            HorseshoeRegressor(**options).fit(x + 1.0, y),
         )
 
 
@@ -115,15 +116,14 @@ def test_columns_far_from_zero_lose_no_more_than_two_digits():
 
 ESTIMATORS = {
     "mode of classes": HorseshoeClassifier(),
-    "average": HorseshoeRegressorCV(cv=3),
-    "average of classes": HorseshoeClassifierCV(cv=3),
+    "average": HorseshoeRegressorCV(cv=2),
+    "average of classes": HorseshoeClassifierCV(cv=2),
 }
 
 
-@pytest.mark.parametrize("shape", ["long", "wide"])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_estimator(name, shape):
-    x, y, _ = data(shape)
+def test_every_estimator(name):
+    x, y, _ = data("long")
     y = np.where(y > 0.0, "yes", "no").astype(object) if "classes" in name else y
     ours = clone(ESTIMATORS[name]).fit(FORMS["both"](x), dask.array.from_array(y, chunks=50))
     theirs = clone(ESTIMATORS[name]).fit(x, y)
@@ -141,8 +141,8 @@ def test_names_of_a_frame_are_known_and_checked(tmp_path):
     assert np.array_equal(load_model(tmp_path / "model.json").predict(table), model.predict(table))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(table.rename(columns={"c3": "other"}))
-    with pytest.raises(ValueError, match="11 features"):
-        model.predict(FORMS["rows"](x[:, :11]))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(table[[f"c{j}" for j in range(11)]])
 
 
 def passes(model):
@@ -156,6 +156,7 @@ def test_a_gaussian_fit_is_one_pass_and_others_a_few():
     assert passes(HorseshoeRegressor(family="binomial").fit(FORMS["rows"](x), counts)) <= 25
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask's own, when it reads a file
 def test_files_are_read_by_the_columns_that_are_asked_for(tmp_path):
     """Dask joins small partitions when few columns are left; ours must stay the same."""
     x, y, _ = data("tall")
@@ -238,19 +239,15 @@ class TestRefused:
         with pytest.raises(ValueError, match="in chunk 1 of X"):
             model.predict(dask.array.from_array(x, chunks=(10, -1)))
 
-    def test_text_in_one_chunk(self):
-        tables = [pandas.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]}), pandas.DataFrame({"a": ["x", "y"], "b": 1.0})]
-        meta = tables[0].iloc[:0]
-        parts = dask.dataframe.from_delayed([dask.delayed(table) for table in tables], meta=meta, verify_meta=False)
-        assert "in chunk 1 of X" in refusal(parts, np.arange(4.0))
-
-    def test_chunks_of_other_columns(self):
-        tables = [pandas.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]}), pandas.DataFrame({"a": [1.0], "c": [2.0]})]
-        meta = tables[0].iloc[:0]
-        parts = dask.dataframe.from_delayed([dask.delayed(table) for table in tables], meta=meta, verify_meta=False)
-        told = refusal(parts, np.arange(3.0))
-        assert "chunk 1 of X" in told
-        assert "'c'" in told
+    def test_chunks_of_other_kinds_and_names(self):
+        first = pandas.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]})
+        others = {"'x'": {"a": ["x", "y"], "b": 1.0}, "'c'": {"a": [1.0, 2.0], "c": [2.0, 3.0]}}
+        for name, other in others.items():
+            parts = [dask.delayed(table) for table in (first, pandas.DataFrame(other))]
+            table = dask.dataframe.from_delayed(parts, meta=first.iloc[:0], verify_meta=False)
+            told = refusal(table, np.arange(4.0))
+            assert "chunk 1 of X" in told
+            assert name in told
 
     def test_chunks_of_other_sizes_than_announced(self):
         blocks = [dask.delayed(np.ones)((2, width)) for width in (3, 2)]
@@ -260,7 +257,10 @@ class TestRefused:
     def test_chunks_of_other_dtypes_are_numbers_too(self):
         x, y, _ = data("long")
         x = np.round(4.0 * x)
-        parts = [dask.array.from_array(x[:80].astype(np.int8)), dask.array.from_array(x[80:].astype(np.float32))]
+        parts = [
+            dask.array.from_array(x[:80].astype(np.int8)),
+            dask.array.from_array(x[80:].astype(np.float32)),
+        ]
         blocks = [dask.array.from_delayed(part.to_delayed().ravel()[0], part.shape, float) for part in parts]
         same(HorseshoeRegressor().fit(dask.array.concatenate(blocks), y), HorseshoeRegressor().fit(x, y))
 
@@ -278,7 +278,10 @@ class TestRefused:
         some = table[table.c0 > 0.0]
         kept = x[:, 0] > 0.0
         names = list(table.columns)
-        same(HorseshoeRegressor().fit(some[names[:-1]], some[names[-1]]), HorseshoeRegressor().fit(x[kept], y[kept]))
+        same(
+            HorseshoeRegressor().fit(some[names[:-1]], some[names[-1]]),
+            HorseshoeRegressor().fit(x[kept], y[kept]),
+        )
 
     def test_what_is_no_table(self):
         assert "Dask Delayed" in refusal(dask.delayed(np.ones)((3, 2)), np.arange(3.0), TypeError)

@@ -96,8 +96,8 @@ class RowChunks(Parted):
 
     def summed(self, targets: Vector, weights: Vector | None) -> CrossProducts:
         """Return the cross-products of columns and targets, in one pass."""
-        each = np.ones(self.shape[0]) if weights is None else weights
-        found: CrossProducts = self._summed(cross_products, np.float64, targets, each, add=CrossProducts.plus)
+        along = (targets,) if weights is None else (targets, weights)
+        found: CrossProducts = self._summed(cross_products, np.float64, *along, add=CrossProducts.plus)
         return found
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Any, Spread]:

@@ -36,10 +36,25 @@ def gathered(name: str, value: Any) -> Any:
     """
     if not is_dask(value):
         return value
-    if getattr(value, "ndim", None) != 1 and not (value.ndim == 2 and value.shape[1] == 1):
+    refuse_delayed(name, value)
+    if value.ndim != 1 and not (value.ndim == 2 and value.shape[1] == 1):
         raise ValueError(f"{name} is a Dask collection of shape {value.shape}: give one value for each row")
     values = run([value])[0]
     return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+
+
+def refuse_delayed(name: str, value: Any) -> None:
+    """Refuse what Dask has not yet been told the shape of.
+
+    Examples
+    --------
+    >>> refuse_delayed("X", [[1.0]])
+    """
+    if type(value).__name__ in ("Delayed", "DelayedLeaf", "DelayedAttr", "Bag"):
+        raise TypeError(
+            f"{name} is a Dask {type(value).__name__}, which has no rows and columns: make an array or a "
+            "data frame of it, as dask.array.from_delayed and dask.dataframe.from_delayed do"
+        )
 
 
 def run(tasks: Sequence[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier.data.cluster import call, run, tree, value
+from farrier.data.cluster import call, refuse_delayed, run, tree, value
 from farrier.data.parts import PART_BYTES, Work
 from farrier.data.shapes import refuse_no_rows
 
@@ -124,18 +124,21 @@ def _array(block: Any, chunk: Chunk, read: Read | None) -> Any:
         raise ValueError(
             f"{where}, has a column {other!r}, which others have not there: give all the same columns"
         )
-    if read is not None:
-        try:
-            read(block)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"in {where}: {error}") from error
+    if read is None:
+        return _plain(block)
+    try:
+        found = read(block)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"in {where}: {error}") from error
+    return _plain(block) if hasattr(block, "tocsr") else found.dense()
+
+
+def _plain(block: Any) -> Any:
     if hasattr(block, "tocsr"):
         return block.tocsr()
-    return (
-        block.to_numpy(dtype=np.float64, na_value=np.nan)
-        if names is not None
-        else np.asarray(block, np.float64)
-    )
+    if hasattr(block, "columns"):
+        return block.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(block, dtype=np.float64)
 
 
 def dask_parts(x: Any, read: Read) -> DaskParts:
@@ -143,13 +146,9 @@ def dask_parts(x: Any, read: Read) -> DaskParts:
 
     ``read`` checks a chunk when it is first asked for anything, wherever it lives.
     """
-    if hasattr(x, "npartitions") and hasattr(x, "divisions") and getattr(x, "ndim", 2) == 2:
+    refuse_delayed("X", x)
+    if hasattr(x, "divisions") and x.ndim == 2:
         return _from_frame(x, read)
-    if not (hasattr(x, "chunks") and hasattr(x, "rechunk")):
-        raise TypeError(
-            f"X is a Dask {type(x).__name__}, which has no rows and columns: make an array or a data frame "
-            "of it, as dask.array.from_delayed and dask.dataframe.from_delayed do"
-        )
     if x.ndim != 2:
         raise ValueError(
             f"Expected 2D array, but X is a Dask array of shape {x.shape}: give rows and columns"
