@@ -14,6 +14,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,6 @@ def parquet(folder: Path, what: str, rows: int, columns: int) -> None:
     from dask import dataframe
     from distributed import Client, LocalCluster
 
-    from farrier import HorseshoeRegressor
-
     write_parquet(folder, what, rows, columns)
     with (
         LocalCluster(
@@ -95,21 +94,26 @@ def parquet(folder: Path, what: str, rows: int, columns: int) -> None:
         times: dict[str, list[Any]] = {"read + product": [], "fit": []}
         for _ in range(ROUNDS):
             parts = [dask.delayed(one_product)(part, family != "gaussian") for part in x.to_delayed()]
-            times["read + product"].append(timed(lambda parts=parts: dask.compute(*parts), client))
-            fit = HorseshoeRegressor(family=family).fit
-            times["fit"].append(timed(lambda fit=fit: found.append(fit(x, y)), client))
+            times["read + product"].append(timed(partial(dask.compute, *parts), client))
+            times["fit"].append(timed(partial(fit, found, family, x, y), client))
         peak = max(client.run(peak_memory).values())
     report(what, rows, columns, times, found[-1], peak)
 
 
+def fit(found: list[Any], family: str, x: Any, y: Any) -> None:
+    from farrier import HorseshoeRegressor
+
+    found.append(HorseshoeRegressor(family=family).fit(x, y))
+
+
 def report(what: str, rows: int, columns: int, times: dict[str, list[Any]], model: Any, peak: int) -> None:
     passes = model._training.rows.columns._parts.passes
-    one, fit = (np.median(times[name], axis=0) for name in ("read + product", "fit"))
+    one, ours = (np.median(times[name], axis=0) for name in ("read + product", "fit"))
     held = passes if what == "logistic" else 1
     print(f"{rows:,} x {columns} {what} from Parquet through Dask, medians of {ROUNDS} turns")
     print(f"reading and one product of each part: {one[0]:.1f} s, {one[1]:.1f} s of CPU")
-    print(f"the fit, {passes} passes: {fit[0]:.1f} s, {fit[1]:.1f} s of CPU in all processes")
-    ratio = fit / (held * one)
+    print(f"the fit, {passes} passes: {ours[0]:.1f} s, {ours[1]:.1f} s of CPU in all processes")
+    ratio = ours / (held * one)
     print(f"that is {ratio[0]:.2f} times {'passes x ' * (held > 1)}the first, and {ratio[1]:.2f} by CPU")
     print(
         f"largest memory of a worker: {peak / 2**30:.2f} GiB; of this process {peak_memory() / 2**30:.2f} GiB"
@@ -190,7 +194,7 @@ def timed(work: Callable[[], Any], client: Any) -> tuple[float, float]:
 
 
 def spent(client: Any) -> float:
-    return time.process_time() + sum(client.run(time.process_time).values())
+    return time.process_time() + float(sum(client.run(time.process_time).values()))
 
 
 def peak_memory() -> int:
