@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 PARTS = 20
-ROUNDS = 3
+ROUNDS = 2
 WORKER_MEMORY = "2GiB"
 
 

@@ -57,6 +57,8 @@ def data(shape, seed=0):
 
 
 def response(family, eta, rng):
+    if family in ("gamma", "tweedie"):
+        return rng.gamma(2.0, np.exp(0.3 * eta))
     if family in ("poisson", "negative_binomial"):
         return rng.poisson(np.exp(0.5 * eta)).astype(float)
     return (rng.random(eta.size) < 1.0 / (1.0 + np.exp(-eta))).astype(float) if family == "binomial" else eta
