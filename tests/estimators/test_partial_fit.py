@@ -85,6 +85,15 @@ def test_it_goes_on_after_fit_and_after_pickling():
     same(model.partial_fit(x[800:], y[800:], weights[800:]), whole)
 
 
+def test_the_average_goes_on_after_fit():
+    x, y, _ = table(300)
+    model = HorseshoeRegressorCV(cv=3).fit(x[:200], y[:200])
+    same(model.partial_fit(x[200:], y[200:]), HorseshoeRegressorCV(cv=3).fit_chunks([(x, y)]))
+    copied = pickle.loads(pickle.dumps(HorseshoeRegressorCV(cv=3).fit(x, y)))
+    with pytest.raises(ValueError, match="holds neither rows nor sums"):
+        copied.partial_fit(x, y)
+
+
 def test_fit_forgets_the_chunks():
     x, y, _ = table()
     model = HorseshoeRegressor().partial_fit(x[:600], y[:600] + 5.0).fit(x[600:], y[600:])

@@ -286,6 +286,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         folds = self._folds(explained, X, response, groups)
         fitted = self._adapt(rows, family, folds)
         self.__dict__.pop("_sums", None)
+        self._rows = rows
         remember_columns(self, X, p)
         self._store(fitted)
         return self

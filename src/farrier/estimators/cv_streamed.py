@@ -41,6 +41,14 @@ class StreamedAverage(Streamed):
 
         def _store(self, fitted: Adapted) -> None: ...
 
+    def _rows_of_fit(self) -> Rows | None:
+        return self.__dict__.get("_rows")
+
+    def __getstate__(self) -> Any:
+        """Leave the training rows out of copies."""
+        state: Any = super().__getstate__()
+        return {name: state[name] for name in state if name != "_rows"}
+
     def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:
         fold = dealt(chunk.number, self._n_folds(), self._seed())
         for number in range(self._n_folds()):
@@ -76,12 +84,13 @@ class StreamedAverage(Streamed):
         return int(self.cv)
 
     def _seed(self) -> int:
-        seed = 0 if self.random_state is None else check_random_state(self.random_state)
-        if not isinstance(seed, int):
+        seed = 0 if self.random_state is None else self.random_state
+        if not isinstance(seed, int | np.integer):
             raise ValueError(
                 "random_state must be a whole number or None for partial_fit: a generator moves on"
             )
-        return seed
+        check_random_state(seed)
+        return int(seed)
 
 
 def dealt(number: Any, k: int, seed: int) -> Any:

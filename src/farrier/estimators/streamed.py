@@ -11,6 +11,7 @@ import numpy as np
 from farrier._types import Vector
 from farrier.data.columns import Columns
 from farrier.data.products import CrossProducts, cross_products
+from farrier.data.rows import Rows
 from farrier.data.validation import check_weights, check_x, check_y
 from farrier.estimators.selector import remember_columns, same_columns
 from farrier.families import Family, resolve_family
@@ -140,17 +141,24 @@ class Streamed:
         found: Sums | None = self.__dict__.get("_sums")
         if found is not None or "coef_" not in self.__dict__:
             return found
-        training = self.__dict__.get("_training")
-        if training is None:
+        rows = self._rows_of_fit()
+        if rows is None:
             raise ValueError(
                 "this model holds neither rows nor sums to go on from, as after load_model or a copy of a "
                 "fit: begin with a new estimator"
             )
-        rows = training.rows
-        if np.any(rows.offset):
-            raise ValueError("partial_fit does not go on from a fit with an offset: take it off y before")
+        if np.any(rows.offset) or (rows.weights is not None and self.weight_type != "count"):
+            raise ValueError(
+                "partial_fit does not go on from a fit with an offset, nor from weights of which only the "
+                "proportions mattered: begin with a new estimator"
+            )
         chunk = Chunk(rows.columns, rows.y, rows.weights, np.arange(rows.y.size))
         return self._summed(None, chunk)._replace(n_given=rows.n_seen)
+
+    def _rows_of_fit(self) -> Rows | None:
+        """Return the rows that `fit` was given, as long as they are at hand."""
+        training = self.__dict__.get("_training")
+        return None if training is None else training.rows
 
     def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:
         raise NotImplementedError
