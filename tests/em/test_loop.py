@@ -240,3 +240,15 @@ def test_a_tolerance_of_zero_ends_where_rounding_does(family, shape):
     model = HorseshoeRegressor(family=family, tol=0.0).fit(X, y.astype(float))
     assert model.status_.converged
     assert model.n_iter_ < 1000
+
+
+@pytest.mark.parametrize(("n", "p"), [(80, 5), (40, 30), (30, 60)])
+def test_with_all_scales_known_the_noise_variance_is_at_its_fixed_point(n, p):
+    rng = np.random.default_rng(n)
+    x = rng.standard_normal((n, p))
+    y = x[:, 0] + rng.standard_normal(n)
+    x, y = (x - x.mean(axis=0)) / x.std(axis=0), y - y.mean()
+    found = HorseshoeRegressor(prior="ridge", tau=0.3, tol=1e-10).fit(x, y)
+    hat = x @ np.linalg.solve(x.T @ x + np.eye(p) / 0.09, x.T)
+    left = y - hat @ y
+    assert found.sigma2_ == pytest.approx(left @ left / (n - np.trace(hat)), rel=1e-7)  # Eq. (18) at rest

@@ -190,30 +190,44 @@ def test_outside_knowledge_helps() -> None:
 # --- always in ------------------------------------------------------------------------------------------
 
 
-def rotated(X: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+def rotated(X: Any, y: Any, always: list[int]) -> tuple[Any, Any, Any, Any]:
     """Return what is orthogonal to the columns that are always in, in as few rows, and the centred data."""
     X, y = X - X.mean(axis=0), y - y.mean()
-    rest = np.delete(np.arange(X.shape[1]), ALWAYS)
-    basis = null_space(X[:, ALWAYS].T)
+    rest = np.delete(np.arange(X.shape[1]), always)
+    basis = null_space(X[:, always].T)
     return basis.T @ X[:, rest], basis.T @ y, X, y
 
 
 @pytest.mark.parametrize("p", [24, 120])
 @pytest.mark.parametrize("prior", ["horseshoe", "ridge"])
 @pytest.mark.parametrize("standardize", [True, False])
-def test_always_is_frisch_waugh_projection(p: int, prior: str, standardize: bool) -> None:
+@pytest.mark.parametrize("always", [ALWAYS, [2]])
+def test_always_is_frisch_waugh_projection(p: int, prior: str, standardize: bool, always: list[int]) -> None:
     X, y = make(p=p)
-    rest = np.delete(np.arange(p), ALWAYS)
+    rest = np.delete(np.arange(p), always)
     options = {"prior": prior, "standardize": standardize, "tau": 0.4, "slab": 2.0, **TIGHT}
-    model = HorseshoeRegressor(always=ALWAYS, **options).fit(X, y)
-    Z, z, centred, target = rotated(X, y)
+    model = HorseshoeRegressor(always=always, **options).fit(X, y)
+    Z, z, centred, target = rotated(X, y, always)
     other = HorseshoeRegressor(fit_intercept=False, **options).fit(Z, z)
     np.testing.assert_allclose(model.coef_[rest], other.coef_, rtol=0, atol=1e-10)
     np.testing.assert_allclose(model.coef_std_[rest], other.coef_std_, rtol=0, atol=1e-10)
     assert model.sigma2_ == pytest.approx(other.sigma2_, rel=1e-10)
     left = target - centred[:, rest] @ other.coef_
-    own = np.linalg.lstsq(centred[:, ALWAYS], left, rcond=None)[0]
-    np.testing.assert_allclose(model.coef_[ALWAYS], own, rtol=0, atol=1e-10)
+    own = np.linalg.lstsq(centred[:, always], left, rcond=None)[0]
+    np.testing.assert_allclose(model.coef_[always], own, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_with_all_columns_always_in_a_fit_is_least_squares(intercept: bool) -> None:
+    X, y = make(p=3)
+    model = HorseshoeRegressor(always=[0, 1, 2], fit_intercept=intercept).fit(X, y)
+    design = np.column_stack([X, np.ones(len(y))]) if intercept else X
+    coef = np.linalg.lstsq(design, y, rcond=None)[0]
+    np.testing.assert_allclose(model.coef_, coef[:3], rtol=1e-10)
+    spread = np.sqrt(np.diag(np.linalg.inv(design.T @ design))[:3] * model.sigma2_)
+    np.testing.assert_allclose(model.coef_std_, spread, rtol=1e-8)
+    with pytest.raises(ValueError, match="always has every column"):
+        model.sample_posterior(n_draws=10)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

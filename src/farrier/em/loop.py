@@ -71,7 +71,7 @@ def solve(
 
 def _schedule(weights: Weights, hyper: Hyper, options: Options, trace: Trace) -> Schedule:
     rng = np.random.default_rng(options.random_state)
-    plain = Plain(weights, options.expectation, options.tol, rng)
+    plain = Plain(weights, options.expectation, options.tol, rng, hyper.known and weights.has_noise)
     if options.expectation == "conjugate_gradient":
         exact = _schedule(weights, hyper, options._replace(expectation="exact", fast=True), trace)
         return Probed(plain, exact, hyper, rng)

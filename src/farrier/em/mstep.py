@@ -10,7 +10,7 @@ import numpy as np
 
 from farrier._types import Scales, Vector
 from farrier.data.standardise import SIGMA2_FLOOR
-from farrier.priors import GlobalPrior, Groups, LocalPrior, is_sparse
+from farrier.priors import GlobalPrior, Groups, LocalPrior, is_known, is_sparse
 
 NEAR = 1e-2
 """How far log tau2 is looked for around its last value, before it is looked for everywhere."""
@@ -34,6 +34,11 @@ class Hyper(NamedTuple):
     def null_rate(self) -> float:
         """A: the lambda2 of a null coefficient is divided by 2A an iteration."""
         return self.local.null_rate(self.coordinate)
+
+    @property
+    def known(self) -> bool:
+        """Whether all scales are known beforehand: the noise variance is all that EM can move."""
+        return is_known(self.local) and self.tau.bounds[0] == self.tau.bounds[1]
 
     @property
     def sparse(self) -> bool:

@@ -20,6 +20,8 @@ N_DRAWS = 50
 """Draws that an iteration of stochastic EM averages; they share one factorisation."""
 STOCHASTIC_TOL, ROUNDING_TOL = 1e-4, 1e-14
 """What averages of draws can reach, and what rounding lets any fit reach."""
+NOISE_TOL = 1e-9
+"""What rounding lets the noise variance reach where weights move."""
 MOST_STALLS = 10
 """Steps in a row of which next to nothing was taken; the scales move between them, which may open a way."""
 MOST_AVERAGES = 2_000
@@ -52,10 +54,19 @@ class Plain:
         Of the change of the coefficients.
     rng : numpy.random.Generator
         For "stochastic".
+    known : bool
+        Whether only the noise variance is to be found: the coefficients stand still while it moves.
     """
 
-    def __init__(self, weights: Weights, expectation: str, tol: float, rng: np.random.Generator) -> None:
-        self.weights, self.expectation, self.rng = weights, expectation, rng
+    def __init__(
+        self,
+        weights: Weights,
+        expectation: str,
+        tol: float,
+        rng: np.random.Generator,
+        known: bool = False,
+    ) -> None:
+        self.weights, self.expectation, self.rng, self.known = weights, expectation, rng, known
         self.tol = max(tol, STOCHASTIC_TOL if expectation == "stochastic" else ROUNDING_TOL)
 
     def begin(self, state: State) -> State:
@@ -80,13 +91,18 @@ class Plain:
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Return whether the last step, and what it left out, was small; or that there is no way on."""
-        if max(state.change, state.place.left_out) < self.tol and state.place.fresh:
+        change = max(state.change, state.place.left_out)
+        if change < self.tol and state.place.fresh and not (self.known and self._noise_moves(before, state)):
             return state, Status.CONVERGED
         if state.place.n_stalls >= MOST_STALLS:
             return state, Status.STALLED
         if self.expectation == "stochastic" and state.n_steps >= MOST_AVERAGES:
             return state, Status.UNSETTLED
         return state, None
+
+    def _noise_moves(self, before: State, state: State) -> bool:
+        moved = abs(state.expected_rss - before.expected_rss)
+        return moved > max(self.tol, NOISE_TOL) * state.expected_rss
 
 
 def approximate(problem: LeastSquares, prior_variance: Vector) -> Conditional:

@@ -57,6 +57,7 @@ class Constant:
 
     constant = True
     exact_spread = True
+    has_noise = True
 
     def __init__(self, problem: LeastSquares, unit: Vector | None = None, free: Free | None = None) -> None:
         self.full, self.total_weight, self._unit = problem, problem.total_weight, unit
@@ -144,6 +145,11 @@ class Moving(Beginnings):
 
     constant = False
     response_scale = 1.0
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether there is a noise variance."""
+        return self.family.has_dispersion
 
     @property
     def exact_spread(self) -> bool:

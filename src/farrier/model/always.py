@@ -21,8 +21,9 @@ def with_always(result: FitResult, free: Free, shrunk: Mask) -> FitResult:
     The predictor is level + X~ b + B g, X~ = X - B M, so that the coefficients of B are g - M b.
     """
     own, q = ~shrunk, free.turn.shape[0]
+    alone = np.ndim(result.intercept) == 0  # of a Gaussian response, from which the rest was taken off
     level = np.atleast_1d(result.intercept)
-    found = free.level if level.size < q else level[level.size - q :]
+    found = free.level if alone else level[level.size - q :]
     coef = free.turn @ (found - free.loads @ result.coef)
     coef = np.where(np.abs(coef) < LEAST, LEAST, coef)
     covariance = _turned(result, free, shrunk)
@@ -39,7 +40,7 @@ def with_always(result: FitResult, free: Free, shrunk: Mask) -> FitResult:
     return replace(
         result,
         coef=whole(result.coef, coef),
-        intercept=float(level[0]) if level.size > q else 0.0,
+        intercept=float(level[0]) if alone or level.size > q else 0.0,
         scales=result.scales._replace(lambda2=scatter(shrunk, result.scales.lambda2)),
         moments=moments._replace(mean=whole(moments.mean, coef), variance=whole(moments.variance, variance)),
         active=np.where(own, True, scatter(shrunk, result.active)),

@@ -38,6 +38,7 @@ def sample(
     ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
     """
     _refuse_without_sampler(spec)
+    _refuse_nothing_shrunk(spec)
     _refuse_status(mode.result.status)
     if spec.family.latent_rows:
         refuse_fractions(rows.weights, spec.family)
@@ -83,6 +84,7 @@ def can_sample(spec: ModelSpec, rows: Rows, status: Status) -> bool:
     """
     try:
         _refuse_without_sampler(spec)
+        _refuse_nothing_shrunk(spec)
         _refuse_status(status)
         refuse_fractions(rows.weights, spec.family)
         _refuse_many_rows(spec, rows)
@@ -108,6 +110,15 @@ def refuse_fractions(weights: Vector | None, family: Family) -> None:
         raise ValueError(
             f"sample_weight in row {row} is {weights[row]:g}: with {type(family).__name__} noise "
             "only whole weights can be sampled with; round them, or use the Gaussian family"
+        )
+
+
+def _refuse_nothing_shrunk(spec: ModelSpec) -> None:
+    always = None if spec.structure is None else spec.structure.always
+    if always is not None and always.all():
+        raise ValueError(
+            "always has every column: nothing is shrunk, and there are no scales to draw; leave one out of "
+            "always, or use intervals with method='mode', which are those of an ordinary regression"
         )
 
 

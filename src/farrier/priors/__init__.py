@@ -30,6 +30,7 @@ from farrier.priors.base import (
     LocalSampler,
     estimated,
     is_dense,
+    is_known,
     is_sparse,
     settled,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "estimated",
     "grouped",
     "is_dense",
+    "is_known",
     "is_sparse",
     "resolve_global",
     "resolve_known",

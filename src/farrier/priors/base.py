@@ -135,6 +135,11 @@ def is_dense(prior: LocalPrior) -> bool:
     return getattr(prior, "dense", False)
 
 
+def is_known(prior: LocalPrior) -> bool:
+    """Tell whether the local scales are known beforehand, whatever the coefficients are."""
+    return getattr(prior, "known", False)
+
+
 def positive_number(name: str, value: object) -> float:
     """Return ``value`` as a positive float, or say which argument is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

@@ -317,6 +317,7 @@ class Ridge:
     """
 
     dense: ClassVar[bool] = True
+    known: ClassVar[bool] = True
 
     def null_rate(self, coordinate: float) -> float:
         """Return 0: nothing is sparse here."""
