@@ -14,6 +14,7 @@ from farrier._types import Matrix, Status, Vector
 from farrier.data.columns import Columns
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
+from farrier.estimators.outputs import Joint, by_output, outputs_of
 from farrier.estimators.selector import check_new
 from farrier.families import Family
 from farrier.families.deviance import Deviance, deviance
@@ -33,6 +34,9 @@ class Training:
 
     rows: Rows
     spec: ModelSpec
+    joint: Joint | None = None
+    place: int = 0
+    """Of regressions that share their scales: all of them, and which of them this is."""
 
 
 class Kept(NamedTuple):
@@ -68,6 +72,7 @@ class IntervalMixin:
 
         def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector: ...
 
+    @by_output(axis=1)
     def predict_interval(
         self,
         X: Any,
@@ -94,7 +99,7 @@ class IntervalMixin:
 
         Returns
         -------
-        array of shape (m, 2)
+        array of shape (m, 2), or (m, n_outputs, 2) for several responses
         """
         level = check_level(level)
         matrix = check_new(self, X)
@@ -105,6 +110,7 @@ class IntervalMixin:
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
 
+    @by_output()
     def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
         """Return the interval of each coefficient.
 
@@ -120,7 +126,7 @@ class IntervalMixin:
 
         Returns
         -------
-        array of shape (n_features, 2)
+        array of shape (n_features, 2), or (n_outputs, n_features, 2) for several responses
         """
         check_is_fitted(self)
         level = check_level(level)
@@ -129,6 +135,7 @@ class IntervalMixin:
         z = half_width(level)
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
 
+    @by_output()
     def intercept_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Vector:
         """Return the interval of the intercept: of the linear predictor where every column is zero.
 
@@ -139,7 +146,7 @@ class IntervalMixin:
 
         Returns
         -------
-        array of shape (2,)
+        array of shape (2,), or (n_outputs, 2) for several responses
         """
         check_is_fitted(self)
         level = check_level(level)
@@ -149,7 +156,8 @@ class IntervalMixin:
         return np.array([self.intercept_ - reach, self.intercept_ + reach])
 
     @property
-    def intercept_std_(self) -> float:
+    @by_output()
+    def intercept_std_(self) -> Any:
         """The standard deviation of the intercept, given the selection as those of the coefficients."""
         if "_fitted" not in self.__dict__:
             raise AttributeError("intercept_std_ is there after fit")
@@ -169,11 +177,16 @@ class IntervalMixin:
 
         Returns
         -------
-        Posterior
+        Posterior, or SeveralPosterior for several responses
         """
         from farrier.estimators.sample import sample_fitted
 
         check_is_fitted(self)
+        parts = outputs_of(self)
+        training = self.__dict__.get("_training") if not parts else parts[0].__dict__.get("_training")
+        if training is not None and training.joint is not None:
+            drawn = training.joint.draw(options)
+            return drawn if parts else drawn[training.place]
         known = self.__dict__.get("_sampled")
         if known is None or known[0] != options:
             known = self._sampled = (options, sample_fitted(self, options))

@@ -51,23 +51,25 @@ CHOICES: dict[Any, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class Modes:
-    """What is kept of a fit to one response or several classes."""
+    """What is kept of a fit to one response, to several, or to classes."""
 
     n_features: int
     feature_names: tuple[str, ...] | None
     classes: Labels | None
     regressions: tuple[Fitted, ...]
     kept: tuple[Kept | None, ...]
+    outputs: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
 class Averages:
-    """What is kept of an adaptive fit to one response or several classes."""
+    """What is kept of an adaptive fit to one response, to several, or to classes."""
 
     n_features: int
     feature_names: tuple[str, ...] | None
     classes: Labels | None
     regressions: tuple[Adapted, ...]
+    outputs: tuple[str, ...] | None
 
 
 def _record(found: dict[str, Any]) -> Record:

@@ -181,7 +181,7 @@ def _plainer(name: str, value: Any) -> Any:
     if name in NOT_KEPT and not (whole and abs(int(value)) < 2**63):
         return None
     if name == "start" and not isinstance(value, str | tuple):
-        parts = getattr(value, "estimators_", [value])
+        parts = value.__dict__.get("estimators_", [value])
         starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
         return starts if hasattr(value, "estimators_") else starts[0]
     if name == "members" and not isinstance(value, str):
@@ -201,9 +201,11 @@ def _encoded_fit(model: Any) -> Any:
         None if classes is None else Labels.of(classes),
         tuple(portable(part._fitted) for part in parts),
     )
+    outputs = tuple(model.outputs_.tolist()) if hasattr(model, "outputs_") else None
     if _is_adaptive(type(model).__name__):
-        return REGISTRY.encode(Averages(*found), Averages, "fitted")
-    return REGISTRY.encode(Modes(*found, tuple(part._keep() for part in parts)), Modes, "fitted")
+        return REGISTRY.encode(Averages(*found, outputs), Averages, "fitted")
+    kept = tuple(part._keep() for part in parts)
+    return REGISTRY.encode(Modes(*found, kept, outputs), Modes, "fitted")
 
 
 def _decoded(content: dict[str, Any]) -> Any:
@@ -237,6 +239,10 @@ def _check_whole(model: Any, fitted: Any) -> None:
     if (classes is None) == hasattr(model, "predict_proba"):
         raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
     wanted = 1 if classes is None or len(classes.values) == 2 else len(classes.values)
+    if fitted.outputs is not None:
+        wanted = len(fitted.outputs)
+        if classes is not None or wanted < 2:
+            raise ValueError(f"fitted.outputs: {wanted} responses have no classes, and are two or more")
     if len(fitted.regressions) != wanted:
         raise ValueError(f"fitted.regressions: {len(fitted.regressions)} are there, where {wanted} belong")
     if len(getattr(fitted, "kept", fitted.regressions)) != wanted:
@@ -251,6 +257,8 @@ def _check_whole(model: Any, fitted: Any) -> None:
 def _restore(model: Any, fitted: Any) -> None:
     """Give an estimator its fit back; to one for classes, that of each of its regressions."""
     parts = [model]
+    if fitted.outputs is not None:
+        parts = [model._part() for _ in fitted.regressions]
     if fitted.classes is not None:
         parts = [model._part() for _ in fitted.regressions]
         model.classes_, model.estimators_ = fitted.classes.array(), parts
@@ -264,3 +272,5 @@ def _restore(model: Any, fitted: Any) -> None:
         part._kept = kept
     if fitted.classes is not None:
         model._gather()
+    if fitted.outputs is not None:
+        model._store_outputs(parts, fitted.outputs)

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import gammaincc, ndtr
 
 from farrier._types import Matrix, Status, Vector
 from farrier.data.fitted import Fitted
@@ -46,6 +46,8 @@ def threshold(hyper: Hyper, size: float, cutoff: float) -> float:
 
     ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error.
 
+    Of a column that has coefficients in several regressions, |z| is the root of the sum of their squares.
+
     Examples
     --------
     >>> from farrier.priors import HalfCauchy, Horseshoe
@@ -63,9 +65,9 @@ def _squares(hyper: Hyper, w: Vector, size: float, cutoff: float) -> Vector:
     """Return the z^2 whose fixed point has this W; infinite where there is none that counts."""
     s = size * hyper.mode(w)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        mean2 = 2.0 * size * w - s / (1.0 + s)
+        mean2 = 2.0 * size * w - hyper.size * (s / (1.0 + s))
         z2 = mean2 * ((1.0 + s) / s) ** 2
-    return np.asarray(np.where(np.isfinite(z2) & (mean2 >= cutoff * cutoff), z2, np.inf))
+    return np.asarray(np.where(np.isfinite(z2) & (mean2 >= hyper.size * (cutoff * cutoff)), z2, np.inf))
 
 
 def expected_by_chance(fitted: Fitted) -> float:
@@ -86,7 +88,9 @@ def expected_by_chance(fitted: Fitted) -> float:
     information = result.scales.sigma2 / result.intercept_variance
     least = SMALLEST if fitted.cutoff is None else fitted.cutoff * math.sqrt(information)
     passed = threshold(hyper, information * result.scales.tau2, least)
-    return 2.0 * fitted.n_fitted * float(ndtr(-passed))
+    if hyper.size == 1.0:
+        return 2.0 * fitted.n_fitted * float(ndtr(-passed))
+    return fitted.n_fitted * float(gammaincc(0.5 * hyper.size, 0.5 * passed**2))  # of a sum of squares
 
 
 def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:

@@ -63,7 +63,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         result, ties = _solve(spec, prepared, options, start)
         if not design.kept.any():
             result = result.with_status(Status.NO_COLUMNS)
-        aliases = None if ties is None else _aliases(ties, units.kept)
+        aliases = None if ties is None else aliases_of(ties, units.kept)
         family = result.family or spec.family
         fitted = restore(result, units, design.spread, family, aliases, spec.hyper, options.zero_threshold)
         status = remark(spec, rows, fitted)  # on a selection that noise could have made
@@ -91,8 +91,15 @@ def _find_ties(spec: ModelSpec, prepared: Prepared) -> Ties | None:
     return find_ties(prepared.problem) if spec.hyper.sparse else None
 
 
-def _aliases(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
-    """Return which of the user's columns stand for which others."""
+def aliases_of(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
+    """Return which of the user's columns stand for which others.
+
+    Examples
+    --------
+    >>> ties = Ties(np.array([True, False]), np.array([0, 0]), np.ones(2))
+    >>> aliases_of(ties, np.array([False, True, True]))
+    {1: (2,)}
+    """
     places = np.flatnonzero(kept)
     found: dict[int, tuple[int, ...]] = {}
     for later in np.flatnonzero(~ties.keep):

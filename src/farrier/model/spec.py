@@ -30,7 +30,10 @@ FARTHEST = 1e100
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """What is fitted to the rows; ``sigma2`` is in the user's units."""
+    """What is fitted to the rows; ``sigma2`` is in the user's units.
+
+    ``size`` is the number of regressions that share their local scales.
+    """
 
     family: Family
     prior: LocalPrior
@@ -40,11 +43,12 @@ class ModelSpec:
     fit_intercept: bool = True
     standardize: bool = True
     slab: float = math.inf
+    size: float = 1.0
 
     @property
     def hyper(self) -> Hyper:
         """The prior of the scales."""
-        return Hyper(self.prior, self.coordinate, self.tau, self.slab2)
+        return Hyper(self.prior, self.coordinate, self.tau, self.slab2, self.size)
 
     @property
     def slab2(self) -> float:

@@ -50,7 +50,11 @@ class LocalSampler(Protocol):
     """A local prior that can be sampled from."""
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
-        """Move lambda2 by a step that leaves its distribution given W as it is."""
+        """Move lambda2 by a step that leaves its distribution given W as it is.
+
+        Where one lambda2 is shared by several coefficients, as many as ``size`` says (a fourth argument, 1 if
+        left out), W is their sum, and lambda2^(-size/2) takes the place of lambda2^(-1/2).
+        """
 
 
 @runtime_checkable

@@ -95,13 +95,13 @@ class InvertedBeta:
         a, b = self._numbers
         return (coordinate / 2.0 - a) * np.log(lambda2) + (a + b) * np.log1p(lambda2)
 
-    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+    def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
         """Draw from lambda2 ~ inverse gamma(b, nu), nu ~ gamma(a, 1): the mixture that inverted betas are."""
         a, b = self._numbers
         for _ in range(MIXTURE_STEPS):
             nu = rng.standard_gamma(a + b, w.shape) / (1.0 + 1.0 / lambda2)
             nu += w
-            lambda2 = nu / rng.standard_gamma(b + 0.5, w.shape)
+            lambda2 = nu / rng.standard_gamma(b + 0.5 * size, w.shape)
         return held(lambda2)
 
 
@@ -154,11 +154,18 @@ class HorseshoeLike:
         power = (coordinate - 1.0) / 2.0 * np.log(lambda2)
         return power - np.log(-np.expm1(-0.5 / held(lambda2)))
 
-    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
-        """Draw 1 / (2 v): exponential, of a rate between 2 W and 2 W + 1 whose logarithm is uniform."""
-        w = held(w)
-        rate = w * np.exp(rng.random(w.shape) * np.log1p(0.5 / w))  # half of it
-        return held(rate / rng.standard_exponential(w.shape))
+    def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
+        """Draw 1 / (2 v): gamma, of a rate r between 2 W and 2 W + 1 whose density is r^(-m - 1).
+
+        Its shape is m + 1, m = (size - 1)/2. Of one coefficient it is exponential, and log r is uniform.
+        """
+        w, m = held(w), 0.5 * (size - 1.0)
+        up = rng.random(w.shape)
+        if m == 0.0:
+            rate = w * np.exp(up * np.log1p(0.5 / w))  # half of it
+            return held(rate / rng.standard_exponential(w.shape))
+        up *= np.expm1(-m * np.log1p(0.5 / w))
+        return held(w * np.exp(-np.log1p(up) / m) / rng.standard_gamma(m + 1.0, w.shape))
 
 
 def _horseshoe_like_ratio(w: Vector, rate: float) -> Vector:
@@ -210,13 +217,14 @@ class GammaScale:
         """Return (c/2 - shape) log v + rate v."""
         return (coordinate / 2.0 - self.shape) * np.log(lambda2) + self.rate * lambda2
 
-    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+    def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
         """Draw from the generalised inverse Gaussian: exactly for shape 1, by slices for others."""
-        if self.shape == 1.0:
+        if self.shape == 1.0 and size == 1.0:
             half_width = 2.0 * np.sqrt(self.rate * w)
             return held(reciprocal_inverse_gaussian(half_width, rng) / (2.0 * self.rate))
+        power = self.shape - 0.5 * size
         for _ in range(SLICE_STEPS):
-            lambda2 = held(power_exponential_step(lambda2, self.shape - 0.5, self.rate, w, rng))
+            lambda2 = held(power_exponential_step(lambda2, power, self.rate, w, rng))
         return lambda2
 
 
@@ -272,9 +280,9 @@ class InverseGammaScale:
         """Return (c/2 + shape) log v + scale / v."""
         return (coordinate / 2.0 + self.shape) * np.log(lambda2) + self.scale / lambda2
 
-    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
-        """Draw from the inverse gamma distribution (shape + 1/2, scale + W)."""
-        return held((self.scale + w) / rng.standard_gamma(self.shape + 0.5, w.shape))
+    def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
+        """Draw from the inverse gamma distribution (shape + size/2, scale + W)."""
+        return held((self.scale + w) / rng.standard_gamma(self.shape + 0.5 * size, w.shape))
 
 
 class StudentT(InverseGammaScale):
@@ -320,6 +328,6 @@ class Ridge:
         """Return zeros."""
         return np.zeros_like(lambda2)
 
-    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Vector:
+    def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
         """Return ones."""
         return np.ones_like(w)

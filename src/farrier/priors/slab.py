@@ -77,6 +77,7 @@ class Slab:
         """Return that of the prior."""
         return self.prior.neg_log_density(lambda2, coordinate)
 
-    def draw(self, w: Vector, lambda2: Vector, rng: Source) -> Any:
+    def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Any:
         """Draw as the prior does."""
-        return self.prior.draw(w, lambda2, rng)  # type: ignore[attr-defined]
+        more = {} if size == 1.0 else {"size": size}  # a prior of a user's own may know of one only
+        return self.prior.draw(w, lambda2, rng, **more)  # type: ignore[attr-defined]

@@ -164,8 +164,8 @@ def frame(columns: dict[str, Any]) -> Any:
     return require("pandas", extra="pandas").DataFrame(columns)
 
 
-def class_frame(labels: Sequence[Any], tables: Sequence[dict[str, Any]]) -> Any:
-    """Return the rows of every class below each other, with the class in front.
+def class_frame(labels: Sequence[Any], tables: Sequence[dict[str, Any]], kind: str = "class") -> Any:
+    """Return the rows of every class, or what else ``kind`` says, below each other, with its name in front.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def class_frame(labels: Sequence[Any], tables: Sequence[dict[str, Any]]) -> Any:
     parts = []
     for label, columns in zip(labels, tables, strict=True):
         part = frame(columns)
-        part.insert(0, "class", [label] * len(part))
+        part.insert(0, kind, [label] * len(part))
         parts.append(part)
     return require("pandas", extra="pandas").concat(parts, ignore_index=True)
 
