@@ -200,9 +200,9 @@ class IntervalMixin:
 
     def _keep(self) -> Kept | None:
         """Return what is kept of the training data, computed when it is first asked for."""
-        training = self.__dict__.get("_training")
-        if training is None:
-            return self.__dict__.get("_kept")
+        training, known = self.__dict__.get("_training"), self.__dict__.get("_kept")
+        if training is None or (training.joint is not None and known is not None):
+            return known
         rows = training.rows
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset
         return Kept(rows.y.size, deviance(self.family_, rows.y, eta, rows.counts, rows.offset))

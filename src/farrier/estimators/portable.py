@@ -117,6 +117,7 @@ PARAMETERS: dict[str, Any] = {
     "tau": str | float | GlobalPrior,
     "tau_max": float,
     "sigma2": str | float,
+    "multi_class": str,
     "slab": float | None,
     "expectation": str,
     "fit_intercept": bool,

@@ -184,6 +184,11 @@ def sample_outputs(joint: Any, options: dict[str, Any]) -> Any:
     raise NotImplementedError
 
 
+def sample_classes(joint: Any, options: dict[str, Any]) -> Any:
+    """Draw from the joint posterior of several classes; what their `sample_posterior` does."""
+    raise NotImplementedError
+
+
 def _response(y: Any, n_rows: int, family: Family) -> Response:
     """Return the response as numbers, and the two labels if it was given as such."""
     if family.is_binary and read_array("y", y).dtype.kind in "OUSb":

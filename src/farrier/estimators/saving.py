@@ -238,7 +238,8 @@ def _check_whole(model: Any, fitted: Any) -> None:
     classes, n_columns = fitted.classes, fitted.n_features
     if (classes is None) == hasattr(model, "predict_proba"):
         raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
-    wanted = 1 if classes is None or len(classes.values) == 2 else len(classes.values)
+    one = classes is None or (len(classes.values) == 2 and not model._is_softmax)
+    wanted = 1 if one or classes is None else len(classes.values)
     if fitted.outputs is not None:
         wanted = len(fitted.outputs)
         if classes is not None or wanted < 2:

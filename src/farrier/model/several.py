@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from farrier._types import FitResult, Mask, Matrix, Status, Vector
+from farrier._types import FitResult, Matrix, Status
 from farrier.data.fitted import Fitted, restore
 from farrier.data.problem import LeastSquares
 from farrier.data.rows import Rows
@@ -67,7 +67,7 @@ def fit_several(
         fitted.append(
             restore(result, one.units, design.spread, spec.family, tied, hyper, options.zero_threshold)
         )
-    return _remarked(spec, rows, fitted, varying)
+    return remarked(spec, rows, fitted, varying)
 
 
 def _solve(
@@ -120,10 +120,10 @@ def _with_targets(problem: LeastSquares, other: Prepared) -> LeastSquares:
     return LeastSquares(problem.columns, other.problem.targets)
 
 
-def _remarked(
+def remarked(
     spec: ModelSpec, rows: Sequence[Rows], fitted: list[Fitted], varying: list[int]
 ) -> tuple[Fitted, ...]:
-    """Return the fits with a word on a selection that is no clearer than noise in any of the responses."""
+    """Return the fits with a word on a selection that is no clearer than noise in any of those that vary."""
     remarks = {k: remark(spec, rows[k], fitted[k]) for k in varying}
     if not remarks or None in remarks.values():
         return tuple(fitted)
