@@ -22,7 +22,7 @@ from farrier.estimators.ending import first_remark, remark_weights, warn_unfinis
 from farrier.estimators.intervals import Kept, Training
 from farrier.estimators.outputs import Joint, gather
 from farrier.estimators.regressor import OF_ALL, HorseshoeRegressor
-from farrier.estimators.sample import sample_classes
+from farrier.estimators.sample import sample_joint
 from farrier.estimators.saving import Saved
 from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from farrier.estimators.settings import em_options
@@ -226,7 +226,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         fitted = tuple(remark_weights(one, rows) for one in fit_multinomial(spec, each, options, start))
         remember_columns(self, X, p)
         names = self.__dict__.get("feature_names_in_")
-        joint = Joint(each, spec, fitted, tuple(classes.tolist()), names, self.random_state, sample_classes)
+        joint = Joint(each, spec, fitted, tuple(classes.tolist()), names, self.random_state, sample_joint)
         self.classes_, self.estimators_ = classes, [self._part() for _ in fitted]
         for k, (one, found) in enumerate(zip(self.estimators_, fitted, strict=True)):
             one.n_features_in_ = p
@@ -372,8 +372,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         """Return intervals of the probabilities, from draws or at the mode."""
         level = check_level(level)
         if self.estimators_[0]._by_posterior(method, options):
-            seed = {} if self.random_state is not None else {"random_state": 0}
-            return self._joint().draw({**seed, **options}).predict_interval(matrix, level)
+            self.estimators_[0]._interval_draws(options)  # which warns where the chains do not agree
+            return self._joint().drawn_last.predict_interval(matrix, level)
         log_proba = self.predict_log_proba(matrix)
         odds = log_proba - np.log(-np.expm1(np.minimum(log_proba, -1e-300)))
         q = len(self.estimators_)

@@ -38,6 +38,12 @@ class Joint:
             self.drawn = (options, self.sampler(self, options))
         return self.drawn[1]
 
+    @property
+    def drawn_last(self) -> Any:
+        """The last draws."""
+        assert self.drawn is not None
+        return self.drawn[1]
+
 
 def outputs_of(model: Any) -> list[Any]:
     """Return the regressions of a model with several responses; none if it has one.
