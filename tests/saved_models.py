@@ -135,6 +135,8 @@ MODES: dict[str, Case] = {
     "bools": lambda: fit(HorseshoeClassifier(weights="irls"), *classes([False, True])),
     "objects of bool": lambda: fit(HorseshoeClassifier(), *classes(np.array([False, True], dtype=object))),
     "class weights": lambda: fit(HorseshoeClassifier(class_weight={"a": 2, "b": 1.5}), *classes(["a", "b"])),
+    "multinomial": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes(LABELS["words"])),
+    "multinomial two": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes([False, True])),
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
 }
 AVERAGES: dict[str, Case] = {

@@ -10,7 +10,7 @@ import numpy as np
 from farrier._extras import require
 from farrier._types import Vector
 from farrier.families import Family
-from farrier.report.model import FittedClasses, FittedModel, FittedPath
+from farrier.report.model import FittedClasses, FittedModel, FittedPath, part_labels
 
 INTERCEPT = "(Intercept)"
 """The name of the first row."""
@@ -195,7 +195,8 @@ def path_table(path: FittedPath) -> Any:
     rows = []
     for value, model in zip(path.values.tolist(), path.estimators, strict=True):
         parts = getattr(model, "estimators_", [model])
-        labels = [{"class": label} for label in model.classes_.tolist()] if len(parts) > 1 else [{}]
+        kind = "output" if hasattr(model, "outputs_") else "class"
+        labels = [{kind: label} for label in part_labels(model)] if len(parts) > 1 else [{}]
         rows += [
             {
                 path.over: value,
