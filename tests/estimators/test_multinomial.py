@@ -133,7 +133,8 @@ def test_classes_that_are_told_apart_and_columns_that_say_nothing():
 def test_draws_of_probabilities():
     X, y = data()
     fitted = model(random_state=0).fit(X, y)
-    draws = fitted.sample_posterior(n_draws=600, n_warmup=300)
+    with pytest.warns(UserWarning, match="R-hat is not below 1.01"):  # few draws, for the test's sake
+        draws = fitted.sample_posterior(n_draws=600, n_warmup=300)
     assert draws.coef.shape == (4, 600, Q, 6)
     np.testing.assert_allclose(draws.coef.sum(axis=2), 0.0, atol=1e-10)
     share = draws.predict(X)

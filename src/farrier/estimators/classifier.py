@@ -366,6 +366,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
         if earlier._is_softmax != self._is_softmax:
             raise ValueError(f"{what} has multi_class={earlier.multi_class!r}, not {self.multi_class!r}")
+        if self._is_softmax:
+            parts = earlier.estimators_
+            return [Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts]
         return list(earlier.estimators_)
 
     def _softmax_interval(self, matrix: Columns, level: float, method: str, options: dict[str, Any]) -> Any:
