@@ -15,9 +15,8 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.mstep import Hyper, m_step
 from farrier.em.options import Options
 from farrier.em.schedule import EXACT_WARMUP, MOST_STALLS, ROUNDING_TOL, approximate
-from farrier.em.several import solve_several
+from farrier.em.several import largest_change, solve_several
 from farrier.em.softmax import Place, Softmax
-from farrier.em.state import relative_change
 from farrier.linalg import cholesky, fitting_threads, scatter, triangular_inverse
 from farrier.priors import is_dense
 
@@ -134,8 +133,7 @@ def _step(state: State, hyper: Hyper, options: Options, n_steps: int) -> State:
     spread, before = form.variance(), np.vstack([place.coef, place.intercept])
     after = np.vstack([there.coef, there.intercept])
     unit = None if state.unit is None else np.append(state.unit, 1.0)
-    pairs = zip(after.T, before.T, strict=True)
-    change = max(relative_change(new, old, unit) for new, old in pairs)
+    change = largest_change(after, before, unit)
     return state._replace(
         place=there,
         second_moment=_second_moment(there.coef, spread, hyper),
@@ -214,8 +212,7 @@ def _from_ridge(state: State, hyper: Hyper) -> State:
     for _ in range(START_STEPS):
         problem, given = softmax.given(place.eta, ones)
         before, (place, _) = place, softmax.step(place, ones, problem, given)
-        pairs = zip(place.coef.T, before.coef.T, strict=True)
-        if max(relative_change(new, old, state.unit) for new, old in pairs) < START_TOL:
+        if largest_change(place.coef, before.coef, state.unit) < START_TOL:
             break
     spread = softmax.given(place.eta, ones)[1].variance()
     return state._replace(place=place, second_moment=_second_moment(place.coef, spread, hyper))

@@ -20,11 +20,11 @@ from farrier._types import FitResult, Iteration, Mask, Matrix, Moments, Scales, 
 from farrier.conditional.base import condition
 from farrier.data.problem import LeastSquares
 from farrier.em.fast.limits import LIMITS
+from farrier.em.fast.together import SharedMap, jump
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from farrier.em.options import Options
 from farrier.em.result import NO_NOISE
 from farrier.em.schedule import EXACT_WARMUP, ROUNDING_TOL, approximate
-from farrier.em.state import relative_change
 from farrier.linalg import fitting_threads, scatter
 from farrier.priors import is_dense
 
@@ -40,12 +40,13 @@ class Start(NamedTuple):
 class State(NamedTuple):
     """What is active, and the last word on it; matrices have a column for each response.
 
-    ``spread`` are the variances in units of sigma2, which all responses share, ``trace`` is
+    ``pull`` is X'Z, ``spread`` are the variances in units of sigma2, which all responses share, ``trace`` is
     tr(X'X Cov[b]) / sigma2, and ``change`` is the largest of the responses'.
     """
 
     problem: LeastSquares
     active: Mask
+    pull: Matrix
     mean: Matrix
     second_moment: Matrix
     expected_rss: Vector
@@ -64,6 +65,7 @@ class State(NamedTuple):
         return self._replace(
             problem=self.problem.take(keep),
             active=active,
+            pull=self.pull[keep],
             mean=self.mean[keep],
             second_moment=self.second_moment[keep],
             scales=self.scales.take(keep),
@@ -113,9 +115,10 @@ def solve_several(
     """
     with fitting_threads(*problem.shape):
         begin = paper_start(problem, targets) if start is None else start
-        state = _first(problem, begin, hyper, unit, known)
+        state = _first(problem, targets, begin, hyper, unit, known)
         lines: list[tuple[Iteration, ...]] = []
         status, tol = Status.MAX_ITER, max(options.tol, ROUNDING_TOL)
+        tail = _Tail(targets, hyper, options, known)
         for _ in range(options.max_iter):
             if state.mean.shape[0] == 0:
                 status = Status.NOTHING_SELECTED
@@ -128,8 +131,14 @@ def solve_several(
             if state.change < tol:
                 status = Status.CONVERGED
                 break
-            if options.fast and hyper.sparse and len(lines) > 1:
-                state = _without_fading(hyper, before, state)
+            if options.fast and hyper.sparse and len(lines) > 1 and len(lines) % LIMITS.prune_pause == 0:
+                fewer = _without_fading(hyper, before, state)
+                there = None if fewer is not state else tail.jump(before, state, len(lines))
+                if there is not None:
+                    state, status = there, Status.CONVERGED
+                    lines.append(_record(hyper, state))
+                    break
+                state = fewer
         return _results(state, targets, hyper, options, status, lines, known)
 
 
@@ -150,13 +159,18 @@ def paper_start(problem: LeastSquares, targets: Matrix, expected_rss: float = 1e
 
 
 def _first(
-    problem: LeastSquares, start: Start, hyper: Hyper, unit: Vector | None, known: Vector | None
+    problem: LeastSquares,
+    targets: Matrix,
+    start: Start,
+    hyper: Hyper,
+    unit: Vector | None,
+    known: Vector | None,
 ) -> State:
     k = start.mean.shape[0]
     sigma2 = _noise(start.expected_rss, problem.total_weight) if known is None else known
     scales = Scales(np.zeros(k), hyper.tau.bounds[1], 1.0, hyper.slab2)
-    active = np.ones(k, dtype=np.bool_)
-    return State(problem, active, *start, scales, sigma2, np.zeros(k), unit=unit)
+    active, pull = np.ones(k, dtype=np.bool_), np.asarray(problem.weighted.rmatvec(targets))
+    return State(problem, active, pull, *start, scales, sigma2, np.zeros(k), unit=unit)
 
 
 def _noise(expected_rss: Vector, total_weight: float) -> Vector:
@@ -180,16 +194,20 @@ def _step(
 ) -> State:
     """Return the state after one M-step and one E-step."""
     sigma2 = _sigma2(state, options, known, n_steps)
-    scales = m_step(hyper, (state.second_moment / sigma2).sum(axis=1), 1.0)
+    scales = m_step(hyper, state.second_moment @ (1.0 / sigma2), 1.0)
+    return _expect(state, targets, scales, sigma2, options.expectation == "approximate" and n_steps >= EXACT_WARMUP)
+
+
+def _expect(state: State, targets: Matrix, scales: Scales, sigma2: Vector, diagonal: bool) -> State:
+    """Return the state after an E-step at these scales."""
     d, problem = scales.prior_variance, state.problem
     given = condition(problem, d)
-    mean = given.mean_of(targets)
-    diagonal = options.expectation == "approximate" and n_steps >= EXACT_WARMUP
+    wide = problem.n_columns > problem.n_rows
+    mean = given.mean_of(targets) if wide else given.solve_for(state.pull)
     form = approximate(problem, d) if diagonal else given
     spread, trace = form.variance(), form.fit_trace
     residual = targets - problem.weighted.matvec(mean)
     rss = np.einsum("ij,ij->j", residual, residual)
-    pairs = zip(mean.T, state.mean.T, strict=True)
     return state._replace(
         mean=mean,
         second_moment=mean * mean + spread[:, None] * sigma2,
@@ -199,8 +217,21 @@ def _step(
         spread=spread,
         trace=trace,
         log_det=form.log_det,
-        change=max(relative_change(new, old, state.unit) for new, old in pairs),
+        change=largest_change(mean, state.mean, state.unit),
     )
+
+
+def largest_change(mean: Matrix, before: Matrix, unit: Vector | None) -> float:
+    """Return the paper's measure of change, the largest of all regressions'.
+
+    Examples
+    --------
+    >>> largest_change(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]), None)
+    0.5
+    """
+    if unit is not None:
+        mean, before = unit[:, None] * mean, unit[:, None] * before
+    return float((np.abs(mean - before).sum(axis=0) / (1.0 + np.abs(mean).sum(axis=0))).max())
 
 
 def _without_fading(hyper: Hyper, before: State, state: State) -> State:
@@ -212,12 +243,40 @@ def _without_fading(hyper: Hyper, before: State, state: State) -> State:
     if float((before.sigma2 / state.sigma2).max()) * rate > 1.0:
         return state
     d, limit = state.scales.prior_variance, LIMITS.prune_moving
-    gain = (state.mean**2 / state.sigma2).sum(axis=1) / hyper.size
+    gain = (state.mean * state.mean) @ (1.0 / (hyper.size * state.sigma2))
     keep = ((state.spread <= (1.0 - limit) * d) | (gain >= limit * d)) & (d > 0.0)
     few = int(keep.sum())
     if few == keep.size or (few > LIMITS.prune_share * keep.size and keep.size > LIMITS.few_columns):
         return state  # a copy of the columns must pay
     return state.take(keep)
+
+
+class _Tail:
+    """The end of the way: Newton's method, once only the tail is left, tried at growing distances."""
+
+    def __init__(self, targets: Matrix, hyper: Hyper, options: Options, known: Vector | None) -> None:
+        self._targets, self._hyper, self._known = targets, hyper, known
+        self._next, self._wait = 0, 4
+        self._off = options.sigma2 == "exact" or options.expectation != "exact"
+
+    def jump(self, before: State, state: State, n_steps: int) -> State | None:
+        """Return the state at the fixed point, if going there is safe."""
+        if self._off or n_steps < self._next or state.mean.shape[0] > state.problem.n_rows:
+            return None
+        now, then = ((one.second_moment / one.sigma2).sum(axis=1) for one in (state, before))
+        settled = bool((np.abs(now - then) < LIMITS.settled_change * then).all())
+        if not settled or state.scales.tau2 not in self._hyper.tau.bounds:
+            return None
+        self._next, self._wait = n_steps + self._wait, 2 * self._wait
+        em = SharedMap(state.problem, self._targets, state.pull, self._hyper, self._known is not None)
+        found = jump(em, state.scales.prior_variance, state.sigma2)
+        if found is None:
+            return None
+        d, sigma2 = found
+        tau2, slab2 = state.scales.tau2, state.scales.slab2
+        bare = d if slab2 == math.inf else d / (1.0 - d / slab2)
+        there = _expect(state, self._targets, state.scales._replace(lambda2=bare / tau2), sigma2, False)
+        return there._replace(change=0.0)
 
 
 def _record(hyper: Hyper, state: State) -> tuple[Iteration, ...]:
@@ -235,19 +294,22 @@ def _together(lines: tuple[Iteration, ...]) -> Iteration:
 
 def _objective(hyper: Hyper, state: State) -> float | None:
     """Return -log p(lambda, tau, sigma2 | z) of the active columns, the coefficients integrated out."""
-    scales, sigma2 = state.scales, state.sigma2
-    if state.log_det is None or not (positive := scales.lambda2 > 0.0).any():
+    scales, sigma2, mean = state.scales, state.sigma2, state.mean
+    if state.log_det is None:
         return None
-    bare = scales.tau2 * scales.lambda2[positive]
+    lambda2 = scales.lambda2
+    if not np.logical_and.reduce(lambda2):  # a column that is orthogonal to every response from the start
+        mean, lambda2 = mean[lambda2 > 0.0], lambda2[lambda2 > 0.0]
+    bare = scales.tau2 * lambda2
     d = within_slab(bare, scales.slab2)
     rss = state.expected_rss - sigma2 * state.trace
-    quadratic = rss + (state.mean[positive] ** 2 / d[:, None]).sum(axis=0)
-    local = hyper.local.neg_log_density(scales.lambda2[positive], hyper.coordinate)
-    return float(
-        0.5 * state.problem.total_weight * np.log(sigma2).sum()
-        + 0.5 * hyper.size * (state.log_det + np.log(bare / d).sum())
-        + 0.5 * (quadratic / sigma2).sum()
-        + local.sum()
+    quadratic = float((1.0 / d) @ (mean * mean) @ (1.0 / sigma2)) + float((rss / sigma2).sum())
+    slab = 0.0 if d is bare else float(np.log(bare / d).sum())
+    return (
+        0.5 * state.problem.total_weight * float(np.log(sigma2).sum())
+        + 0.5 * hyper.size * (state.log_det + slab)
+        + 0.5 * quadratic
+        + float(hyper.local.neg_log_density(lambda2, hyper.coordinate).sum())
         + hyper.tau.neg_log_density(scales.tau2)
     )
 
