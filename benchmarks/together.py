@@ -138,20 +138,21 @@ class Glmnet:
 
     def fit(self, X: Any, y: Any) -> Glmnet:
         """Fit the path to all rows and without each fold."""
-        from glmnet import LogitNet
+        from glmnet import LogitNet  # type: ignore[import-untyped]
         from sklearn.model_selection import StratifiedKFold
 
         def path(rows: Any, penalties: Any = None) -> Any:
             return LogitNet(alpha=1, n_splits=0, lambda_path=penalties).fit(X[rows], y[rows])
 
         whole = path(np.arange(len(y)))
-        penalties, losses = whole.lambda_path_, 0.0
+        penalties, losses = whole.lambda_path_, []
         for rows, left in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
             found = path(rows, penalties)
             eta = np.einsum("ij,kjl->ikl", X[left], found.coef_path_) + found.intercept_path_
             own = eta[np.arange(left.size), y[left]] - logsumexp(eta, axis=1)
-            losses = losses - own.sum(axis=0)
-        best = int(np.argmin(losses))
+            losses.append(-own.sum(axis=0))
+        common = min(one.size for one in losses)  # a path may end early
+        best = int(np.argmin(sum(one[:common] for one in losses)))
         self.coef_, self.intercept_ = whole.coef_path_[..., best], whole.intercept_path_[..., best]
         return self
 
@@ -175,7 +176,7 @@ def _selection(chosen: Any, coef: Any) -> tuple[int, int]:
 
 
 def table(run: Callable[[Setting, int], dict[str, Score]], setting: Setting, replicates: int) -> str:
-    """Return the rows of one setting: means, and the standard error of the difference in error to the peer."""
+    """Return the rows of one setting: means, and the difference in error to the peer in standard errors."""
     found = [run(setting, seed) for seed in range(replicates)]
     peer = np.array([one[list(one)[-1]].error for one in found])
     lines = []
@@ -184,7 +185,9 @@ def table(run: Callable[[Setting, int], dict[str, Score]], setting: Setting, rep
         error, hits, false, seconds = scores.mean(axis=0)
         gap = scores[:, 0] - peer
         z = gap.mean() / (gap.std(ddof=1) / np.sqrt(replicates)) if gap.any() else 0.0
-        lines.append(f"| {setting} | {name} | {error:.4f} | {z:+.1f} | {hits:.1f} | {false:.1f} | {seconds:.3f} |")
+        lines.append(
+            f"| {setting} | {name} | {error:.4f} | {z:+.1f} | {hits:.1f} | {false:.1f} | {seconds:.3f} |"
+        )
     return "\n".join(lines)
 
 
@@ -196,7 +199,9 @@ def main() -> None:
     kinds = {"responses": (responses, RESPONSES, "model error"), "classes": (classes, CLASSES, "log loss")}
     for kind, (run, settings, error) in kinds.items():
         if chosen.only in (None, kind):
-            print(f"\n| {kind} | method | {error} | z | found | false | CPU s |\n|---|---|---|---|---|---|---|")
+            print(
+                f"\n| {kind} | method | {error} | z | found | false | CPU s |\n|---|---|---|---|---|---|---|"
+            )
             for setting in settings:
                 print(table(run, setting, chosen.replicates), flush=True)
 

@@ -497,7 +497,9 @@ def mixture_ascent(
 # --- regressions that share the local scales ---------------------------------------
 
 
-def shared_objective(v: Any, w: float, size: float, coordinate: float, neg_log_density: Callable[[Any], Any]) -> Any:
+def shared_objective(
+    v: Any, w: float, size: float, coordinate: float, neg_log_density: Callable[[Any], Any]
+) -> Any:
     """What the M-step minimises over the v that ``size`` coefficients share; w is the sum of theirs."""
     return 0.5 * size * np.log(v) + w / v + neg_log_density(v) + jacobian(v, coordinate)
 
@@ -530,8 +532,10 @@ def _positive_root_of(a: float, b: float, c: float) -> float:
     return float(2 * -c / (b + root) if b > 0 else (root - b) / (2 * a))
 
 
-def softmax_objective(B: Matrix, level: Vector, X: Matrix, chosen: Matrix, d: Vector, counts: Vector) -> float:
-    """-log of the likelihood of the classes times N(b_jk; 0, d_j), up to a constant; a column for each class."""
+def softmax_objective(
+    B: Matrix, level: Vector, X: Matrix, chosen: Matrix, d: Vector, counts: Vector
+) -> float:
+    """-log of the likelihood of the classes times N(b_jk; 0, d_j), up to a constant; a column a class."""
     eta = X @ B + level
     log_share = eta - np.log(np.sum(np.exp(eta - eta.max(axis=1, keepdims=True)), axis=1, keepdims=True))
     log_share = log_share - eta.max(axis=1, keepdims=True)
@@ -549,7 +553,8 @@ def softmax_covariance(B: Matrix, level: Vector, X: Matrix, d: Vector, counts: V
     share = np.exp(eta - eta.max(axis=1, keepdims=True))
     share /= share.sum(axis=1, keepdims=True)
     blocks = [
-        [A.T @ ((counts * share[:, k] * ((k == m) - share[:, m]))[:, None] * A) for m in range(q)] for k in range(q)
+        [A.T @ ((counts * share[:, k] * ((k == m) - share[:, m]))[:, None] * A) for m in range(q)]
+        for k in range(q)
     ]
     precision = np.block(blocks) + np.kron(np.eye(q), np.diag(np.append(1e-9, 1 / d)))
     apart = np.kron(np.eye(q) - 1 / q, np.eye(A.shape[1]))

@@ -129,7 +129,9 @@ MODES: dict[str, Case] = {
     "several": lambda: fit(HorseshoeRegressor(), *several()),
     "several wide": lambda: fit(HorseshoeRegressor(prior="lasso", slab=2.0), *several(30, 90)),
     "start several": lambda: started(HorseshoeRegressor, *several()),
-    "one of several constant": lambda: fit(HorseshoeRegressor(), np.eye(6)[:, :3], np.eye(6)[:, 2:] * [1, 2, 3, 0]),
+    "one of several constant": lambda: fit(
+        HorseshoeRegressor(), np.eye(6)[:, :3], np.eye(6)[:, 2:] * [1, 2, 3, 0]
+    ),
     **{f"classes {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v)) for kind, v in LABELS.items()},
     **{f"two {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v[:2])) for kind, v in LABELS.items()},
     "bools": lambda: fit(HorseshoeClassifier(weights="irls"), *classes([False, True])),

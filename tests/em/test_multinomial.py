@@ -95,7 +95,9 @@ def test_two_classes_are_a_binomial_regression_with_twice_the_prior_variance():
     weights = Moving(design, chosen[:, 1], np.zeros(120), Binomial(), center=True)
     alone = solve(weights, Hyper(Ridge(), 2.0, FixedScale(0.8)), TIGHT._replace(sigma2=1.0))
     np.testing.assert_allclose(pair[1].coef - pair[0].coef, alone.coef, atol=1e-10)
-    np.testing.assert_allclose(2.0 * np.sqrt(pair[1].covariance.variance), np.sqrt(alone.covariance.variance), rtol=1e-8)
+    np.testing.assert_allclose(
+        2.0 * np.sqrt(pair[1].covariance.variance), np.sqrt(alone.covariance.variance), rtol=1e-8
+    )
 
 
 def test_the_covariance_is_the_inverse_of_the_joint_information():

@@ -126,7 +126,9 @@ def test_the_objective_falls_where_the_noise_is_known():
         plain(x, z[:, 0]), z, hyper(3), Options(fast=False, tol=1e-8), known=np.array([0.3, 0.4, 0.5])
     )
     values = [line.objective for line in results[0].trace]
-    assert all(after <= before + 1e-9 * abs(before) for before, after in zip(values, values[1:], strict=False))
+    assert all(
+        after <= before + 1e-9 * abs(before) for before, after in zip(values, values[1:], strict=False)
+    )
 
 
 def test_tau_is_estimated_where_the_prior_lets_it_be():

@@ -91,7 +91,9 @@ def test_refusals():
         model().fit(X, y, offset=np.ones(200))
     with pytest.raises(ValueError, match="multi_class='both'"):
         HorseshoeClassifier(multi_class="both").fit(X, y)
-    with pytest.raises(ValueError, match="expectation='stochastic' does not go with multi_class='multinomial'"):
+    with pytest.raises(
+        ValueError, match="expectation='stochastic' does not go with multi_class='multinomial'"
+    ):
         model(expectation="stochastic").fit(X, y)
     with pytest.raises(ValueError, match="has multi_class='one_vs_rest', not 'multinomial'"):
         model(start=HorseshoeClassifier().fit(X, y)).fit(X, y)

@@ -210,7 +210,9 @@ def test_draws_are_the_same_for_parts_and_whole_and_cover_the_mode():
     assert whole.predict(X).shape == Y.shape
     assert whole.predict_interval(X).shape == (*Y.shape, 2)
     assert len(whole.summary()) == Q * 8
-    assert re.match(r"SeveralPosterior\(2 chains of 300 draws, 3 responses, 8 coefficients each\)", repr(whole))
+    assert re.match(
+        r"SeveralPosterior\(2 chains of 300 draws, 3 responses, 8 coefficients each\)", repr(whole)
+    )
     with pytest.raises(ValueError, match="do not hold its data"):
         pickle.loads(pickle.dumps(model)).sample_posterior()
 

@@ -68,7 +68,7 @@ def test_parameters_come_back(models: dict[str, Any], tmp_path: Path) -> None:
         "class": "family",
         "start": "start",
         "start classes": "start",
-            "start several": "start",
+        "start several": "start",
         "random": "random_state",
         "cv splitter": "cv",
         "cv members": "members",

@@ -41,7 +41,19 @@ class Joint:
         zero = np.zeros(1)
         shrinkage = np.zeros((1, self.p))
         return State(
-            coef, flat, lambda2, tau2, flat + 1.0, zero, shrinkage, zero, zero, none, none, none, Streams([rng])
+            coef,
+            flat,
+            lambda2,
+            tau2,
+            flat + 1.0,
+            zero,
+            shrinkage,
+            zero,
+            zero,
+            none,
+            none,
+            none,
+            Streams([rng]),
         )
 
     def data(self, X, state, rng):
@@ -79,8 +91,11 @@ class Joint:
         left = np.tanh(np.abs(rest).mean())
         many = np.tanh(np.abs(coef).sum())
         return np.array(
-            [first, first**2, first * other, many, tau, wide, wide * tau, wide * first**2, left, left * tau]
-            + [left * many, other**2 * wide, first * np.tanh(rest[0, 0]), other * np.tanh(rest[1, 1])]
+            [
+                *(first, first**2, first * other, many, tau, wide, wide * tau, wide * first**2, left),
+                *(left * tau, left * many, other**2 * wide, first * np.tanh(rest[0, 0])),
+                other * np.tanh(rest[1, 1]),
+            ]
         )
 
 
@@ -144,5 +159,7 @@ def test_the_ridge_posterior_of_several_responses_is_its_closed_form():
     SeveralGibbs(model, 0).sweep(state)
     inverse = np.linalg.inv(x.T @ x + np.eye(3) / 0.7)
     for k in range(2):
-        gap = np.linalg.solve(np.linalg.cholesky(known[k] * inverse), (state.coef[:, k] - inverse @ x.T @ y[:, k]).T)
+        gap = np.linalg.solve(
+            np.linalg.cholesky(known[k] * inverse), (state.coef[:, k] - inverse @ x.T @ y[:, k]).T
+        )
         assert stats.kstest(gap.ravel(), "norm").pvalue > 1e-3

@@ -33,7 +33,8 @@ def check_responses(y: Any, n_rows: int) -> Responses | None:
     True
     >>> check_responses([[1.0, np.nan], [3.0, 5.0]], n_rows=2)
     Traceback (most recent call last):
-    ValueError: Input y contains NaN in row 0: impute or remove such rows before fitting; look at column 1 of y
+    ValueError: Input y contains NaN in row 0: impute or remove such rows before fitting; look at column 1 of \
+y
     """
     if y is None or issparse(y) or (type(y) is np.ndarray and y.ndim != 2):
         return None
@@ -77,12 +78,12 @@ def refuse_several_responses(y: Any, n_rows: int, what: str) -> None:
     --------
     >>> refuse_several_responses([[1, 2], [3, 5]], 2, "family 'poisson'")
     Traceback (most recent call last):
-    ValueError: y has 2 columns, but family 'poisson' explains one response: fit each column of y on its own; \
+    ValueError: y has 2 columns, but family 'poisson' explains one response: fit each column on its own; \
 several share their scales with family='gaussian' only
     """
     found = check_responses(y, n_rows)
     if found is not None:
         raise ValueError(
-            f"y has {len(found.names)} columns, but {what} explains one response: fit each column of y on its "
-            "own; several share their scales with family='gaussian' only"
+            f"y has {len(found.names)} columns, but {what} explains one response: fit each column on its own; "
+            "several share their scales with family='gaussian' only"
         )

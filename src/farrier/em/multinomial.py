@@ -23,7 +23,7 @@ from farrier.priors import is_dense
 START_STEPS, START_TOL, LINEAR_TOL = 100, 1e-3, 1e-3
 """Of the ridge and of the Gaussian fit that a fit may start from."""
 MOST_JOINT = 2_000
-"""Coefficients whose joint covariance is formed at the end; of more, each class has that of the shared factor."""
+"""Coefficients whose joint covariance is formed at the end; of more, that of the shared factor is taken."""
 
 
 class State(NamedTuple):
@@ -200,9 +200,7 @@ def _from(state: State, place: Place, variance: Vector) -> State:
     left, _ = _left(state.softmax, place)
     here = place.coef.any(axis=1)
     own = np.einsum("jk,jk->j", place.coef, place.coef) + variance
-    return state._replace(
-        place=place, second_moment=np.where(here, own, np.einsum("jk,jk->j", left, left))
-    )
+    return state._replace(place=place, second_moment=np.where(here, own, np.einsum("jk,jk->j", left, left)))
 
 
 def _from_ridge(state: State, hyper: Hyper) -> State:
@@ -236,8 +234,12 @@ def _from_linear(state: State, hyper: Hyper, options: Options) -> State:
     eta = np.asarray(softmax.columns.matvec(coef) + level)
     variance = hyper.size * np.mean([one.moments.variance for one in found], axis=0)
     begin = Place(coef, level, eta)
-    if softmax.loss(eta) > 2.0 * softmax.loss(place.eta):  # a linear fit may be far beyond what a class can be
-        begin = Place(0.5 * coef, place.intercept, np.asarray(softmax.columns.matvec(0.5 * coef) + place.intercept))
+    if softmax.loss(eta) > 2.0 * softmax.loss(
+        place.eta
+    ):  # a linear fit may be far beyond what a class can be
+        begin = Place(
+            0.5 * coef, place.intercept, np.asarray(softmax.columns.matvec(0.5 * coef) + place.intercept)
+        )
     return _from(state, begin, variance)
 
 
@@ -259,7 +261,9 @@ def _results(
     size = np.sqrt(np.einsum("jk,jk->j", place.coef, place.coef) / hyper.size) * scale
     selected = (size >= limit) & (size > 0.0)
     if status is Status.CONVERGED:
-        apart = bool((np.einsum("ij,ij->i", place.eta, softmax.chosen) > _others(place.eta, softmax.chosen)).all())
+        apart = bool(
+            (np.einsum("ij,ij->i", place.eta, softmax.chosen) > _others(place.eta, softmax.chosen)).all()
+        )
         status = (Status.SEPARATED if apart else status) if selected.any() else Status.NOTHING_SELECTED
     known = _uncertainty(state, place, problem, selected)
     active, (low, high) = state.active, hyper.tau.bounds
@@ -320,7 +324,7 @@ def _uncertainty(
     prior[: (q - 1) * softmax.center] = 0.0
     scaled[np.diag_indices(root.size)] += prior
     half = (triangular_inverse(cholesky(scaled)) * root).reshape(root.size, -1, q - 1)
-    found = []
+    found: list[tuple[Covariance | None, Vector, float]] = []
     for k in range(q):
         factor = half @ basis[k]
         if not softmax.center:

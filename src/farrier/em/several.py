@@ -109,7 +109,8 @@ def solve_several(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((50, 4))
     >>> z = np.outer(x[:, 1], [2.0, -1.0]) + 0.1 * rng.standard_normal((50, 2))
-    >>> first, second = solve_several(plain(x, z[:, 0]), z, Hyper(Horseshoe(), 2.0, HalfCauchy(), size=2), Options())
+    >>> hyper = Hyper(Horseshoe(), 2.0, HalfCauchy(), size=2)
+    >>> first, second = solve_several(plain(x, z[:, 0]), z, hyper, Options())
     >>> first.coef.round(1), second.coef.round(1)
     (array([0., 2., 0., 0.]), array([ 0., -1.,  0.,  0.]))
     """
@@ -195,7 +196,9 @@ def _step(
     """Return the state after one M-step and one E-step."""
     sigma2 = _sigma2(state, options, known, n_steps)
     scales = m_step(hyper, state.second_moment @ (1.0 / sigma2), 1.0)
-    return _expect(state, targets, scales, sigma2, options.expectation == "approximate" and n_steps >= EXACT_WARMUP)
+    return _expect(
+        state, targets, scales, sigma2, options.expectation == "approximate" and n_steps >= EXACT_WARMUP
+    )
 
 
 def _expect(state: State, targets: Matrix, scales: Scales, sigma2: Vector, diagonal: bool) -> State:
@@ -333,7 +336,7 @@ def _results(
     lines: list[tuple[Iteration, ...]],
     known: Vector | None,
 ) -> tuple[FitResult, ...]:
-    """Set what is negligible to zero, and return the fit of each response with all columns in their places."""
+    """Set what is negligible to zero, and return the fit of each response, all columns in their places."""
     if state.mean.shape[0] == 0:
         rss = np.einsum("ij,ij->j", targets, targets)
         sigma2 = _noise(rss, state.problem.total_weight) if known is None else known

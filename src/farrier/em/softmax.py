@@ -3,13 +3,13 @@
 Class k has the linear predictor eta_k = a_k + X b_k and the probability exp(eta_k) / sum_l exp(eta_l), and
 b_jk ~ N(0, tau2 lambda2_j). What all classes have in common tells nothing of y: given lambda2_j it keeps its
 prior, and is integrated out. What is left are coefficients that add up to zero over the classes, with
-q - 1 degrees of freedom for each column. So ``Hyper.size`` is q - 1, and two classes are a binomial regression
-whose coefficients are b_1 - b_0 and have twice the prior variance.
+q - 1 degrees of freedom for each column. So ``Hyper.size`` is q - 1, and two classes are a binomial
+regression whose coefficients are b_1 - b_0 and have twice the prior variance.
 
 An iteration takes the scales (M-step), one step of Newton's method for the coefficients, and their variances.
 The step is that of the joint likelihood of all classes, by conjugate gradients; what preconditions them, and
-gives the variances, is one factor with a weight for each row: the mean, over the q - 1 directions, of what the
-row tells. Its steps end at the mode given the scales, whatever that weight is.
+gives the variances, is one factor with a weight for each row: the mean, over the q - 1 directions, of what
+the row tells. Its steps end at the mode given the scales, whatever that weight is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SMALLEST = 1e-290
 
 
 class Place(NamedTuple):
-    """Coefficients and intercepts, a column for each class, both adding up to zero over them, and their eta."""
+    """Coefficients and intercepts, a column for each class, which add up to zero over them, and their eta."""
 
     coef: Matrix
     intercept: Vector
@@ -113,7 +113,9 @@ class Softmax:
             with np.errstate(divide="ignore"):
                 told = polya_gamma_mean(np.log(share) - np.log1p(-np.minimum(share, 1.0 - 1e-16)))
         weights = self.sample * np.maximum(told.sum(axis=1) / (self.n_classes - 1), WEIGHT_FLOOR)
-        return LeastSquares(self.columns, Targets(np.zeros_like(weights), self.total_weight, weights, self.center))
+        return LeastSquares(
+            self.columns, Targets(np.zeros_like(weights), self.total_weight, weights, self.center)
+        )
 
     def objective(self, place: Place, d: Vector) -> float:
         """Return minus the log-likelihood and the log prior of the coefficients, up to a constant."""
@@ -160,7 +162,9 @@ class Softmax:
             return np.where(some, given.solve_for(pull), 0.0), level / total if self.center else 0.0 * level
 
         pull, level = pulled(self.sample[:, None] * (self.chosen - share))
-        return self._conjugate((_apart(pull - inverse * place.coef), _apart(level)), seen, product, solved, problem)
+        return self._conjugate(
+            (_apart(pull - inverse * place.coef), _apart(level)), seen, product, solved, problem
+        )
 
     def _conjugate(
         self, left: tuple[Matrix, Vector], seen: Any, product: Any, solved: Any, problem: LeastSquares
@@ -168,12 +172,12 @@ class Softmax:
         """Run the conjugate gradients from zero; the level is that at the weighted means of the columns."""
         coef, level = np.zeros_like(left[0]), np.zeros_like(left[1])
         eta = np.zeros_like(self.chosen)
-        next_, way = solved(*left), None
+        next_, turn, way = solved(*left), 0.0, left
         size = first = float(np.vdot(left[0], next_[0]) + left[1] @ next_[1])
         for _ in range(CG_STEPS):
             if not size > CG_TOL**2 * first or size <= 0.0:
                 break
-            way = next_ if way is None else (next_[0] + turn * way[0], next_[1] + turn * way[1])
+            way = next_[0] + turn * way[0], next_[1] + turn * way[1]
             ahead = seen(*way)
             image = product(way[0], ahead)
             length = size / float(np.vdot(way[0], image[0]) + way[1] @ image[1])

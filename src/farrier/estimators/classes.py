@@ -48,8 +48,8 @@ class Classes:
     def _check_offset(self, offset: Any, classes: Any) -> None:
         if offset is not None and self._is_softmax:
             raise ValueError(
-                "offset does not go with multi_class='multinomial': added to every class it changes nothing, so "
-                "leave it out, or fit the classes on their own"
+                "offset does not go with multi_class='multinomial': added to every class it changes nothing, "
+                "so leave it out, or fit the classes on their own"
             )
         check_two(offset, classes)
 
@@ -71,8 +71,8 @@ class Classes:
         """
         matrix = self._check_new(X, offset)
         if self._is_softmax:
-            eta = np.column_stack([model._fitted.linear_predictor(matrix) for model in self.estimators_])
-            return eta[:, 1] - eta[:, 0] if eta.shape[1] == 2 else eta
+            all_ = np.column_stack([model._fitted.linear_predictor(matrix) for model in self.estimators_])
+            return all_[:, 1] - all_[:, 0] if all_.shape[1] == 2 else all_
         eta = [model.linear_predictor(matrix, offset=offset) for model in self.estimators_]
         return eta[0] if len(eta) == 1 else np.column_stack(eta)
 

@@ -218,7 +218,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         options, spec = em_options(self), part._spec(Binomial(self.weights))
         if options.expectation == "stochastic":
             raise ValueError(
-                "expectation='stochastic' does not go with multi_class='multinomial': use 'exact' or 'approximate'"
+                "expectation='stochastic' does not go with multi_class='multinomial': use 'exact' or "
+                "'approximate'"
             )
         weights = weigh(sample_weight, n, self.weight_type)
         rows = known_rows(matrix, codes.astype(float), weights, 0.0)
@@ -278,7 +279,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         check_is_fitted(self)
         return self._stack([model.coef_interval(level, method, **options) for model in self.estimators_])
 
-    def sample_posterior(self, **options: Any) -> Posterior:
+    def sample_posterior(self, **options: Any) -> Any:
         """Draw from the posterior of which this fit is the mode; for two classes, or with "multinomial".
 
         Parameters
@@ -293,8 +294,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         """
         check_is_fitted(self)
         if self._is_softmax:
-            drawn: Any = self._joint().draw(options)
-            return drawn
+            return self._joint().draw(options)
         if len(self.estimators_) > 1:
             raise ValueError(
                 f"the model has {len(self.estimators_)} classes, one against the rest: "
@@ -391,13 +391,14 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
                 "copies of a fit, and models from files, do not hold its data: fit again; intervals with "
                 "method='mode' need none"
             )
-        return training.joint
+        joint: Joint = training.joint
+        return joint
 
     def _gather(self) -> None:
         models = self.estimators_
         if self._is_softmax:
             gather(self, ("coef_", "coef_std_", "shrinkage_", "intercept_", "support_"), OF_ALL)
-            self.support_ = self.support_.any(axis=0)
+            self.support_ = np.asarray(self.support_.any(axis=0))
             self.status_ = first_remark([model.status_ for model in models])
             return
         for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):

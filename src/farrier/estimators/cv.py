@@ -302,7 +302,7 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         gather(self, OF_EACH, OF_ALL)
         for name in ("members_", "member_weights_", "path_"):
             setattr(self, name, tuple(getattr(part, name) for part in parts))
-        self.support_ = self.support_.any(axis=0)
+        self.support_ = np.asarray(self.support_.any(axis=0))
         self.status_ = first_remark([part.status_ for part in parts])
         self.__dict__.pop("cv_prediction_", None)
         if all(hasattr(part, "cv_prediction_") for part in parts):  # models from files hold no rows
@@ -413,7 +413,8 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         check_is_fitted(self)
         if outputs_of(self):
             raise ValueError(
-                f"the model has {len(self.outputs_)} responses: ask one of them, as in estimators_[0].left_out()"
+                f"the model has {len(self.outputs_)} responses: ask one of them, as in "
+                "estimators_[0].left_out()"
             )
         record = self._fitted.record
         if not record.has_rows:

@@ -163,7 +163,7 @@ class IntervalMixin:
             raise AttributeError("intercept_std_ is there after fit")
         return self._fitted.intercept_std
 
-    def sample_posterior(self, **options: Any) -> Posterior:
+    def sample_posterior(self, **options: Any) -> Any:
         """Draw from the posterior of which this fit is the mode, with the same prior, for the same data.
 
         The data must not have been changed since `fit`. Asked again with the same options, it returns the
@@ -224,7 +224,7 @@ class IntervalMixin:
         seed = {} if self.random_state is not None else {"random_state": 0}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="R-hat is not below")
-            draws = self.sample_posterior(**{**seed, **options})
+            draws: Posterior = self.sample_posterior(**{**seed, **options})
         worst = float(np.nanmax(draws.rhat(), initial=1.0))
         if worst > ROUGH_RHAT:
             warnings.warn(

@@ -1,4 +1,4 @@
-"""Several regressions in one estimator: each answers as one would alone, and the answers stand side by side."""
+"""Several regressions in one estimator: each answers as one would alone, and answers stand side by side."""
 
 from __future__ import annotations
 

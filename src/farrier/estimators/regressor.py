@@ -307,7 +307,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         self.estimators_, self.outputs_ = parts, np.array(names, dtype=object)
         hand_down_names(self, parts)
         gather(self, OF_EACH, OF_ALL)
-        self.support_ = self.support_.any(axis=0)
+        self.support_ = np.asarray(self.support_.any(axis=0))
         self.status_ = first_remark([part.status_ for part in parts])
 
     def _spec(self, family: Family) -> ModelSpec:
@@ -380,7 +380,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         return frame(mode_columns(self, level, exponentiate, method))
 
     @property
-    def expected_by_chance_(self) -> float:
+    def expected_by_chance_(self) -> Any:
         """How many columns would be selected if none had an effect."""
         for part in outputs_of(self):
             if part._fitted.hyper is not None:  # they share their columns; a constant one has no say
@@ -423,7 +423,9 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
         what = "the earlier fit that warm_start=True starts from" if warm else "start"
         if earlier.n_features_in_ != n_columns:
-            raise ValueError(f"{what} has {earlier.n_features_in_} coefficients, but X has {n_columns} columns")
+            raise ValueError(
+                f"{what} has {earlier.n_features_in_} coefficients, but X has {n_columns} columns"
+            )
         parts = outputs_of(earlier) or [earlier]
         if len(parts) != n_outputs:
             raise ValueError(f"{what} has {len(parts)} responses, but y has {n_outputs}")

@@ -204,7 +204,8 @@ def sample_joint(joint: Any, options: dict[str, Any]) -> SeveralPosterior:
     --------
     >>> from farrier import HorseshoeRegressor
     >>> x = np.arange(10.0)
-    >>> model = HorseshoeRegressor(random_state=1).fit(x[:, None], np.column_stack([np.sin(7.0 * x) + x, x + np.cos(x)]))
+    >>> y = np.column_stack([np.sin(7.0 * x) + x, x + np.cos(x)])
+    >>> model = HorseshoeRegressor(random_state=1).fit(x[:, None], y)
     >>> model.sample_posterior(n_draws=500, n_chains=2).coef.shape
     (2, 500, 2, 1)
     """

@@ -115,14 +115,14 @@ def _refuse_alone(spec: ModelSpec) -> None:
     if estimated(spec.prior):
         names = " and ".join(estimated(spec.prior))
         raise ValueError(
-            f"prior={spec.prior!r}: {names} cannot be estimated where several regressions share their scales: "
-            "give numbers"
+            f"prior={spec.prior!r}: {names} cannot be estimated where several regressions share their "
+            "scales: give numbers"
         )
-    local = getattr(spec.prior, "prior", spec.prior)  # within a slab
+    local: Any = getattr(spec.prior, "prior", spec.prior)  # within a slab
     if "size" not in signature(local.draw).parameters:
         raise ValueError(
-            f"{type(local).__name__} has no sampler for scales that several regressions share: give its method "
-            "draw a fourth argument, size=1.0, as those of farrier.priors have"
+            f"{type(local).__name__} has no sampler for scales that several regressions share: give its "
+            "method draw a fourth argument, size=1.0, as those of farrier.priors have"
         )
 
 

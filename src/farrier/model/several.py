@@ -127,7 +127,8 @@ def remarked(
     remarks = {k: remark(spec, rows[k], fitted[k]) for k in varying}
     if not remarks or None in remarks.values():
         return tuple(fitted)
+    said = {k: status for k, status in remarks.items() if status is not None}
     return tuple(
-        replace(one, result=one.result.with_status(remarks[k])) if k in remarks else one
+        replace(one, result=one.result.with_status(said[k])) if k in said else one
         for k, one in enumerate(fitted)
     )

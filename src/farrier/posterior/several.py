@@ -35,8 +35,8 @@ class SeveralPosterior:
     labels : tuple
         The names of the responses, or the classes.
     is_softmax : bool
-        Whether these are classes: then coefficients and intercepts add up to zero over them, and probabilities
-        come from all of them together.
+        Whether these are classes: then coefficients and intercepts add up to zero over them, and
+        probabilities come from all of them together.
 
     Examples
     --------
@@ -138,14 +138,18 @@ class SeveralPosterior:
         """
         if self.is_softmax:
             if return_std or offset is not None:
-                raise ValueError("return_std and offset are for responses, and these are classes: leave them out")
+                raise ValueError(
+                    "return_std and offset are for responses, and these are classes: leave them out"
+                )
             return np.vstack([share.mean(axis=0) for share in self._shares(X)])
         found = [part.predict(X, return_std, offset) for part in self.parts]
         if return_std:
             return tuple(np.column_stack(one) for one in zip(*found, strict=True))
         return np.column_stack(found)
 
-    def predict_interval(self, X: Any, level: float = 0.95, kind: str = "predictive", offset: Any = None) -> Any:
+    def predict_interval(
+        self, X: Any, level: float = 0.95, kind: str = "predictive", offset: Any = None
+    ) -> Any:
         """Return intervals of new responses, or of the probabilities of the classes.
 
         Parameters
@@ -218,9 +222,13 @@ def _start(model: SeveralModel, modes: tuple[Fitted, ...], n_chains: int, extras
     low, high = model.tau.bounds
     normal = np.array([r.standard_normal(k + q * k + q + 1) for r in rng])
     lambda2 = np.maximum(results[0].scales.lambda2, 1.0 / size) * np.exp(normal[:, :k])
-    coef = np.array([one.coef for one in results]) + normal[:, k : k + q * k].reshape(-1, q, k) / np.sqrt(size * k)
+    coef = np.array([one.coef for one in results]) + normal[:, k : k + q * k].reshape(-1, q, k) / np.sqrt(
+        size * k
+    )
     level = np.tile([one.intercept for one in results], (n_chains, 1))
-    sigma2 = np.array([max(one.scales.sigma2, 1e-8) for one in results]) * np.exp(0.5 * normal[:, -q - 1 : -1])
+    sigma2 = np.array([max(one.scales.sigma2, 1e-8) for one in results]) * np.exp(
+        0.5 * normal[:, -q - 1 : -1]
+    )
     if model.known is not None:
         sigma2 = np.tile(model.known, (n_chains, 1))
     if model.is_softmax:
@@ -300,8 +308,8 @@ def _judge(posterior: SeveralPosterior, outcome: Outcome, plan: Plan) -> None:
         worst = np.unravel_index(int(np.argmax(np.where(np.isnan(found), np.inf, found))), found.shape)
         name = posterior.parts[0].feature_names[int(worst[1])]
         warnings.warn(
-            f"R-hat is not below {GOOD_RHAT} for {int(bad.sum())} of {found.size} coefficients (that of {name} "
-            f"for {posterior.labels[int(worst[0])]!r} is {found[worst]:.3f}): the chains do not agree well "
+            f"R-hat is not below {GOOD_RHAT} for {int(bad.sum())} of {found.size} coefficients (that of "
+            f"{name} for {posterior.labels[int(worst[0])]!r} is {found[worst]:.3f}): the chains do not agree well "
             "enough on them yet; ask for more n_draws",
             stacklevel=5,
         )

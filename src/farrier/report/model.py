@@ -180,7 +180,6 @@ plot_coefficients(model.estimators_[0])
         if getattr(model, "multi_class", "") == "multinomial":
             kind = "classes"
         raise ValueError(
-            f"the model has {len(parts)} {kind}: "
-            f"draw one of them, as in {asked}(model.estimators_[0])"
+            f"the model has {len(parts)} {kind}: draw one of them, as in {asked}(model.estimators_[0])"
         )
     return parts[0]

@@ -96,7 +96,7 @@ class SeveralGibbs(Gibbs):
         quadratic = self._seen(there)[1]
         known = self.model.known
         fit = self.dof * np.log(quadratic) if known is None else quadratic / known
-        return q * (there.log_det + slab) + float(fit.sum())
+        return float(q * (there.log_det + slab) + fit.sum())
 
     def _move_scales(self, state: State) -> None:
         """Draw tau2, unless that was done, and lambda2, for all chains at once."""

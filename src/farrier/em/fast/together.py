@@ -3,10 +3,11 @@
 The unknowns are u = (log d_j, log sigma2_l), d_j = tau2 lambda2_j; one EM step is a map F of them. With
 P = (X'X + D^-1)^-1, m = P X'Z, the pull m_il / d_i, and the trace T = k - sum_j P_jj / d_j,
 
-    S_jl = m_jl^2 + sigma2_l P_jj,                 dS_jl / d log d_i = 2 m_jl P_ji pull_il + sigma2_l P_ji^2 / d_i,
-    E_l = ||z_l - X m_l||^2 + sigma2_l T,          dE_l / d log d_i = -2 (P pull_l)_i pull_il + sigma2_l dT_i,
+    S_jl = m_jl^2 + sigma2_l P_jj,         dS_jl / d log d_i = 2 m_jl P_ji pull_il + sigma2_l P_ji^2 / d_i,
+    E_l = ||z_l - X m_l||^2 + sigma2_l T,  dE_l / d log d_i = -2 (P pull_l)_i pull_il + sigma2_l dT_i,
 
-sigma2_l after the step is E_l / n, W_j = sum_l S_jl / (2 sigma2_l tau2) with it, and d log lambda2 = rho d log W.
+sigma2_l after the step is E_l / n, W_j = sum_l S_jl / (2 sigma2_l tau2) with it, and d log lambda2 is rho
+times d log W.
 """
 
 from __future__ import annotations
