@@ -1,5 +1,7 @@
 """Several responses that share their local scales: against the definition, one response, and closed forms."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -50,7 +52,7 @@ def test_a_shared_scale_is_the_mode_of_its_definition(prior, oracle, coordinate,
         v = float(Hyper(prior, coordinate, HalfCauchy(), size=size).mode(np.array([w]))[0])
         step = 1e-15
 
-        def slope(t):
+        def slope(t, w=w, step=step):
             at = np.exp(t) * (1 + 1j * step)
             return oracles.shared_objective(at, w, size, coordinate, density).imag / step
 
@@ -126,9 +128,7 @@ def test_the_objective_falls_where_the_noise_is_known():
         plain(x, z[:, 0]), z, hyper(3), Options(fast=False, tol=1e-8), known=np.array([0.3, 0.4, 0.5])
     )
     values = [line.objective for line in results[0].trace]
-    assert all(
-        after <= before + 1e-9 * abs(before) for before, after in zip(values, values[1:], strict=False)
-    )
+    assert all(after <= before + 1e-9 * abs(before) for before, after in pairwise(values))
 
 
 def test_tau_is_estimated_where_the_prior_lets_it_be():

@@ -146,11 +146,9 @@ def test_a_start_at_an_earlier_fit_and_back_to_one_response():
 def test_two_responses_for_a_family_that_has_one(family, fit):
     X = np.eye(6)
     name = family.title().replace("_", "")
+    call = (lambda X, y: fit(X, y, family)) if fit is sample_posterior else fit(family).fit
     with pytest.raises(ValueError, match=f"y has 2 columns, but the family {name} explains one response"):
-        if fit is sample_posterior:
-            fit(X, np.ones((6, 2)), family=family)
-        else:
-            fit(family=family).fit(X, np.ones((6, 2)))
+        call(X, np.ones((6, 2)))
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,8 @@ def cases(draw: st.DrawFn) -> Case:
         case = case.but(offset="none")
     if case.offset == "exposure" and not case.is_count and (case.is_classifier or case.seed % 10):
         case = case.but(offset="none")
+    if case.call in ("regressor", "regressor cv") and case.family == "gaussian" and draw(one_in(6)):
+        case = case.but(outputs=draw(st.sampled_from([2, 3, 5])))
     scaled_y = (case.is_location or case.is_count) and draw(one_in(4))
     return case.but(y_exponent=draw(exponents)) if scaled_y else case
 

@@ -33,8 +33,8 @@ def check_responses(y: Any, n_rows: int) -> Responses | None:
     True
     >>> check_responses([[1.0, np.nan], [3.0, 5.0]], n_rows=2)
     Traceback (most recent call last):
-    ValueError: Input y contains NaN in row 0: impute or remove such rows before fitting; look at column 1 of \
-y
+    ValueError: Input y contains NaN in row 0: impute or remove such rows before fitting; look at \
+column 1 of y
     """
     if y is None or issparse(y) or (type(y) is np.ndarray and y.ndim != 2):
         return None
@@ -84,6 +84,6 @@ several share their scales with family='gaussian' only
     found = check_responses(y, n_rows)
     if found is not None:
         raise ValueError(
-            f"y has {len(found.names)} columns, but {what} explains one response: fit each column on its own; "
-            "several share their scales with family='gaussian' only"
+            f"y has {len(found.names)} columns, but {what} explains one response: fit each column on its "
+            "own; several share their scales with family='gaussian' only"
         )

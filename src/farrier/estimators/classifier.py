@@ -33,7 +33,7 @@ from farrier.posterior.predictive import half_width
 from farrier.priors import GlobalPrior, LocalPrior
 
 if TYPE_CHECKING:
-    from farrier.posterior.draws import Posterior
+    pass
 
 
 class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin, Described):

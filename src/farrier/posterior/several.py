@@ -309,7 +309,7 @@ def _judge(posterior: SeveralPosterior, outcome: Outcome, plan: Plan) -> None:
         name = posterior.parts[0].feature_names[int(worst[1])]
         warnings.warn(
             f"R-hat is not below {GOOD_RHAT} for {int(bad.sum())} of {found.size} coefficients (that of "
-            f"{name} for {posterior.labels[int(worst[0])]!r} is {found[worst]:.3f}): the chains do not agree well "
-            "enough on them yet; ask for more n_draws",
+            f"{name} for {posterior.labels[int(worst[0])]!r} is {found[worst]:.3f}): the chains do not "
+            "agree well enough on them yet; ask for more n_draws",
             stacklevel=5,
         )
