@@ -22,7 +22,6 @@ from farrier.estimators.ending import first_remark, remark_weights, warn_unfinis
 from farrier.estimators.intervals import Kept, Training
 from farrier.estimators.outputs import Joint, gather
 from farrier.estimators.regressor import OF_ALL, HorseshoeRegressor
-from farrier.estimators.sample import sample_joint
 from farrier.estimators.saving import Saved
 from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from farrier.estimators.settings import em_options
@@ -227,7 +226,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         fitted = tuple(remark_weights(one, rows) for one in fit_multinomial(spec, each, options, start))
         remember_columns(self, X, p)
         names = self.__dict__.get("feature_names_in_")
-        joint = Joint(each, spec, fitted, tuple(classes.tolist()), names, self.random_state, sample_joint)
+        joint = Joint(each, spec, fitted, tuple(classes.tolist()), names, self.random_state)
         self.classes_, self.estimators_ = classes, [self._part() for _ in fitted]
         for k, (one, found) in enumerate(zip(self.estimators_, fitted, strict=True)):
             one.n_features_in_ = p

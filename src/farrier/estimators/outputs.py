@@ -20,7 +20,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class Joint:
     """What regressions that share their scales were fitted to, and the draws from their posterior so far.
 
-    ``labels`` are the names of the responses, or the classes; ``sampler`` draws from the joint posterior.
+    ``labels`` are the names of the responses, or the classes.
     """
 
     rows: tuple[Rows, ...]
@@ -29,13 +29,14 @@ class Joint:
     labels: tuple[Any, ...]
     names: Any
     random_state: Any
-    sampler: Callable[[Joint, dict[str, Any]], Any]
     drawn: tuple[dict[str, Any], Any] | None = field(default=None, repr=False)
 
     def draw(self, options: dict[str, Any]) -> Any:
         """Return draws from the joint posterior: the same if the options are."""
+        from farrier.estimators.sample import sample_joint  # imported here: most fits are never sampled from
+
         if self.drawn is None or self.drawn[0] != options:
-            self.drawn = (options, self.sampler(self, options))
+            self.drawn = (options, sample_joint(self, options))
         return self.drawn[1]
 
     @property

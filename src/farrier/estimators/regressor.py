@@ -21,7 +21,6 @@ from farrier.estimators.described import Described
 from farrier.estimators.ending import first_remark, remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
 from farrier.estimators.outputs import Joint, by_output, forget_outputs, gather, outputs_of
-from farrier.estimators.sample import sample_joint
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
@@ -289,7 +288,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         fitted = tuple(remark_weights(one, rows) for one in fit_several(spec, each, options, start))
         remember_columns(self, X, rows.columns.shape[1])
         names = self.__dict__.get("feature_names_in_")
-        joint = Joint(each, spec, fitted, several.names, names, self.random_state, sample_joint)
+        joint = Joint(each, spec, fitted, several.names, names, self.random_state)
         parts = [self._part() for _ in fitted]
         for k, (part, one) in enumerate(zip(parts, fitted, strict=True)):
             part.n_features_in_ = self.n_features_in_

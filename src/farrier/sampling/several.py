@@ -56,6 +56,7 @@ class SeveralGibbs(Gibbs):
 
     def __init__(self, model: SeveralModel, n_warmup: int) -> None:
         super().__init__(model, n_warmup)
+        self.collapse = not model.tau_is_known  # q coefficients a column hold tau2 where it is
         root, total = np.sqrt(model.counts), float(model.counts.sum())
         columns, targets = model.columns.reweighted(root), model.y * root[:, None]
         self._over = np.zeros(targets.shape[1])
