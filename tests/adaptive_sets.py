@@ -8,7 +8,8 @@ from farrier.families import resolve_family
 from simulate import DRAWS
 
 NAMES = {"Gaussian": "gaussian", "Binomial": "binomial", "Poisson": "poisson", "Laplace": "laplace"}
-NAMES |= {"StudentT": "student_t", "NegativeBinomial": "negative_binomial"}
+NAMES |= {"StudentT": "student_t", "NegativeBinomial": "negative_binomial", "Gamma": "gamma"}
+NAMES |= {"Tweedie": "tweedie", "Quantile": "quantile", "Huber": "huber"}
 
 
 def _without(n, *out):

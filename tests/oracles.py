@@ -107,9 +107,12 @@ def jacobian(v: Any, coordinate: float) -> Any:
     return -np.log(2 / coordinate) - (1 - coordinate / 2) * np.log(v)
 
 
-def normal_term(v: Any, w: float) -> Any:
-    """-log N(beta; 0, sigma2 tau2 v) in expectation, as a function of v: 1/2 log v + w/v."""
-    return 0.5 * np.log(v) + w / v
+def normal_term(v: Any, w: float, size: int = 1) -> Any:
+    """-log N(beta; 0, sigma2 tau2 v) in expectation, as a function of v: 1/2 log v + w/v.
+
+    Of several coefficients with one v the terms add up: w is then the sum of theirs.
+    """
+    return 0.5 * size * np.log(v) + w / v
 
 
 def inverted_beta_objective(v: Any, w: float, coordinate: float, a: float, b: float) -> Any:
@@ -127,8 +130,8 @@ def inverse_gamma_objective(v: Any, w: float, coordinate: float, shape: float, s
     return normal_term(v, w) + neg_log_inverse_gamma(v, shape, scale) + jacobian(v, coordinate)
 
 
-def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: float) -> float:
-    """Argmin over v > 0 of 1/2 log v + w/v - log p(lambda**coordinate at v), by search in log v.
+def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: float, size: int = 1) -> float:
+    """Argmin over v > 0 of size/2 log v + w/v - log p(lambda**coordinate at v), by search in log v.
 
     `neg_log_density` is -log of the density of lambda2. Where it is already that of the wanted coordinate,
     pass ``coordinate=2``: the Jacobian is then 1. If it takes complex numbers, the minimum found by
@@ -143,7 +146,7 @@ def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: floa
     """
 
     def objective(v: Any) -> Any:
-        return normal_term(v, w) + neg_log_density(v) + jacobian(v, coordinate)
+        return normal_term(v, w, size) + neg_log_density(v) + jacobian(v, coordinate)
 
     def at(t: float) -> float:
         with np.errstate(all="ignore"):
@@ -375,6 +378,59 @@ def em_step(
     return found.mean, found.mean**2 + np.diag(found.covariance), noise
 
 
+class GroupedFit(NamedTuple):
+    """Where EM is after some iterations, on the scale of the columns; flat coefficients first."""
+
+    flat: Vector
+    coef: Vector
+    variance: Vector
+    flat_variance: Vector
+    lambda2: Vector
+    sigma2: float
+
+
+def grouped_em(
+    X: Matrix,
+    y: Vector,
+    label: Any,
+    mode: Callable[[float, int], float],
+    iterations: int,
+    tau2: float = 1.0,
+    flat: Matrix | None = None,
+    sigma2: float | None = None,
+    flat_variance: float = np.inf,
+) -> GroupedFit:
+    """Algorithm 1 with one local scale for the columns of a label, and columns ``flat`` that are not shrunk.
+
+    ``mode`` is the argmin over v of size/2 log v + w/v - log p(v). A flat column has a prior variance in
+    units of sigma2 that is infinite, or what is given. X and y are orthogonal to ones, or there is no
+    intercept; the start is marginal least squares on what the flat columns leave, and sigma2 is E[RSS] over
+    the number of contrasts of y that they leave: what is seen of the noise once they are integrated out.
+    """
+    n, p = X.shape
+    C = np.zeros((n, 0)) if flat is None else flat
+    q = C.shape[1]
+    M = np.eye(n) - C @ np.linalg.pinv(C)
+    coef = (X.T @ (M @ y)) / np.einsum("ij,ij->j", M @ X, M @ X)
+    second, rss, noise = coef**2, 1e10, np.nan
+    A = np.column_stack([C, X])
+    theta, covariance = np.zeros(q + p), np.zeros((q + p, q + p))
+    lambda2 = np.zeros(p)
+    for _ in range(iterations):
+        noise = rss / (n - q) if sigma2 is None else sigma2
+        for one in np.unique(label):
+            own = label == one
+            lambda2[own] = mode(float(second[own].sum() / (2 * noise * tau2)), int(own.sum()))
+        precision = np.append(np.full(q, 1 / flat_variance), 1 / (tau2 * lambda2))
+        covariance = noise * np.linalg.inv(A.T @ A + np.diag(precision))
+        theta = covariance @ (A.T @ y) / noise
+        second = theta[q:] ** 2 + np.diag(covariance)[q:]
+        residual = M @ (y - X @ theta[q:])
+        rss = float(residual @ residual + np.trace(X.T @ M @ X @ covariance[q:, q:]))
+    variance = np.diag(covariance)
+    return GroupedFit(theta[:q], theta[q:], variance[q:], variance[:q], lambda2, float(noise))
+
+
 # --- weighted rows -----------------------------------------------------------------
 
 
@@ -492,6 +548,60 @@ def mixture_ascent(
         variance, sigma2 = variance * new / sigma2, new
         elbo.append(mixture_elbo(X, y, s, MixtureFit(phi, mean, variance, pi, sigma2, [])))
     return MixtureFit(phi, mean, variance, pi, sigma2, elbo)
+
+
+def partial_log_likelihood(
+    eta: Vector,
+    time: Vector,
+    event: Any,
+    entry: Vector,
+    stratum: Any,
+    weights: Vector,
+    efron: bool,
+    counted: bool = True,
+) -> float:
+    """Cox's, one event time of one stratum after the other, and one row at risk after the other.
+
+    ``counted``: an event of whole weight w is w events at the same time. Otherwise those of one time share
+    their mean weight, as in R.
+    """
+    total = 0.0
+    for s in set(stratum.tolist()):
+        for t in sorted({time[i] for i in range(time.size) if event[i] and stratum[i] == s}):
+            here = [i for i in range(time.size) if stratum[i] == s and entry[i] < t <= time[i]]
+            dead = [i for i in here if event[i] and time[i] == t]
+            risk = sum(weights[i] * np.exp(eta[i]) for i in here)
+            gone = sum(weights[i] * np.exp(eta[i]) for i in dead)
+            total += sum(weights[i] * eta[i] for i in dead)
+            weight = sum(weights[i] for i in dead)
+            if not efron:
+                total -= weight * np.log(risk)
+                continue
+            steps = round(weight) if counted else len(dead)
+            for step in range(steps):
+                total -= (1 if counted else weight / steps) * np.log(risk - step / steps * gone)
+    return total
+
+
+def concordance(time: Vector, event: Any, risk: Vector, weights: Vector) -> float:
+    """Harrell's, one pair after the other."""
+    right = pairs = 0.0
+    for i in range(time.size):
+        for j in range(time.size):
+            if event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j])):
+                pairs += weights[i] * weights[j]
+                right += weights[i] * weights[j] * (1.0 if risk[i] > risk[j] else 0.5 * (risk[i] == risk[j]))
+    return right / pairs
+
+
+def cross_products(x, y, weights=None):
+    """Total weight, means and centred cross-products of (x, y), in extended precision."""
+    both = np.column_stack([x, y]).astype(np.longdouble)
+    w = np.ones(len(both), dtype=np.longdouble) if weights is None else weights.astype(np.longdouble)
+    mean = (w[:, None] * both).sum(axis=0) / w.sum()
+    around = both - mean
+    products = sum(w_i * np.outer(row, row) for w_i, row in zip(w, around, strict=True))
+    return float(w.sum()), mean.astype(float), products.astype(float)
 
 
 # --- regressions that share the local scales ---------------------------------------

@@ -6,14 +6,25 @@ import numpy as np
 from scipy import sparse
 
 import oracles
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from farrier import (
+    HorseshoeClassifier,
+    HorseshoeClassifierCV,
+    HorseshoeRegressor,
+    HorseshoeRegressorCV,
+    HorseshoeSurvival,
+)
 from farrier.conditional.dual import Dual, DualKernel
+from farrier.conditional.gradient import Gradient
 from farrier.conditional.orthogonal import Orthogonal
 from farrier.conditional.primal import PrimalKernel
+from farrier.data.blocks import ColumnBlocks
+from farrier.data.chunks import RowChunks
 from farrier.data.dense import Dense
+from farrier.data.moved import Moved
+from farrier.data.parts import ArrayParts
 from farrier.data.sparse import Sparse
 from farrier.em.schedule import approximate
-from farrier.families import FAMILIES, NegativeBinomial
+from farrier.families import FAMILIES, NegativeBinomial, Quantile, Tweedie
 from farrier.families import StudentT as StudentNoise
 from farrier.priors import (
     FixedScale,
@@ -30,6 +41,9 @@ from farrier.priors import (
     StrawdermanBerger,
     StudentT,
 )
+
+AVERAGED = {family: make for family, make in FAMILIES.items() if family != "ordinal"}
+"""The families that the adaptive estimators take: members of an average share no thresholds."""
 
 
 def name(value):
@@ -82,6 +96,10 @@ def _single(problem, d):
     return Dual(problem, np.sqrt(d), scaled.outer(), scaled)
 
 
+def _gradient(problem, d):
+    return Gradient(problem, d, np.random.default_rng(0))
+
+
 @dataclass(frozen=True)
 class Form:
     """A form of b given the scales, and what it promises: exact moments to ``rtol``, or only the mean."""
@@ -100,6 +118,7 @@ FORMS = [
     Form("dual-single", _single, exact=False, rtol=2e-4),
     Form("orthogonal", Orthogonal, orthogonal_only=True),
     Form("diagonal", approximate, moments=False, exact=False),
+    Form("gradient", _gradient, moments=False, exact=False, rtol=1e-6),
 ]
 
 # homes of the data: each makes columns of an array, and must say of them what `Dense` says
@@ -109,11 +128,15 @@ COLUMNS = {
     "csc": lambda x: Sparse(sparse.csc_array(x)),
     "csr-matrix": lambda x: Sparse(sparse.csr_matrix(x)),
     "coo": lambda x: Sparse(sparse.coo_array(x)),
+    "moved": lambda x: Moved(x - x[0], x[0]),
+    "row chunks": lambda x: RowChunks(ArrayParts(x, axis=0, step=7)),
+    "column blocks": lambda x: ColumnBlocks(ArrayParts(x, axis=1, step=16)),
 }
 
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}
 
-# without "binomial", whose y is between 0 and 1: scikit-learn's checks have others
+# without "binomial", whose y is between 0 and 1, and "gamma", whose y is above 0: scikit-learn's checks have
+# others (but see `test_gamma_conforms_but_for_checks_with_zeros`)
 # all but expectation="stochastic", whose draws cannot be the same for a repeated row and for a weight of 2
 ESTIMATORS = [
     HorseshoeRegressor(),
@@ -125,7 +148,14 @@ ESTIMATORS = [
     HorseshoeRegressor(prior="horseshoe_like"),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
-    *(HorseshoeRegressor(family=family) for family in FAMILIES if family not in ("gaussian", "binomial")),
+    HorseshoeRegressor(groups={"a": [0]}, always=None, prior_scale={0: 2.0}),
+    *(
+        HorseshoeRegressor(family=family)
+        for family in FAMILIES
+        if family not in ("gaussian", "binomial", "gamma")
+    ),
+    HorseshoeRegressor(family=Tweedie(power=1.1, unit=1.0)),
+    HorseshoeRegressor(family=Quantile(level=0.9), expectation="approximate"),
     HorseshoeRegressor(family="poisson", prior="lasso", standardize=False),
     HorseshoeRegressor(family=NegativeBinomial(size=2.0), expectation="approximate"),
     HorseshoeRegressor(family=StudentNoise(df=4.0), coordinate=1.5),
@@ -136,5 +166,10 @@ ESTIMATORS = [
     HorseshoeRegressorCV(),
     HorseshoeRegressorCV(family="poisson", cv=5),
     HorseshoeRegressorCV(family="student_t", cv=5, selection="paired"),
+    HorseshoeRegressorCV(family=Quantile(level=0.8), cv=3),
+    HorseshoeRegressorCV(family="huber", cv=3),
     HorseshoeClassifierCV(cv=3),
+    HorseshoeSurvival(),
+    HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),
+    HorseshoeSurvival(prior="lasso", expectation="approximate", warm_start=True),
 ]

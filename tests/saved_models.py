@@ -28,6 +28,7 @@ from farrier import (
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
+    HorseshoeSurvival,
     load_model,
 )
 from farrier.estimators.saving import save_model
@@ -35,6 +36,7 @@ from farrier.families import NegativeBinomial, Poisson, StudentT
 from farrier.paper.coverage import RESPONSES, SIZES
 from farrier.priors import Horseshoe, Slab
 from registry import FAMILIES, GLOBAL_PRIORS, LOCAL_PRIORS
+from survival_data import survival
 
 NAMES = ["age", 'with "quotes" and \\', "größe <b>", "日本"]
 LABELS: dict[str, Any] = {
@@ -91,6 +93,11 @@ def weighted(estimator: Any, family: str) -> tuple[Any, Any, Any]:
     return fit(estimator, X, y, sample_weight=np.arange(n) % 3, offset=np.linspace(-0.1, 0.1, n))
 
 
+def lived(estimator: Any, **options: Any) -> tuple[Any, Any, Any]:
+    data = survival()
+    return fit(estimator, pd.DataFrame(data.X, columns=NAMES), data.y, **options)
+
+
 Case = Callable[[], tuple[Any, Any, Any]]
 MODES: dict[str, Case] = {
     **{f"{family}": lambda f=family: fit(HorseshoeRegressor(f), *frame(f)) for family in FAMILIES},
@@ -104,6 +111,12 @@ MODES: dict[str, Case] = {
     },
     "slab": lambda: fit(HorseshoeRegressor(prior=Slab(2.0, Horseshoe(a=0.4))), *data("gaussian")),
     "slab number": lambda: fit(HorseshoeRegressor("poisson", slab=np.float32(1.1)), *data("poisson")),
+    "groups": lambda: fit(HorseshoeRegressor(groups={"pair": ["age", NAMES[2]]}), *frame("gaussian")),
+    "always": lambda: fit(HorseshoeRegressor("poisson", always=NAMES[1:3]), *frame("poisson")),
+    "prior scale": lambda: fit(HorseshoeRegressor(prior_scale={0: 2.5}), *data("gaussian")),
+    "always classes": lambda: fit(
+        HorseshoeClassifier(always=[1], groups=["a", "b", "a"]), *classes([1, 2, 3])
+    ),
     "size": lambda: fit(HorseshoeRegressor(NegativeBinomial(size=2)), *data("negative_binomial")),
     "df": lambda: fit(HorseshoeRegressor(StudentT(df=5.5), prior=Horseshoe), *data("student_t")),
     "class": lambda: fit(HorseshoeRegressor(Poisson), *data("poisson")),
@@ -140,15 +153,25 @@ MODES: dict[str, Case] = {
     "multinomial": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes(LABELS["words"])),
     "multinomial two": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes([False, True])),
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
+    "survival": lambda: lived(HorseshoeSurvival()),
+    "survival strata": lambda: lived(HorseshoeSurvival(ties="breslow"), strata=survival().strata),
+    "survival nothing": lambda: fit(HorseshoeSurvival(), np.ones((6, 2)), np.arange(6.0)),
 }
 AVERAGES: dict[str, Case] = {
-    **{f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f)) for family in FAMILIES},
+    **{
+        f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f))
+        for family in FAMILIES
+        if family != "ordinal"  # which has no average
+    },
     "cv several": lambda: fit(HorseshoeRegressorCV(cv=3), *several()),
     "cv members": lambda: fit(HorseshoeRegressorCV(members=["mode", "ridge"], cv=3), *data("gaussian")),
     "cv splitter": lambda: fit(HorseshoeRegressorCV(cv=KFold(4), selection="paired"), *data("gaussian")),
     "cv wide": lambda: fit(HorseshoeRegressorCV(cv=3), *data("gaussian", n=30, p=90)),
     "cv mode": lambda: fit(HorseshoeRegressorCV(members="mode", cv=3), *data("gaussian", n=30, p=90)),
     "cv weights": lambda: weighted(HorseshoeRegressorCV("poisson", cv=4), "poisson"),
+    "cv structure": lambda: fit(
+        HorseshoeRegressorCV(cv=3, always=[3], groups=[0, 0, 1, 2], prior_scale={1: 2}), *data("poisson")
+    ),
     "cv nothing": lambda: fit(HorseshoeRegressorCV(cv=2), np.eye(5), np.ones(5)),
     "cv all zero": lambda: fit(HorseshoeRegressorCV("poisson", cv=2), np.eye(5), np.zeros(5)),
     "cv constant": lambda: tied(HorseshoeRegressorCV(cv=3)),
@@ -163,7 +186,7 @@ CASES = {**MODES, **AVERAGES}
 
 def answers(model: Any, X: Any, y: Any) -> dict[str, Any]:
     """Return all that a model says without its data, by name."""
-    adaptive, classifier = hasattr(model, "cv_error_"), hasattr(model, "predict_proba")
+    adaptive, classifier = hasattr(model, "cv_error_"), hasattr(model, "decision_function")
     by_mode = {} if adaptive else {"method": "mode"}
     found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "recipe_"}
     for name in ("estimators_", "cv_prediction_"):  # the latter is of the rows, which no file holds

@@ -23,6 +23,11 @@ DRAWS = {
     "negative_binomial": lambda rng, eta: rng.negative_binomial(2, 2 / (2 + np.exp(1 + 0.5 * eta))) * 1.0,
     "student_t": lambda rng, eta: eta + rng.standard_t(3, eta.size),
     "laplace": lambda rng, eta: eta + rng.laplace(size=eta.size),
+    "quantile": lambda rng, eta: eta + rng.laplace(size=eta.size),
+    "huber": lambda rng, eta: eta + rng.standard_t(5, eta.size),
+    "gamma": lambda rng, eta: rng.gamma(4.0, np.exp(0.5 + 0.4 * eta) / 4.0),
+    "tweedie": lambda rng, eta: rng.standard_gamma(rng.poisson(2.0 * np.exp(0.2 * eta))) * np.exp(0.2 * eta),
+    "ordinal": lambda rng, eta: np.digitize(eta + rng.logistic(size=eta.size), [-1.5, 0.0, 1.0]) * 1.0,
 }
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from farrier.estimators.regressor import HorseshoeRegressor
     from farrier.estimators.sample import sample_posterior
     from farrier.estimators.saving import load_model
+    from farrier.estimators.survival import HorseshoeSurvival
     from farrier.posterior.draws import Posterior
 
 _HOMES = {
@@ -23,6 +24,7 @@ _HOMES = {
     "HorseshoeClassifierCV": "farrier.estimators.cv_classifier",
     "HorseshoeRegressor": "farrier.estimators.regressor",
     "HorseshoeRegressorCV": "farrier.estimators.cv",
+    "HorseshoeSurvival": "farrier.estimators.survival",
     "Iteration": "farrier._types",
     "Posterior": "farrier.posterior.draws",
     "Status": "farrier._types",
@@ -39,6 +41,7 @@ __all__ = [
     "HorseshoeClassifierCV",
     "HorseshoeRegressor",
     "HorseshoeRegressorCV",
+    "HorseshoeSurvival",
     "Iteration",
     "Posterior",
     "Status",

@@ -19,6 +19,7 @@ Mask = NDArray[np.bool_]
 class Moments(NamedTuple):
     """What an E-step says of the coefficients, given the scales.
 
+    ``error`` is that of the variances in units of their prior ones, root mean square, if they are estimates.
     ``expected_rss`` is E||z - X b||^2 and ``fit_trace`` its part tr(X'X Cov[b]) / sigma2. ``log_det`` is
     log det(I + X D X'), or None where the engine approximates. ``fading_growth`` is the factor by which
     E[b^2] of the columns that fade changes before the next M-step.
@@ -30,6 +31,7 @@ class Moments(NamedTuple):
     fit_trace: float
     log_det: float | None
     fading_growth: float = 1.0
+    error: float | None = None
 
     @property
     def second_moment(self) -> Vector:
@@ -83,7 +85,9 @@ class Iteration(NamedTuple):
     """One line of the trace.
 
     ``objective`` is the negative log marginal posterior of the scales of the active columns, up to a
-    constant; it is None where the E-step was not exact in double precision.
+    constant; it is None where the E-step was not exact in double precision. ``error`` is that of the
+    variances where they are estimates (``expectation="conjugate_gradient"``): root mean square, in units of
+    the prior variances; None where they are not.
     """
 
     change: float
@@ -91,6 +95,7 @@ class Iteration(NamedTuple):
     tau2: float
     sigma2: float
     n_active: int
+    error: float | None = None
 
 
 class Status(Enum):
@@ -126,7 +131,10 @@ class Status(Enum):
         "converged, but the fit separates the classes perfectly: the likelihood alone has no maximum, "
         "and the prior decides how large the coefficients are"
     )
-
+    MONOTONE = (
+        "converged, but every event hits whoever has the highest risk: the partial likelihood alone has no "
+        "maximum, and the prior decides how large the coefficients are"
+    )
     NO_NOISE = (
         "converged, but the noise variance ran towards zero and the fit goes through every row: either y has "
         "no noise, or the prior shrinks too little for so many columns; give sigma2, fix a smaller tau, or "
@@ -184,6 +192,9 @@ class FitResult:
         last E-step, which may have other weights.
     family : Family or None
         The family with what it estimates beside the coefficients; None where it has no say in the loop.
+    free : array or None
+        Where the linear predictor is best known in what is not shrunk, until that is back in its place: then
+        the covariance has it behind the columns that are selected, and ``intercept`` may be a vector.
     """
 
     coef: Vector
@@ -200,6 +211,7 @@ class FitResult:
     intercept_variance: float
     at_information: bool = False
     family: Any = None
+    free: Vector | None = None
 
     def with_status(self, status: Status) -> FitResult:
         """Return the fit with another word on how it ended."""

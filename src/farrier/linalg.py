@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import LinAlgError, blas, lapack, solveh_banded
 
 from farrier._types import Mask, Matrix
 
@@ -17,6 +17,10 @@ WHOLE = 64
 """Triangular matrices up to this size are inverted at once."""
 MANY_FLOPS = 2e9
 """Products of a full-width iteration, n^2 p, from which on more threads are likely to pay."""
+
+
+JITTERS = (0.0, 1e-14, 1e-11, 1e-8)
+"""Shares of the diagonal that are added to it, as few as are needed."""
 
 
 def cholesky(matrix: Any, again: Callable[[], Any] | None = None) -> Any:
@@ -193,6 +197,19 @@ def step_threads(n_rows: int, n_columns: int) -> Callable[[int, int], AbstractCo
     return fitting_threads if _is_large(n_rows, n_columns) else lambda *_: nullcontext()
 
 
+def available_threads() -> int:
+    """Return how many threads BLAS may use when no fit holds it to one.
+
+    Examples
+    --------
+    >>> available_threads() >= 1
+    True
+    """
+    with _Hold.lock:
+        found = _Hold.found if _Hold.fits else tuple((pool, pool.num_threads) for pool in _blas_pools())
+    return max((threads for _, threads in found), default=1)
+
+
 def _is_large(n_rows: int, n_columns: int) -> bool:
     return float(min(n_rows, n_columns)) ** 2 * max(n_rows, n_columns) >= MANY_FLOPS
 
@@ -211,3 +228,21 @@ def _blas_pools() -> tuple[Any, ...]:
     from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
     return tuple(pool for pool in ThreadpoolController().lib_controllers if pool.user_api == "blas")
+
+
+def solve_banded(band: Matrix, rhs: Any) -> Any:
+    """Solve a positive definite system of three diagonals: above the diagonal, and the diagonal.
+
+    Examples
+    --------
+    >>> solve_banded(np.array([[0.0, 1.0], [2.0, 2.0]]), np.array([3.0, 3.0]))
+    array([1., 1.])
+    """
+    if band.shape[1] == 1:  # LAPACK wants a neighbour
+        return rhs / band[1, 0]
+    for jitter in JITTERS:
+        try:
+            return solveh_banded(band + jitter * np.array([[0.0], [1.0]]) * band[1], rhs)
+        except LinAlgError:  # singular but for rounding
+            continue
+    raise LinAlgError("a matrix of three diagonals is not positive definite")

@@ -9,7 +9,8 @@ from farrier.adaptive.members import MEMBERS, Fitting
 from farrier.adaptive.sets import Sets
 from farrier.data.dense import Dense
 from farrier.data.sparse import Sparse
-from farrier.families import FAMILIES, resolve_family
+from farrier.families import resolve_family
+from registry import AVERAGED
 
 SHAPES = {"tall": (40, 6), "wide": (40, 60)}
 FOLDS = tuple(
@@ -32,7 +33,7 @@ def fitted(fitting):
     return {name: fitting.member(name) for name in MEMBERS}
 
 
-@pytest.fixture(scope="module", params=[(f, s) for f in FAMILIES for s in SHAPES], ids="-".join)
+@pytest.fixture(scope="module", params=[(f, s) for f in AVERAGED for s in SHAPES], ids="-".join)
 def case(request):
     """A family, the training sets, and what every member says of them."""
     family, shape = request.param
@@ -160,7 +161,7 @@ def test_sparse_columns_say_the_same(case):
 
 
 @pytest.mark.parametrize(("p", "center"), [(12, True), (60, True), (100, True), (100, False), (200, True)])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", AVERAGED)
 def test_a_row_of_weight_two_is_two_rows(family, p, center):
     """Fewer columns than rows, between rows and observations, and more than both."""
     sets = make_sets(family, 40, p, FOLDS, counts=True, center=center)
@@ -178,7 +179,7 @@ def test_a_row_of_weight_two_is_two_rows(family, p, center):
         near(theirs, ours, "start", rounding(family))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", AVERAGED)
 def test_a_row_of_weight_zero_is_no_row(family):
     sets = make_sets(family, *SHAPES["wide"], FOLDS)
     counts, y = np.ones(40), sets.y.copy()
@@ -227,7 +228,7 @@ def degenerate(family):
     yield wide, rests
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", AVERAGED)
 def test_degenerate_data(family):
     for X, y in degenerate(family):
         x = Dense(np.asfortranarray(X - X.mean(axis=0)))

@@ -13,9 +13,10 @@ from farrier.adaptive.points import training_normals
 from farrier.adaptive.sets import Sets
 from farrier.data.dense import Dense
 from farrier.em.mstep import Hyper
-from farrier.families import FAMILIES, Binomial, NegativeBinomial, Poisson, StudentT
+from farrier.families import Binomial, NegativeBinomial, Poisson, StudentT
 from farrier.priors import FixedScale, Horseshoe
 from oracles import em_step, inverted_beta_mode, weighted_centred
+from registry import AVERAGED
 
 
 def hyper(coordinate=1.5):
@@ -130,7 +131,7 @@ def test_at_the_mode_of_other_families_slope_and_spread_agree(name, coordinate, 
 
 
 @pytest.mark.parametrize("shape", [(40, 6), (30, 70)])
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", AVERAGED)
 def test_a_training_set_is_the_fit_to_its_rows_alone(name, shape, monkeypatch):
     if name == "laplace":  # its weights 1/|r| magnify rounding without end where a fit interpolates
         monkeypatch.setattr(modes, "MOST", 8)
@@ -157,7 +158,7 @@ def test_a_training_set_is_the_fit_to_its_rows_alone(name, shape, monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [(40, 6), (30, 70)])
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", AVERAGED)
 def test_the_order_of_rows_and_columns_does_not_matter(name, shape, monkeypatch):
     if name == "laplace":  # its weights 1/|r| magnify rounding without end where a fit interpolates
         monkeypatch.setattr(modes, "MOST", 8)
@@ -231,7 +232,7 @@ def test_nothing_is_left_of_nothing():
 
 
 def test_a_row_of_weight_two_is_two_rows():
-    for name in FAMILIES:
+    for name in AVERAGED:
         sets = make_sets(name, 40, 6, counts=True)
         twice = np.repeat(np.arange(40), sets.counts.astype(int))
         folds = tuple(tuple(np.flatnonzero(np.isin(twice, part)) for part in fold) for fold in sets.folds)

@@ -67,6 +67,23 @@ def test_the_answer_is_the_adaptive_one_and_names_what_matters(table):
     assert "What the average is made of" in shown
 
 
+def test_factors_are_groups_and_columns_can_be_always_in(table, tmp_path):
+    options = ("--mode", "--always", "noise", "--model", tmp_path / "m.json", "--report", tmp_path / "r.html")
+    found = json.loads(done("fit", table, "--target", "y", *OTHERS, *options, "--json").stdout)
+    rows = {row["feature"]: row for row in found["coefficients"]}
+    assert rows["noise"]["selected"]
+    assert rows["noise"]["always"]
+    assert not rows["more noise"]["selected"]
+    city = [row for name, row in rows.items() if name.startswith("city=")]
+    assert {row["group"] for row in city} == {"city"}
+    assert len(city) == 2
+    assert all(row["selected"] for row in city)
+    assert load_model(tmp_path / "m.json").always is not None
+    missed = refused("fit", table, "--target", "y", "--always", "noize")
+    assert "--always noize: there is no such column" in missed
+    assert "do you mean noise?" in missed
+
+
 def test_json_is_the_same_answer_for_machines(table, frame):
     found = json.loads(done("fit", table, "--target", "y", *OTHERS, "--json").stdout)
     encoded = pandas.get_dummies(frame[["age", "dose", "noise", "more noise", "city"]], dtype=float)
@@ -76,7 +93,9 @@ def test_json_is_the_same_answer_for_machines(table, frame):
     assert names["city=Kiel"]["term"] == "city"
     reference = ({"Bonn", "Berlin", "Kiel"} - {name[5:] for name in names if name.startswith("city=")}).pop()
     X = encoded.drop(columns=f"city_{reference}").rename(columns=lambda name: name.replace("city_", "city="))
-    model = HorseshoeRegressorCV().fit(X[[n for n in names if n != "(Intercept)"]], frame["y"])
+    X = X[[n for n in names if n != "(Intercept)"]]
+    groups = [name.split("=")[0] for name in X.columns]  # the columns of a factor belong together
+    model = HorseshoeRegressorCV(groups=groups).fit(X, frame["y"])
     assert [names[name]["coef"] for name in model.feature_names_in_] == model.coef_.tolist()
     assert found["statistics"]["n"] == 80
     assert found["status"]["name"] == "CONVERGED"

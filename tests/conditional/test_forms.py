@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csc_array
 
 import oracles
 from farrier._types import Scales
@@ -17,6 +18,7 @@ from farrier.conditional.primal import Primal, PrimalKernel
 from farrier.data import dense
 from farrier.data.identity import Identity
 from farrier.data.problem import LeastSquares, Targets, plain
+from farrier.data.sparse import Sparse
 from farrier.em.schedule import approximate, average_draws
 from registry import FORMS
 from systems import SHAPES, assert_moments, problem, reference
@@ -48,6 +50,21 @@ def test_primal_and_dual_agree(seed, shape, size):
     np.testing.assert_allclose(primal.fit_trace, dual.fit_trace, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(primal.expected_rss, dual.expected_rss, rtol=1e-9)
     np.testing.assert_allclose(primal.log_det, dual.log_det, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("home", [dense.Dense, lambda x: Sparse(csc_array(x))], ids=["dense", "sparse"])
+def test_a_row_that_outweighs_the_others_leaves_them_their_digits(home):
+    """X'X has 1e16 in its diagonal, and the prior adds 1: of what the other rows say four digits are left."""
+    rng = np.random.default_rng(3)
+    x, z, d = rng.standard_normal((12, 3)), rng.standard_normal(12), np.array([1.0, 0.5, 2.0])
+    x[-1] *= 1e4
+    weights = np.where(np.arange(12) == 11, 1e6, rng.uniform(0.5, 2.0, 12))
+    system = LeastSquares(home(np.asfortranarray(x)), Targets(z, 12.0, weights))
+    exact = oracles.conditional_moments_mp(np.sqrt(weights)[:, None] * x, system.z, d, 0.5)
+    found = condition(system, d)
+    np.testing.assert_allclose(found.mean, exact.mean, rtol=1e-7)
+    np.testing.assert_allclose(0.5 * found.variance(), exact.covariance.diagonal(), rtol=1e-7)
+    np.testing.assert_allclose(found.log_det, exact.log_det, rtol=1e-10)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

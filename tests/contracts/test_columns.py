@@ -74,7 +74,8 @@ def pair(data, home, weighted):
         center = rng.standard_normal(ours.shape[1])
         if weighted == "heavily":  # one row has all but a little of the weight
             root[3] = 1e5
-            center = theirs.rmatvec(root * root) / (root @ root)
+            mine, center = (x.rmatvec(root * root) / (root @ root) for x in (ours, theirs))  # as a fit does
+            return ours.reweighted(root, mine), theirs.reweighted(root, center), rng
         ours, theirs = ours.reweighted(root, center), theirs.reweighted(root, center)
     return ours, theirs, rng
 

@@ -1,8 +1,9 @@
 """scikit-learn's own checks of every estimator."""
 
 import pytest
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
+from farrier import HorseshoeRegressor
 from registry import ESTIMATORS
 
 # what a check looks at here is the same whatever the options: seen once for each kind of estimator
@@ -79,3 +80,12 @@ def checks():
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
+
+
+def test_gamma_conforms_but_for_checks_with_zeros():
+    """The checks of transformers have zeros in y, which the gamma family refuses; all others must pass."""
+    found = check_estimator(HorseshoeRegressor(family="gamma"), on_fail=None, on_skip=None)
+    failed = [one for one in found if one["status"] == "failed"]
+    assert {one["check_name"].startswith("check_transformer") for one in failed} <= {True}
+    assert all("is not positive" in str(one["exception"]) for one in failed)
+    assert sum(one["status"] == "passed" for one in found) > 40

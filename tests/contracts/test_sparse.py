@@ -49,7 +49,8 @@ def response(family, eta, rng):
         return rng.binomial(4, 1 / (1 + np.exp(-1.5 * eta))) / 4
     if family in ("poisson", "negative_binomial"):
         return rng.poisson(np.exp(0.5 * eta)).astype(float)
-    return eta + 0.5 * rng.standard_normal(eta.size)
+    noisy = eta + 0.5 * rng.standard_normal(eta.size)
+    return np.digitize(noisy, [-0.8, 0.0, 0.8]) * 1.0 if family == "ordinal" else noisy
 
 
 unfinished = pytest.mark.filterwarnings("ignore:not converged:sklearn.exceptions.ConvergenceWarning")

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
-from farrier.priors import HalfCauchy, Horseshoe, Ridge, resolve_global
+from farrier.priors import HalfCauchy, Horseshoe, Lasso, Ridge, resolve_global
 from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
 from selections import in_pairs
 
@@ -38,6 +38,17 @@ def test_m_step_minimises_jointly(prior, coordinate, tau):
     assert tau.bounds[0] <= scales.tau2 <= tau.bounds[1]
     w = second / (2 * sigma2 * scales.tau2)
     np.testing.assert_allclose(scales.lambda2, prior.mode(w, coordinate), rtol=1e-13)
+
+
+@pytest.mark.parametrize("last", [1e-30, 1e-6, 0.9, 0.995, 1.0, 1.002, 1.011, 1e3])
+@pytest.mark.parametrize("prior", [Lasso(), Ridge()], ids=name)
+def test_where_tau_was_last_does_not_matter(prior, last):
+    hyper, second = Hyper(prior, 1.0, HalfCauchy()), np.random.default_rng(1).gamma(0.3, 0.01, 25)
+    found = m_step(hyper, second, 0.7)
+    assert HalfCauchy().bounds[0] < found.tau2 < HalfCauchy().bounds[1]
+    again = m_step(hyper, second, 0.7, last=last * found.tau2)
+    np.testing.assert_allclose(again.tau2, found.tau2, rtol=1e-13)
+    np.testing.assert_allclose(again.lambda2, found.lambda2, rtol=1e-13)
 
 
 @pytest.mark.parametrize("tau", GLOBAL_PRIORS, ids=name)

@@ -14,7 +14,7 @@ from farrier import HorseshoeRegressorCV, Status
 from farrier.adaptive import members as room
 from farrier.adaptive.fit import MemberRow
 from farrier.adaptive.members import MEMBERS
-from farrier.families import FAMILIES
+from registry import AVERAGED
 from simulate import glm
 
 N, P = 60, 12
@@ -34,7 +34,7 @@ def fit(X, y, **options):
     return HorseshoeRegressorCV(**{"cv": 5, **options}).fit(X, y, **rows)
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
+@pytest.fixture(scope="module", params=AVERAGED)
 def fitted(request):
     X, y = data(request.param)
     return X, y, fit(X, y, family=request.param)
@@ -304,7 +304,7 @@ def test_constant_columns_are_no_columns():
     assert {j for j, _ in model.path_} == set(np.flatnonzero(model.support_).tolist())
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", AVERAGED)
 def test_without_a_column_that_varies_the_intercept_is_left_with_its_intervals(family):
     _, y = data(family)
     for X in (np.ones((N, 2)), sparse.csr_array(np.ones((N, 2)))):
@@ -342,7 +342,7 @@ def test_noise_selects_nothing_most_of_the_time():
 # --- the estimator ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", AVERAGED)
 @pytest.mark.parametrize("p", [3, 150])
 def test_nothing_is_warned_of(family, p):
     X, y = data(family, n=40, p=p, seed=1)
@@ -368,7 +368,7 @@ def test_copies(gaussian):
     ("options", "sentence"),
     [
         ({"selection": "2se"}, "selection='2se'"),
-        ({"family": "gamma"}, "family"),
+        ({"family": "gama"}, "family"),
         ({"random_state": -1}, "random_state"),
         ({"weight_type": "none"}, "weight_type"),
         ({"n_jobs": 0}, "n_jobs"),

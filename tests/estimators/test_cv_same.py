@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from farrier import HorseshoeRegressorCV
-from farrier.families import FAMILIES
+from registry import AVERAGED
 from selections import in_turn
 from simulate import glm
 
@@ -62,7 +62,7 @@ def test_frames_keep_their_names(kind):
 
 
 @pytest.mark.parametrize(
-    ("family", "home"), in_turn(FAMILIES, [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+    ("family", "home"), in_turn(AVERAGED, [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 )
 def test_sparse_columns_say_the_same(family, home):
     X, y = data(family)
@@ -76,7 +76,7 @@ def test_sparse_columns_say_the_same(family, home):
 # --- what must not change the answer ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "laplace"])
+@pytest.mark.parametrize("family", [name for name in AVERAGED if name != "laplace"])
 @pytest.mark.parametrize("p", [P, 90])
 def test_the_order_of_rows_and_columns(family, p):
     X, y = data(family, p=p)
@@ -87,7 +87,7 @@ def test_the_order_of_rows_and_columns(family, p):
     same(one, fit(X[:, columns], y, family=family), columns=columns)
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "laplace"])
+@pytest.mark.parametrize("family", [name for name in AVERAGED if name != "laplace"])
 @pytest.mark.parametrize("p", [P, 90])
 def test_the_units_of_columns(family, p):
     X, y = data(family, p=p)
@@ -105,7 +105,7 @@ def test_the_units_of_y(p):
     assert two.support_.tolist() == one.support_.tolist()
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "laplace"])
+@pytest.mark.parametrize("family", [name for name in AVERAGED if name != "laplace"])
 def test_a_weight_of_two_is_two_rows(family):
     X, y = data(family)
     times = np.random.default_rng(2).integers(1, 3, N)

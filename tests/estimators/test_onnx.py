@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from farrier import HorseshoeClassifier, HorseshoeRegressor, load_model
 from farrier.estimators.onnx import register_converters, to_onnx
 from farrier.families import Gaussian
-from registry import FAMILIES
+from registry import AVERAGED
 from saved_models import CASES, LABELS, classes, data
 
 
@@ -25,7 +25,7 @@ def run(content: Any, X: Any, dtype: Any = np.float64) -> list[Any]:
     return list(session.run(None, {session.get_inputs()[0].name: np.asarray(X, dtype=dtype)}))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", AVERAGED)
 @pytest.mark.parametrize("which", ["", "cv "])
 def test_regressors(family: str, which: str) -> None:
     model, X, _ = CASES[which + family]()

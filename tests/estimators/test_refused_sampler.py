@@ -107,7 +107,9 @@ def test_a_noise_variance_of_a_family_without_one(family: str, tmp_path: Path) -
 
 
 class Cauchy(Location):
-    """A family of the user's own: noise, and no way to draw its weights."""
+    """A family of the user's own: a loss, and no density."""
+
+    has_density = False
 
     def working(self, y: Any, eta: Any, sigma2: float) -> Working:
         return Working(2.0 / (1.0 + (y - eta) ** 2 / sigma2), y)
@@ -142,7 +144,7 @@ class NoLogDensity:
 
 
 WITHOUT_SAMPLER: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-    "family": ({"family": Cauchy()}, ("Cauchy", "noise variance", r"augment\(y, eta, sigma2, counts, rng\)")),
+    "family": ({"family": Cauchy()}, ("Cauchy", "no density", "method='mode'")),
     "prior": ({"prior": NoDraw()}, ("NoDraw", r"draw\(w, lambda2, rng\)", "farrier.priors")),
     "tau": (
         {"tau": NoLogDensity()},

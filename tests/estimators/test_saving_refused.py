@@ -16,7 +16,7 @@ from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorC
 from farrier.estimators.saving import save_model
 from farrier.families import Gaussian
 from farrier.priors import Horseshoe, Slab
-from mutations import signed
+from mutations.models import signed
 from saved_models import CASES, data
 
 

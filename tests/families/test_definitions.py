@@ -20,7 +20,9 @@ from farrier.families import (
     Laplace,
     NegativeBinomial,
     Poisson,
+    Quantile,
     StudentT,
+    Tweedie,
 )
 
 ETA = np.array([-30.0, -17.3, -8.0, -3.1, -1.0, -1e-3, 0.0, 1e-9, 0.4, 1.0, 2.7, 7.7, 16.0, 30.0])
@@ -37,13 +39,16 @@ def responses(case: FamilyCase) -> Any:
         return np.array([0.0, 1.0, 0.3])
     if case.counts:
         return np.array([0.0, 1.0, 2.0, 7.0, 300.0, 1e6])
+    if case.amounts:
+        zero = [0.0] if isinstance(case.family, Tweedie) and case.family.power < 2.0 else []
+        return np.array([*zero, 1e-4, 0.02, 0.7, 3.0, 41.0, 1e4])
     return np.array([-1e4, -31.3, -2.2, -0.123, 0.077, 1.7, 29.0, 1e4])
 
 
 def sharp(family: Family) -> Family:
     """Return what Laplace ends with: its weights start blurred, and are sharpened at each update."""
     y = np.array([-3.0, 0.5, 8.0])
-    for _ in range(200 if isinstance(family, Laplace) else 0):
+    for _ in range(200 if isinstance(family, Laplace | Quantile) else 0):
         family = family.update(y, np.zeros(3), 1.0, np.ones(3))
     return family
 
@@ -56,7 +61,7 @@ def test_the_slope_is_that_of_the_likelihood(case: FamilyCase) -> None:
     y, eta = (a.ravel() for a in np.meshgrid(responses(case), ETA))
     for sigma2 in variances(case):
         # the gap to y sets the scale on which a location family bends
-        step = 1e-3 * np.minimum(1.0, np.abs(y - eta)) if case.family.has_dispersion else 1e-3
+        step = 1e-3 * np.minimum(1.0, np.abs(y - eta)) if case.family.is_location else 1e-3
         loss = [case.family.neg_log_likelihood(y, eta + k * step, sigma2) for k in (-2, -1, 1, 2)]
         slope = (loss[0] - 8.0 * loss[1] + 8.0 * loss[2] - loss[3]) / (12.0 * step)
         rounding = 1e-15 * (np.abs(loss[1]) + np.abs(y * eta)) / step
@@ -94,6 +99,18 @@ def test_density_adds_up_to_one(case: FamilyCase, eta: float) -> None:
         total = density([0.0, 1.0], 1.0).sum()
     elif case.counts:
         total = density(np.arange(20_000.0), 1.0).sum()
+    elif case.amounts:
+        if eta == -30.0:  # all is at zero, or so close to it that no integral sees it
+            return
+        for sigma2 in SIGMA2[:2]:
+            zero = float(density([0.0], sigma2)[0]) if isinstance(family, Tweedie) else 0.0
+            center = 0.5 * eta + 0.25  # between the mean and where most of the mass of small amounts is
+            total = zero + integrate.quad(
+                lambda t, s2=sigma2: density([np.exp(t)], s2)[0] * np.exp(t),
+                center - 60.0, center + 60.0, points=[eta - 2.0, eta, eta + 2.0], limit=200
+            )[0]  # fmt: skip
+            np.testing.assert_allclose(total, 1.0, rtol=1e-7)
+        return
     else:
         for sigma2 in SIGMA2:
             root = np.sqrt(sigma2)
@@ -101,7 +118,8 @@ def test_density_adds_up_to_one(case: FamilyCase, eta: float) -> None:
                 integrate.quad(lambda t, s=side: density(eta + s * root * t, sigma2)[0] * root, 0, np.inf)[0]  # noqa: B023
                 for side in (-1.0, 1.0)
             ]
-            np.testing.assert_allclose(half, 0.5, rtol=1e-7)
+            below = getattr(family, "level", 0.5)
+            np.testing.assert_allclose(half, [below, 1.0 - below], rtol=1e-7)
         return
     np.testing.assert_allclose(total, 1.0, rtol=1e-9)
 
@@ -130,7 +148,7 @@ def test_distribution_function_is_the_integral_of_the_density(case: FamilyCase, 
 
     want = [integrate.quad(density, low, high, epsabs=1e-13)[0] for low, high in pairwise(ends)]
     np.testing.assert_allclose(got, want, rtol=1e-8, atol=1e-13)
-    np.testing.assert_allclose(family.cdf(eta, eta, sigma2), 0.5, rtol=1e-14)
+    np.testing.assert_allclose(family.cdf(eta, eta, sigma2), getattr(family, "level", 0.5), rtol=1e-14)
 
 
 @every_family
@@ -139,7 +157,9 @@ def test_mean_and_variance_are_those_of_scipy(case: FamilyCase) -> None:
     for sigma2 in variances(case):
         distribution = case.distribution(eta, sigma2)
         if not isinstance(case.family, StudentT) or case.family.df_ > 1.0:  # Cauchy has no mean
-            np.testing.assert_allclose(case.family.mean(eta), distribution.mean(), rtol=1e-12, atol=1e-12)
+            level = getattr(case.family, "level", None)  # of which the quantile is predicted, not the mean
+            middle = distribution.mean() if level is None else distribution.ppf(level)
+            np.testing.assert_allclose(case.family.mean(eta), middle, rtol=1e-12, atol=1e-12)
         got, want = case.family.variance(eta, sigma2), distribution.var()
         np.testing.assert_allclose(got, np.where(np.isnan(want), np.inf, want), rtol=1e-9)
 

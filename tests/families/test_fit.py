@@ -10,7 +10,18 @@ from scipy import special
 
 from family_cases import FAMILIES, FamilyCase, count_families, every_family, noise_families
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from farrier.families import (
+    Binomial,
+    Gamma,
+    Gaussian,
+    Huber,
+    Laplace,
+    NegativeBinomial,
+    Poisson,
+    Quantile,
+    StudentT,
+    Tweedie,
+)
 
 SHAPES = {"long": (160, 8), "wide": (70, 90)}
 every_shape = pytest.mark.parametrize("shape", SHAPES)
@@ -44,11 +55,17 @@ def score(model: Any, y: Any, eta: Any) -> Any:
         return y - np.exp(eta)
     if isinstance(family, NegativeBinomial):
         return (y - np.exp(eta)) / (1.0 + np.exp(eta) / family.size_)
+    if isinstance(family, Gamma | Tweedie):
+        power = getattr(family, "power", 2.0)
+        return (y - np.exp(eta)) * np.exp((1.0 - power) * eta) / sigma2
     r = y - eta
     if isinstance(family, StudentT):
         return (family.df_ + 1.0) * r / (family.df_ * sigma2 + r**2)
-    if isinstance(family, Laplace):
-        return np.sign(r) / np.sqrt(sigma2)
+    if isinstance(family, Laplace | Quantile):
+        return (np.sign(r) + family.skew) / np.sqrt(sigma2)
+    if isinstance(family, Huber):
+        edge = family.threshold * np.sqrt(sigma2)
+        return np.clip(r, -edge, edge) / sigma2
     return r / sigma2
 
 
@@ -72,12 +89,14 @@ def assert_fixed_point(model: Any, X: Any, y: Any, weights: Any, offset: Any) ->
     pull = weights * score(model, y, eta)
     b = model.coef_[on] * model.scale_[on]
     prior = np.append(0.0, b / (model.sigma2_ * model.tau2_ * model.lambda2_[on]))
-    if isinstance(model.family_, Laplace):  # at the kink the slope may be anything between those beside it
+    if isinstance(
+        model.family_, Laplace | Quantile
+    ):  # at the kink the slope may be anything between those beside it
         kink = np.argsort(np.abs(y - eta))[: D.shape[1]]
         bound = weights[kink] / np.sqrt(model.sigma2_)
         pull[kink] = 0.0
         pull[kink] = np.linalg.solve(D[kink].T, prior - D.T @ pull)
-        assert np.all(np.abs(pull[kink]) <= bound * (1.0 + 1e-3))
+        assert np.all(np.abs(pull[kink] - model.family_.skew * bound) <= bound * (1.0 + 1e-3))
     np.testing.assert_allclose(D.T @ pull, prior, rtol=1e-5, atol=1e-6 * np.abs(pull).sum())
     # sigma2 and b are in units of y; the local scales know only their ratio
     last = model._fitted.result.moments.variance[on]  # of the last E-step: std is that at the information
@@ -127,8 +146,15 @@ def test_noise_variance_is_the_expected_rss_per_row(case: FamilyCase, shape: str
     if isinstance(family, StudentT):
         omega = (family.df_ + 1.0) / (family.df_ + r**2 / sigma2)
         information = (family.df_ + 1.0) / (family.df_ + 3.0)
-    elif isinstance(family, Laplace):
+    elif isinstance(family, Laplace | Quantile):  # omega r^2 is sigma times the loss |r| + skew r
         omega = np.sqrt(sigma2) / np.maximum(np.abs(r), 1e-9 * np.sqrt(sigma2))
+        omega = omega * (1.0 + family.skew * np.sign(r))
+        information = 1.0 - family.skew**2
+    elif isinstance(family, Huber):
+        omega = np.minimum(1.0, family.threshold * np.sqrt(sigma2) / np.abs(r))
+        inside, edge = 2.0 * special.ndtr(family.threshold) - 1.0, family.threshold
+        beyond = 2.0 * np.exp(-0.5 * edge**2) / (edge * np.sqrt(2.0 * np.pi))
+        information = inside / (inside + beyond)
     on, n = model.support_, weights.sum()
     x = (X[:, on] - weights @ X[:, on] / n) / model.scale_[on]
     gram = x.T @ (weights[:, None] * x)

@@ -11,7 +11,7 @@ from scipy import special, stats
 
 from family_cases import FAMILIES, FamilyCase
 from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.families import Binomial, NegativeBinomial, Poisson, StudentT
+from farrier.families import Binomial, NegativeBinomial, Poisson, StudentT, Tweedie
 
 FLAT = {"prior": "ridge", "tau": 1e4, "zero_threshold": 0, "tol": 1e-10}
 WITH_CDF = [case for case in FAMILIES if not isinstance(case.family, Binomial)]
@@ -49,10 +49,12 @@ def predictor_moments(model: HorseshoeRegressor, X: Any, X_new: Any) -> tuple[An
         weights = mu
     elif isinstance(family, NegativeBinomial):
         weights = mu / (1.0 + mu / family.size_)
+    elif isinstance(family, Tweedie):
+        weights = mu ** (2.0 - family.power)
     elif isinstance(family, StudentT):
         weights = np.full_like(eta, (family.df_ + 1.0) / (family.df_ + 3.0))
     else:
-        weights = np.ones_like(eta)
+        weights = np.full_like(eta, family.information() or 1.0)
     covariance = model.sigma2_ * np.linalg.inv(D.T @ (weights[:, None] * D))
     return model.linear_predictor(X_new), np.sqrt(np.einsum("ij,jk,ik->i", D_new, covariance, D_new))
 
@@ -80,6 +82,8 @@ def assert_central(
                 assert end == np.floor(end), end
                 assert reached >= want - close, (eta, spread, end, reached)
                 assert float(np.mean(distribution.cdf(end - 1.0))) < want + close
+            elif end == 0.0:  # of amounts that are zero more often than that
+                assert reached >= want - close
             else:
                 assert abs(reached - want) < close, (eta, spread, end, reached, want)
 
@@ -102,7 +106,9 @@ def test_with_many_rows_the_interval_is_that_of_the_family(case: FamilyCase, lev
     mean, std = model.predict(X_new, return_std=True)
     if not isinstance(model.family_, StudentT) or model.family_.df_ > 2.0:
         np.testing.assert_allclose(std, distribution.std(), rtol=2e-3)
-        np.testing.assert_allclose(mean, distribution.mean(), rtol=1e-9)
+        level = getattr(case.family, "level", None)
+        middle = distribution.mean() if level is None else distribution.ppf(level)
+        np.testing.assert_allclose(mean, middle, rtol=1e-9, atol=1e-12)
 
 
 @with_cdf
@@ -122,7 +128,9 @@ def test_far_from_the_data_the_interval_is_that_of_the_mixture(case: FamilyCase)
     X, y = simulated(case, 60, seed=5, level=3.0)
     model = HorseshoeRegressor(family=case.family, **FLAT).fit(X, y)
     X_new = np.array([[12.0, 1.0, -1.0], [0.0, -20.0, 8.0], [5.0, 5.0, 5.0]])
-    if not case.counts:
+    if isinstance(case.family, Tweedie):  # elsewhere amounts are too many to add up
+        X_new = X_new[2:]
+    elif not case.counts:
         X_new = np.vstack([X_new, [[100.0, -50.0, 80.0]]])
     moments = predictor_moments(model, X, X_new)
     assert_central(model.predict_interval(X_new, method="mode"), model, case, moments, 0.95, close=0.005)
@@ -171,9 +179,12 @@ def test_intervals_are_nested_and_cover(case: FamilyCase) -> None:
     X, y = simulated(case, 3000, seed=10)
     model = HorseshoeRegressor(family=case.family).fit(X, y)
     X_new, y_new = simulated(case, 600, seed=11)
+    if isinstance(case.family, Tweedie):  # its sums take longer
+        X_new, y_new = X_new[:200], y_new[:200]
     outer = model.predict_interval(X_new, level=0.9, method="mode")
     covered = np.mean((outer[:, 0] <= y_new) & (y_new <= outer[:, 1]))
-    assert 0.86 < covered < (1.0 if case.counts else 0.94)
+    steps = case.counts or float(np.mean(y == 0.0)) > 0.05
+    assert 0.86 < covered < (1.0 if steps else 0.94)
     inner = model.predict_interval(X_new[:100], level=0.5, method="mode")
     assert np.all(outer[:100, 0] <= inner[:, 0])
     assert np.all(inner[:, 0] <= inner[:, 1])

@@ -14,12 +14,13 @@ from farrier import (
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
+    HorseshoeSurvival,
     load_model,
     normal_means,
     sample_posterior,
 )
-from fuzz.cases import Case, resolve
-from fuzz.data import Data, wrap_x, wrap_y
+from fuzz.cases import Case, resolve, structure
+from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
 
 Values = dict[str, Any]
@@ -29,6 +30,7 @@ ESTIMATORS = {
     "classifier": HorseshoeClassifier,
     "regressor cv": HorseshoeRegressorCV,
     "classifier cv": HorseshoeClassifierCV,
+    "survival": HorseshoeSurvival,
 }
 FITTED = ("coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_")
 AVERAGED = (
@@ -41,7 +43,7 @@ AVERAGED = (
     "cv_error_",
 )
 RUN = {"n_draws": 6, "n_warmup": 4, "n_chains": 2, "random_state": 1, "n_jobs": 1}
-ARRAYS = ("X", "y", "sample_weight", "offset", "exposure", "new", "level")
+ARRAYS = ("X", "y", "sample_weight", "offset", "exposure", "entry", "strata", "event", "new", "level")
 """The flaws that are not options."""
 
 
@@ -59,8 +61,9 @@ def call(case: Case, data: Data) -> Values:
 
 
 def _given(case: Case, data: Data) -> tuple[Any, Any]:
-    X, y = wrap_x(case, data.X), wrap_y(case, data.y)
     where, way = case.flaw or ("", "")
+    X = wrap_x(case, data.X)
+    y = _lives(case, data) if case.is_survival else wrap_y(case, data.y)
     if where == "X":
         X = spoil_x(way, data.X)
     if where == "y":
@@ -71,6 +74,15 @@ def _given(case: Case, data: Data) -> tuple[Any, Any]:
         more = [data.unit * rng.standard_normal(case.n) - k * first for k in range(1, case.outputs)]
         y = np.column_stack([first, *more])
     return X, y
+
+
+def _lives(case: Case, data: Data) -> Any:
+    """Return times and events, or what a mistake makes of the latter."""
+    if not case.flaw or case.flaw[0] != "event":
+        return wrap_lives(case, data.y, data.event)
+    event = spoil_vector(case.flaw[1], data.event.astype(float))
+    fits = event.shape == data.event.shape
+    return wrap_lives(case.but(y_container="object"), data.y, event) if fits else event
 
 
 def _copies(*arrays: Any) -> list[Any]:
@@ -85,7 +97,8 @@ def _unmodified(before: list[Any], after: tuple[Any, Any]) -> None:
 
 def _rows(case: Case, data: Data) -> dict[str, Any]:
     """Return the arguments that have one value for each row."""
-    found = {"sample_weight": data.weights, "offset": data.offset, "exposure": data.exposure}
+    names = ("offset", "exposure", "entry", "strata")
+    found = {"sample_weight": data.weights, **{name: getattr(data, name) for name in names}}
     where, way = case.flaw or ("", "")
     if where in found:
         found[where] = spoil_vector(way, np.ones(case.n))
@@ -100,7 +113,7 @@ def _known(rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def _options(case: Case, data: Data) -> dict[str, Any]:
-    options = resolve(case.options)
+    options = resolve(structure(case.options, data.X.shape[1]))
     if options.get("expectation") == "stochastic":
         options.setdefault("random_state", 0)
     if isinstance(options.get("sigma2"), float):
@@ -141,6 +154,8 @@ def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values
     offset = {} if several or case.flaw == ("new", "no rows") else _known(rows)
     new = _new(case, X)
     values = {name: getattr(model, name) for name in (AVERAGED if case.averages else FITTED)}
+    if "always" in case.options and not case.averages:  # what is not shrunk has no finite scale
+        values["lambda2_"] = np.where(np.isinf(model.lambda2_), 0.0, model.lambda2_)
     if not case.is_classifier:
         values["sigma2_"] = model.sigma2_
     kept = model.sparse_coef_ if case.averages else model.coef_
@@ -183,9 +198,21 @@ def _predict(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> 
         return {"predict_proba": proba, "predict_log_proba": model.predict_log_proba(X, **offset)}
     if case.averages:
         return {"predict": model.predict(X, **offset)}
+    if case.is_survival:
+        return _survival(model, X, offset, rows)
     mean, std = model.predict(X, return_std=True, **offset)
     heavy = case.family == "StudentT(1.5)"  # has no variance
     return {"predict": mean} if heavy else {"predict": mean, "predictive std": std}
+
+
+def _survival(model: Any, X: Any, offset: Any, rows: Any) -> Values:
+    """Return the risk, and how it goes on from there."""
+    risk, std = model.predict(X, return_std=True, **offset)
+    strata = {"strata": rows["strata"]} if "strata" in rows else {}
+    chance = model.predict_survival_function(X, return_array=True, **offset, **strata)
+    if np.any(np.diff(chance, axis=1) > 0.0):
+        raise ContradictionError("a survival function rises")
+    return {"predict": risk, "predictive std": std, "survival": chance}
 
 
 def _interval(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
@@ -201,8 +228,8 @@ def _coef_interval(case: Case, model: Any, *_: Any) -> Values:
 
 
 def _columns_of(table: Any) -> Any:
-    """Leave out the intercept, which moves with the units of the columns."""
-    return table[table["feature"] != "(Intercept)"]
+    """Leave out intercept and thresholds, which move with the units of the columns."""
+    return table[~(table["feature"] == "(Intercept)") & ~table["feature"].str.contains(" | ", regex=False)]
 
 
 def _summary(case: Case, model: Any, *_: Any) -> Values:
@@ -230,6 +257,7 @@ def _score(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Va
     if len(y) < 2 or (case.flaw and case.flaw[0] == "new"):  # R^2 of a single row is not defined
         return {}
     scores = {"log_likelihood": model.log_likelihood(X, y, **rows)}
+    rows = {name: value for name, value in rows.items() if name != "entry"}  # pairs know of none
     return scores if case.y == "constant" else scores | {"score": model.score(X, y, **rows)}
 
 
@@ -267,8 +295,9 @@ def _drawn(case: Case, posterior: Any, X: Any, offset: Any) -> Values:
     found = posterior.predict_interval(X, level, kind=kind, **offset)
     values["posterior predict_interval"] = _ordered("predict_interval", found)
     values["posterior summary"] = posterior.summary(level)[["mode", "mean", "median", "std"]].to_numpy(float)
-    values["posterior log_likelihood"] = posterior.log_likelihood()
-    values["posterior simulate"] = posterior.simulate(n_draws=3)
+    if not case.is_survival:  # whose rows have no likelihood, and whose times no distribution
+        values["posterior log_likelihood"] = posterior.log_likelihood()
+        values["posterior simulate"] = posterior.simulate(n_draws=3)
     posterior.select("decoupled" if case.seed % 4 == 0 else "credible", 0.9)
     return values
 

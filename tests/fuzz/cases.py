@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from farrier.families import Binomial, NegativeBinomial
+from farrier.families import Binomial, Huber, NegativeBinomial, Quantile, Tweedie
 from farrier.families import StudentT as StudentNoise
 from farrier.priors import (
     GammaScale,
@@ -24,6 +24,11 @@ FOUND = Path(__file__).parent / "found"
 OBJECTS: dict[str, Any] = {
     "NegativeBinomial(2)": NegativeBinomial(size=2.0),
     "StudentT(4)": StudentNoise(df=4.0),
+    "Quantile(.9)": Quantile(level=0.9),
+    "Huber(3)": Huber(threshold=3.0),
+    "Tweedie(1)": Tweedie(power=1.0),
+    "Tweedie(1.1)": Tweedie(power=1.1, unit=1.0),
+    "Tweedie(2)": Tweedie(power=2.0),
     "StudentT(1.5)": StudentNoise(df=1.5),
     "Binomial()": Binomial(),
     "Binomial(irls)": Binomial("irls"),
@@ -64,6 +69,7 @@ class Case:
     offset: str = "none"
     classes: int = 2
     outputs: int = 1
+    lives: str = "plain"
     options: dict[str, Any] = field(default_factory=dict)
     ask: str = "predict"
     change: str = "none"
@@ -76,6 +82,11 @@ class Case:
         return self.call.startswith("classifier")
 
     @property
+    def is_survival(self) -> bool:
+        """Whether y is times and events; ``lives`` says what else is known of them."""
+        return self.call == "survival"
+
+    @property
     def averages(self) -> bool:
         """Whether the estimator is one that cross-validates and averages."""
         return self.call.endswith(" cv")
@@ -85,17 +96,26 @@ class Case:
         """The name of the family, whatever the call."""
         if self.is_classifier:
             return "binomial"
+        if self.is_survival:
+            return "cox"
         return str(self.options.get("family", "gaussian"))
 
     @property
     def is_location(self) -> bool:
         """Whether y has units."""
-        return self.family.startswith(("gaussian", "student_t", "laplace", "StudentT"))
+        return self.family.lower().startswith(
+            ("gaussian", "student_t", "studentt", "laplace", "quantile", "huber")
+        )
 
     @property
     def is_count(self) -> bool:
         """Whether y is a count."""
         return self.family.startswith(("poisson", "negative_binomial", "NegativeBinomial"))
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether y is an amount."""
+        return self.family.lower().startswith(("gamma", "tweedie"))
 
     @property
     def is_binary(self) -> bool:
@@ -124,6 +144,22 @@ def kept() -> list[tuple[str, Case]]:
     """Return the cases that were kept, each with the name of its file."""
     paths = sorted(FOUND.glob("*.json"))
     return [(path.stem, from_json(json.dumps(json.loads(path.read_text())["case"]))) for path in paths]
+
+
+def structure(options: dict[str, Any], p: int, order: Any = None) -> dict[str, Any]:
+    """Return what is known of the columns, by name, as it is for p columns in some order."""
+    order = range(p) if order is None else order
+    known: dict[str, Any] = {
+        "pairs": [int(j) // 2 for j in order],
+        "one group": [0] * p,
+        "fives and ones": [int(j) // 5 if j < p // 2 else f"alone {j}" for j in order],
+        "first": [i for i, j in enumerate(order) if j == 0],
+        "first two": [i for i, j in enumerate(order) if j < 2],
+        "rising": [0.5 * 4.0 ** (int(j) / p) for j in order],
+    }
+    names = ("groups", "always", "prior_scale")
+    found = {n: options[n] for n in names if isinstance(options.get(n), str)}
+    return options | {name: known.get(value, value) for name, value in found.items()}
 
 
 def resolve(options: dict[str, Any]) -> dict[str, Any]:

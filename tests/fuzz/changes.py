@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzz.cases import Case
+from fuzz.cases import Case, structure
 from fuzz.data import Data
 
 JITTER = 1e-8
@@ -39,7 +39,7 @@ def applies(case: Case) -> bool:
         return False
     if change in ("x2", "x3") and not options.get("standardize", True):
         return False
-    if change in ("y2", "y3") and not case.is_location:
+    if change in ("y2", "y3") and not (case.is_location or case.is_survival):
         return False
     drawn = case.call == "sampler" or case.ask == "posterior" or options.get("expectation") == "stochastic"
     return not drawn or change in ("x2", "y2", "again")
@@ -57,7 +57,8 @@ def changed(case: Case, data: Data) -> Changed:
     n, p = data.X.shape
     if case.change == "columns":
         order = rng.permutation(p)
-        return same._replace(data=data._replace(X=data.X[:, order]), columns=order)
+        case = case.but(options=structure(case.options, p, order))
+        return same._replace(case=case, data=data._replace(X=data.X[:, order]), columns=order)
     if case.change == "rows":
         order = rng.permutation(n)
         return same._replace(data=_take(data, order), rows=order)
@@ -98,6 +99,9 @@ def _take(data: Data, order: np.ndarray) -> Data:
         weights=take(data.weights),
         offset=take(data.offset),
         exposure=take(data.exposure),
+        event=take(data.event),
+        entry=take(data.entry),
+        strata=take(data.strata),
     )
 
 
@@ -116,6 +120,9 @@ def _scaled_y(case: Case, data: Data, same: Changed) -> Changed:
     power = _within(case.power, data.y, base, ROOM)
     factor = base ** (power if base == 2.0 else float(np.clip(power, -20, 20)))
     offset = None if data.offset is None else data.offset * factor
+    if case.is_survival:  # of times only the order matters
+        entry = None if data.entry is None else data.entry * factor
+        return same._replace(data=data._replace(y=data.y * factor, entry=entry))
     scaled = data._replace(y=data.y * factor, offset=offset, unit=data.unit * factor)
     return same._replace(data=scaled, y=factor)
 

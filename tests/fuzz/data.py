@@ -25,6 +25,9 @@ class Data(NamedTuple):
     offset: Any = None
     unit: float = 1.0
     exposure: Any = None
+    event: Any = None
+    entry: Any = None
+    strata: Any = None
 
 
 def build(case: Case) -> Data:
@@ -34,7 +37,8 @@ def build(case: Case) -> Data:
     unit = 10.0**case.y_exponent if case.is_location else 1.0
     with np.errstate(all="ignore"):
         y, weights = _response(case, X, rng, unit), _weights(case, rng)
-        return Data(X, y, weights, _offset(case, rng, unit), unit, _exposure(case, rng))
+        found = Data(X, y, weights, _offset(case, rng, unit), unit, _exposure(case, rng))
+        return _lives(case, found, rng) if case.is_survival else found
 
 
 def _design(rng: np.random.Generator, case: Case) -> np.ndarray:
@@ -123,14 +127,28 @@ def _response(case: Case, X: np.ndarray, rng: np.random.Generator, unit: float) 
         return _labels(case, eta, noise, rng)
     if case.is_count:
         return _counts(case, eta, rng)
+    if case.is_amount:
+        return _amounts(case, eta, rng)
     y = eta + (0.0 if case.y == "exact" else 0.3) * noise
     if case.y == "constant":
         y[:] = 3.0
     elif case.y == "outlier":
         y[-1] = 1e3
-    elif case.y == "tied":
+    elif case.y == "tied" or (case.family == "ordinal" and case.y != "exact"):
         y = np.round(y)
     return unit * (y + 2.0)
+
+
+def _lives(case: Case, data: Data, rng: np.random.Generator) -> Data:
+    """Return times, events, and late entries and strata if there are any."""
+    lived = rng.standard_exponential(case.n) if case.y != "exact" else 1.0
+    time = np.full(case.n, 3.0) if case.y == "constant" else np.exp(-data.y) * lived
+    time = np.ceil(4.0 * time) if case.y == "tied" else time
+    event = rng.random(case.n) < 0.7
+    late = case.lives in ("entry", "both")
+    entry = time * np.where(rng.random(case.n) < 0.5, rng.random(case.n), 0.0) - 1e-3 if late else None
+    strata = np.where(rng.random(case.n) < 0.6, "a", "b") if case.lives in ("strata", "both") else None
+    return data._replace(y=time, event=event, entry=entry, strata=strata)
 
 
 def _signal(case: Case, X: np.ndarray) -> np.ndarray:
@@ -160,6 +178,19 @@ def _counts(case: Case, eta: np.ndarray, rng: np.random.Generator) -> np.ndarray
     if case.y == "outlier":
         counts[-1] = 1e6
     return counts + 0.5 if case.y == "tied" else counts
+
+
+def _amounts(case: Case, eta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    unit = 10.0 ** int(np.clip(case.y_exponent, -12, 12))
+    if case.y == "constant":
+        return np.full(case.n, 3.0 * unit)
+    noise = 1.0 if case.y == "exact" else rng.standard_gamma(2.0, case.n) / 2.0
+    amounts = np.exp(eta) * noise
+    if case.family.lower().startswith("tweedie") and case.family != "Tweedie(2)":
+        amounts = np.where(rng.random(case.n) < 0.3, 0.0, amounts)
+    if case.y == "outlier":
+        amounts[-1] = 1e6
+    return unit * (np.round(amounts) + 1.0 if case.y == "tied" else amounts)
 
 
 def _weights(case: Case, rng: np.random.Generator) -> Any:
@@ -232,6 +263,23 @@ def _native(array: np.ndarray) -> np.ndarray:
 def _frame(array: np.ndarray) -> pd.DataFrame:
     native = array.astype(array.dtype.newbyteorder("=")) if array.dtype.kind == "f" else array
     return pd.DataFrame(native, columns=[f"c{j}" for j in range(array.shape[1])])
+
+
+def wrap_lives(case: Case, y: np.ndarray, event: np.ndarray) -> Any:
+    """Return times and events as the user holds them."""
+    both = np.column_stack([y, event])
+    fields = np.empty(y.size, dtype=[("event", bool), ("time", float)])
+    fields["event"], fields["time"] = event, y
+    wrappers: dict[str, Any] = {
+        "array": lambda: fields,
+        "list": both.tolist,
+        "pandas": lambda: pd.DataFrame({"time": y, "event": event}),
+        "polars": lambda: pl.DataFrame({"time": y, "event": event.astype(int)}),
+        "column": lambda: np.asfortranarray(both),
+        "strided": lambda: np.repeat(fields, 2)[::2],
+        "object": lambda: both.astype(object),
+    }
+    return wrappers[case.y_container]()
 
 
 def wrap_y(case: Case, y: np.ndarray) -> Any:

@@ -19,6 +19,17 @@ OPTIONS: list[tuple[str, Any]] = [
     ("prior", "cauchy"),
     ("prior", None),
 ]
+KNOWN: list[tuple[str, Any]] = [
+    *(
+        ("groups", value)
+        for value in ("ab", 3, [0] * 999, {"a": []}, {"a": ["nobody"]}, {"a": [0], "b": [0]})
+    ),
+    *(("always", value) for value in (["nobody"], [999], [-1], 1.5, [None], "age")),
+    *(
+        ("prior_scale", value)
+        for value in ([1.0] * 999, -1.0, {0: 0.0}, {0: NAN}, {0: INF}, "wide", {0: 1e9})
+    ),
+]
 LOOP: list[tuple[str, Any]] = [
     *(("coordinate", value) for value in (0.0, 2.5, -1.0, NAN, 0.01, 1e-200, "two", None)),
     *(("tol", value) for value in (-1.0, NAN, INF, 1e300, "small", None)),
@@ -38,7 +49,7 @@ SEARCH: list[tuple[str, Any]] = [
     ("callback", 3),
     ("warm_start", None),
 ]
-FAMILY: list[tuple[str, Any]] = [("family", value) for value in ("binomial", "gamma", None, 3)]
+FAMILY: list[tuple[str, Any]] = [("family", value) for value in ("binomial", "gama", None, 3)]
 CLASSES: list[tuple[str, Any]] = [
     ("weights", "newton"),
     ("weights", None),
@@ -105,6 +116,9 @@ EXPOSURE_WAYS = [
     "none",
     "complex",
 ]
+ENTRY_WAYS = ["nan", "inf", "longer", "text", "2d", "huge", "none", "complex", "masked", "date"]
+STRATA_WAYS = ["nan", "none", "longer", "2d", "no rows", "complex", "masked", "mixed", "arrays inside"]
+EVENT_WAYS = ["nan", "inf", "none", "text", "fraction", "negative", "all zero", "2d", "longer"]
 NEW_WAYS = ["fewer columns", "nan", "other names", "reversed names", "no rows", "1d", "huge", "unfitted"]
 
 DATA = [
@@ -115,12 +129,19 @@ DATA = [
     *(("new", way) for way in NEW_WAYS),
 ]
 EXPOSURE = [("exposure", way) for way in EXPOSURE_WAYS]
+LIVES = [
+    *(("entry", way) for way in ENTRY_WAYS),
+    *(("strata", way) for way in STRATA_WAYS),
+    *(("event", way) for way in EVENT_WAYS),
+    *(("ties", value) for value in ("exact", None, 3)),
+]
 FLAWS: dict[str, list[tuple[str, Any]]] = {
-    "regressor": [*OPTIONS, *LOOP, *VARIANCE, *SEARCH, *FAMILY, *LEVEL, *DATA, *DATA, *EXPOSURE],
-    "classifier": [*OPTIONS, *LOOP, *SEARCH, *CLASSES, *LEVEL, *DATA, *DATA],
-    "sampler": [*OPTIONS, *VARIANCE, *FAMILY, *RUN, *LEVEL, *DATA, *DATA, *EXPOSURE],
-    "regressor cv": [*AVERAGE, *AVERAGE, *FAMILY, *LEVEL, *DATA, *EXPOSURE],
-    "classifier cv": [*AVERAGE, *AVERAGE, *CLASSES[2:], *LEVEL, *DATA],
+    "regressor": [*OPTIONS, *KNOWN, *LOOP, *VARIANCE, *SEARCH, *FAMILY, *LEVEL, *DATA, *DATA, *EXPOSURE],
+    "classifier": [*OPTIONS, *KNOWN, *LOOP, *SEARCH, *CLASSES, *LEVEL, *DATA, *DATA],
+    "sampler": [*OPTIONS, *KNOWN, *VARIANCE, *FAMILY, *RUN, *LEVEL, *DATA, *DATA, *EXPOSURE],
+    "regressor cv": [*KNOWN, *AVERAGE, *AVERAGE, *FAMILY, *LEVEL, *DATA, *EXPOSURE],
+    "classifier cv": [*KNOWN, *AVERAGE, *AVERAGE, *CLASSES[2:], *LEVEL, *DATA],
+    "survival": [*OPTIONS, *LOOP, *SEARCH, *LIVES, *LIVES, *LEVEL, *DATA],
     "means": [
         *(flaw for flaw in OPTIONS if flaw[0] != "slab"),
         *LOOP,

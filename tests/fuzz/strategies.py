@@ -19,19 +19,31 @@ LARGEST = 150
 SLOW_TOL = 1e-9
 
 CALLS = ["regressor"] * 10 + ["classifier"] * 4 + ["sampler"] * 4 + ["means"] * 2
-CALLS += ["regressor cv"] * 4 + ["classifier cv"] * 2
+CALLS += ["regressor cv"] * 4 + ["classifier cv"] * 2 + ["survival"] * 4
 FAMILIES = ["gaussian"] * 6 + [
     "poisson",
     "negative_binomial",
     "student_t",
     "laplace",
+    "quantile",
+    "huber",
+    "gamma",
+    "tweedie",
+    "Quantile(.9)",
+    "Huber(3)",
+    "Tweedie(1)",
+    "Tweedie(1.1)",
+    "Tweedie(2)",
     "NegativeBinomial(2)",
     "StudentT(4)",
     "StudentT(1.5)",
     "Binomial()",
     "Binomial(irls)",
 ]
+ONE_MODE = [*FAMILIES, "ordinal"]
+"""Those of which there is one mode, and not only an average."""
 SAMPLED = ["gaussian", "gaussian", "poisson", "negative_binomial", "student_t", "laplace", "binomial"]
+SAMPLED += ["Quantile(.9)", "huber", "gamma", "tweedie", "ordinal"]
 PRIORS = ["horseshoe"] * 5 + [
     "strawderman_berger",
     "horseshoe_like",
@@ -92,6 +104,9 @@ COMMON: dict[str, list[Any]] = {
     "warm_start": [True],
     "slab": [0.1, 1.0, 10.0],
     "weight_type": ["precision"],
+    "groups": ["pairs", "one group", "fives and ones"],
+    "always": ["first", "first two"],
+    "prior_scale": ["rising"],
 }
 REGRESSOR = {
     "sigma2": ["exact", 0.5, 10.0],
@@ -103,6 +118,12 @@ CLASSIFIER = {
     "start": ["paper", "linear", "marginal", "earlier", "earlier lasso"],
     "multi_class": ["multinomial"],
 }
+SURVIVAL: dict[str, list[Any]] = {
+    "ties": ["breslow", "efron"],
+    "prior_scale": [{0: 3.0}, {0: 0.1}],
+    "start": ["paper", "linear", "marginal", "earlier", "earlier lasso", "earlier ridge"],
+}
+LIVES = ["plain", "plain", "entry", "strata", "both"]
 AVERAGE: dict[str, list[Any]] = {
     "members": ["mode", "ridge", "mean", "alone", "mixture"],
     "selection": ["paired"],
@@ -113,6 +134,7 @@ AVERAGE: dict[str, list[Any]] = {
 FOLDS = [2, 3, 3, 3, 5, 10]
 MEANS = ("coordinate", "tau", "tau_max", "tol", "max_iter", "zero_threshold")
 DRAWN = ("tau", "tau_max", "fit_intercept", "standardize", "slab", "weight_type")
+DRAWN += ("groups", "always", "prior_scale")
 
 seeds = st.integers(0, 10**6)
 rows = st.sampled_from([*range(5, 61), *range(5, 13), 1, 2, 3, 4])
@@ -150,6 +172,7 @@ def cases(draw: st.DrawFn) -> Case:
         weights="none" if call == "means" else draw(st.sampled_from(WEIGHTS)),
         offset="none" if call == "means" else draw(st.sampled_from(OFFSETS)),
         classes=draw(st.sampled_from([2, 2, 3, 5])) if call.startswith("classifier") else 2,
+        lives=draw(st.sampled_from(LIVES)) if call == "survival" else "plain",
         options=options,
         ask=draw(st.sampled_from(ASKS)),
         change=draw(st.sampled_from(CHANGES)),
@@ -158,7 +181,8 @@ def cases(draw: st.DrawFn) -> Case:
     )
     if case.classes > 2 and case.seed % 10:  # an offset is refused there: once in a while is enough
         case = case.but(offset="none")
-    if case.offset == "exposure" and not case.is_count and (case.is_classifier or case.seed % 10):
+    no_rates = case.is_classifier or case.is_survival or case.seed % 10
+    if case.offset == "exposure" and not case.is_count and no_rates:
         case = case.but(offset="none")
     if case.call in ("regressor", "regressor cv") and case.family == "gaussian" and draw(one_in(6)):
         case = case.but(outputs=draw(st.sampled_from([2, 3, 5])))
@@ -196,9 +220,11 @@ def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
         options = {} if call == "classifier cv" else {"family": draw(st.sampled_from(FAMILIES))}
         options, more = options | {"cv": draw(st.sampled_from(FOLDS))}, {**COMMON, **AVERAGE}
     elif call == "regressor":
-        options, more = {"family": draw(st.sampled_from(FAMILIES))}, {**COMMON, **REGRESSOR}
+        options, more = {"family": draw(st.sampled_from(ONE_MODE))}, {**COMMON, **REGRESSOR}
     elif call == "classifier":
         options, more = {}, {**COMMON, **CLASSIFIER}
+    elif call == "survival":
+        options, more = {}, {**COMMON, **SURVIVAL}
     elif call == "means":
         options, more = {}, {name: COMMON[name] for name in MEANS} | {"sigma2": [0.5, 10.0]}
     else:

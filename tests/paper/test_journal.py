@@ -9,7 +9,8 @@ import pytest
 
 from farrier.paper.core import RequestError
 from farrier.paper.journal import Journal, Record
-from mutations import mutated_journal, opened
+from mutations.files import opened
+from mutations.journals import mutated_journal
 
 HEADING = {"experiment": "table3", "seed": 7, "versions": {"numpy": "2.0"}}
 RECORDS = [

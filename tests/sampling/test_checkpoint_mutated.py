@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from farrier.sampling.checkpoint import Checkpoint
-from mutations import mutated_checkpoint, opened
+from mutations.checkpoints import mutated_checkpoint
+from mutations.files import opened
 from posterior_runs import assert_same_arrays, assert_same_state
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from farrier.sampling import chains, checkpoint
-from mutations import Harmful
+from mutations.files import Harmful
 from posterior_runs import CASES, OFFSET, SHARES, TALL, as_bytes, files_in, never, run
 
 

@@ -10,7 +10,7 @@ from scipy import optimize, special, stats
 import oracles
 from distributions import LEVEL
 from farrier import sample_posterior
-from farrier.families import NegativeBinomial
+from farrier.families import NegativeBinomial, Quantile, Tweedie
 from farrier.families import StudentT as StudentNoise
 from farrier.sampling.diagnostics import mcse_mean
 
@@ -42,6 +42,34 @@ def _student(y, eta, scale, nuisance):
 
 def _laplace(y, eta, scale, nuisance):
     return -np.abs(y - eta) / scale - np.log(scale)
+
+
+def _quantile(y, eta, scale, nuisance):
+    r = (y - eta) / scale
+    return -2.0 * np.where(r > 0.0, 0.7 * r, -0.3 * r) - np.log(scale)
+
+
+def _huber(y, eta, scale, nuisance):
+    u = np.abs(y - eta) / scale
+    return np.where(u < 1.345, -0.5 * u**2, 0.5 * 1.345**2 - 1.345 * u) - np.log(scale)
+
+
+def _gamma(y, eta, scale, nuisance):
+    shape = scale**-2.0
+    rate = shape * np.exp(-eta)
+    return shape * np.log(rate) - special.gammaln(shape) + (shape - 1.0) * np.log(y) - rate * y
+
+
+def _tweedie(y, eta, scale, nuisance):
+    """A Poisson number of exponential amounts: at power 1.5 their shape is 1."""
+    number, size = 2.0 * np.exp(0.5 * eta) / scale**2, 0.5 * np.exp(0.5 * eta) * scale**2
+    if y == 0.0:
+        return -number
+    total = -np.inf
+    for j in range(1, 40):
+        term = j * np.log(number * y / size) - special.gammaln(j + 1.0) - special.gammaln(j)
+        total = np.logaddexp(total, term)
+    return total - number - y / size - np.log(y)
 
 
 def _binomial(y, eta, scale, nuisance):
@@ -79,6 +107,11 @@ class Family:
     fixed: float | None = None
     log_prior: object = None
     bounds: tuple[float, float] = (0.0, np.inf)
+    amounts: bool = False
+
+    @property
+    def noisy(self):
+        return self.location or self.amounts
 
     @property
     def argument(self):
@@ -90,6 +123,10 @@ FAMILIES = [
     Family("student_t", _student, True, StudentNoise(df=4.0), fixed=4.0),
     Family("student_t", _student, True, log_prior=_log_prior_df, bounds=(2.1, 200.0)),
     Family("laplace", _laplace, True),
+    Family("quantile", _quantile, True, Quantile(level=0.7)),
+    Family("huber", _huber, True),
+    Family("gamma", _gamma, False, amounts=True),
+    Family("tweedie", _tweedie, False, Tweedie(unit=1.0), amounts=True),
     Family("binomial", _binomial, False),
     Family("poisson", _poisson, False),
     Family("negative_binomial", _negative_binomial, False, NegativeBinomial(size=1.5), fixed=1.5),
@@ -112,6 +149,9 @@ def _data(family, known):
     if family.location:
         y = 10.0 * eta + 6.0 * rng.standard_t(4.0, n)
         return x, y, 10.0 * offset, weights
+    if family.amounts:
+        number = rng.poisson(2.0 * np.exp(0.5 * eta)) if family.name == "tweedie" else np.full(n, 2.0)
+        return x, rng.standard_gamma(number) * 0.5 * np.exp(0.5 * eta), offset, weights
     if family.name == "binomial":
         trials = weights if known else np.ones(n)
         p = special.expit(eta)
@@ -137,7 +177,7 @@ class Quadrature:
     def log_posterior(self, *unknowns):
         """Return the log density at broadcastable arrays of the unknowns."""
         rest = list(unknowns[2:])
-        log_sigma2 = rest.pop(0) if self.family.location else 0.0
+        log_sigma2 = rest.pop(0) if self.family.noisy else 0.0
         log_nuisance = rest.pop(0) if rest else None
         scale = np.exp(0.5 * log_sigma2)
         nuisance = self.family.fixed if log_nuisance is None else np.exp(log_nuisance)
@@ -154,6 +194,8 @@ class Quadrature:
         start = [0.0, 0.0]
         if self.family.location:
             start = [np.mean(self.y - self.offset), 0.0, 2.0 * np.log(np.std(self.y))]
+        if self.family.amounts:
+            start = [np.log(np.mean(self.y)), 0.0, 0.0]
         if self.family.log_prior is not None:
             start.append(np.log(5.0))
         found = optimize.minimize(
@@ -183,7 +225,9 @@ class Quadrature:
     def moments(self):
         """Return the mean and the variance of each unknown; trapezoids on a grid."""
         ends = self.box()
-        fine = 121 if self.family.name == "laplace" else 41  # its density has kinks
+        fine = {"laplace": 121, "quantile": 121, "tweedie": 25}.get(
+            self.family.name, 41
+        )  # its density has kinks
         points = [fine, fine, 41, 61][: len(ends)]
         axes = [np.linspace(low, high, count) for (low, high), count in zip(ends, points, strict=True)]
         grid = np.meshgrid(*axes, indexing="ij", sparse=True)
@@ -216,7 +260,7 @@ def test_one_column_agrees_with_quadrature(family, known):
     )  # fmt: skip
     coef = posterior.coef[..., 0]
     draws = [posterior.intercept + coef * truth.center, coef]
-    if family.location:
+    if family.noisy:
         draws.append(np.log(posterior.sigma2))
     if family.log_prior is not None:
         draws.append(np.log(posterior.nuisance))

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from farrier import load_model
-from mutations import ANY_FILE, MODELS, huge_array, mutated_model, opened, signed
+from mutations.files import ANY_FILE, opened
+from mutations.models import MODELS, huge_array, mutated_model, signed
 from saved_models import CASES
 
 KINDS = ("ties", "classes words", "cv poisson", "cv classes")

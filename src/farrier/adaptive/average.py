@@ -128,7 +128,7 @@ def intercepts(sets: Sets) -> Vector:
     for weights in sets.weights.T:
         rows = weights > 0.0
         y, offset, counts = sets.y[rows], sets.offset[rows], weights[rows]
-        level, family = sets.family.level(y, counts, offset), sets.family
+        level, family = sets.family.intercept_alone(y, counts, offset), sets.family
         for _ in range(LEVEL_STEPS):
             working = family.working(y, offset + level, 1.0)
             level = float(np.average(working.targets - offset, weights=counts * working.weights))
@@ -222,7 +222,7 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
     loss = summed(counts, family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
     weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
     gain = min(0.5 * float(weights.sum()) * gain, MOST_GAIN * abs(size * loss))
-    return Judged(error if family.has_dispersion else 2.0 * loss, size * loss - gain, sigma2)
+    return Judged(error if family.squared_error else 2.0 * loss, size * loss - gain, sigma2)
 
 
 def _best_noise(sets: Sets, fits: Fits, counts: Vector, y: Vector, eta: Vector) -> float:

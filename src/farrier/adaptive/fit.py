@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 from farrier._checks import check_memory
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Status, Vector
+from farrier.adaptive.always import Always, alone, always_of, known_part, with_errors
 from farrier.adaptive.average import Average, average
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
@@ -23,8 +25,10 @@ from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.columns import Columns
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
+from farrier.data.structure import Structure
 from farrier.families import Family
 from farrier.linalg import fitting_threads
+from farrier.model.always import LEAST
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
 
@@ -89,6 +93,8 @@ class Adapted:
         The standard deviations of the columns; zero where a column is constant.
     record : Record
         What is kept of the rows.
+    structure, always
+        What was known of the columns, and what is said of those that are always in; None where nothing is.
     """
 
     units: Units
@@ -107,6 +113,8 @@ class Adapted:
     edge: float | None = None
     scale: Vector = NOT_YET
     record: Record = NOT_YET
+    structure: Structure | None = None
+    always: Always | None = None
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
@@ -137,13 +145,16 @@ class Adapted:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
             return 0.0
-        return _cv_error(self.sets, self.family, self.average.predicted) * self._error_unit
+        error = _cv_error(self.sets, self.family, self.average.predicted, self.sigma2 / self._noise_unit)
+        return _in_units(error, self.family, self.units)
 
     @lazy
     def fold_errors(self) -> FoldErrors | None:
         """The errors of the rows that were left out, in the user's units or in those of their spread."""
         if self.sets is None or self.average is None:
             return None
+        if self.sets.condensed:  # of sums no single row is known
+            return FoldErrors(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
         (rows, folds), seen = self.sets.tested, self.average.predicted
         unit = self.units.unit if self.family.is_location else 1.0
         errors = np.abs(self.sets.y[rows] - self.family.mean(seen)) * unit
@@ -151,7 +162,7 @@ class Adapted:
         return FoldErrors(folds, errors, self.sets.counts[rows])
 
     @property
-    def _error_unit(self) -> float:
+    def _noise_unit(self) -> float:
         return self.units.unit**2 if self.family.has_dispersion else 1.0
 
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
@@ -161,8 +172,15 @@ class Adapted:
             seen = mean if self.edge is None else np.full_like(mean, self.edge)
             return np.column_stack([np.minimum(mean, seen), np.maximum(mean, seen)])
         found, (folds, errors, counts) = self.average, self.fold_errors
+        if not errors.size:
+            raise ValueError(
+                "CV+ intervals need the errors of single rows, and partial_fit keeps sums of them only: use "
+                "fit, or take the interval of HorseshoeRegressor after partial_fit"
+            )
         coef = self.units.coef(found.fold_coef.T)
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
+        if self.always is not None:
+            coef, intercept = self.always.complete(coef, intercept, self.units)
         eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))
         if self.family.is_location:
             return cv_plus(self.family.mean(eta), np.ones_like(eta), folds, errors, level, counts)
@@ -186,7 +204,10 @@ class Adapted:
         if self.corrected is None or self.average is None:
             return np.repeat(self.coef[:, None], 2, axis=1)
         found = coef_interval(self.average.coef, self.corrected, level)
-        return np.column_stack([self.units.coef(found[:, 0]), self.units.coef(found[:, 1])])
+        out = np.column_stack([self.units.coef(found[:, 0]), self.units.coef(found[:, 1])])
+        if self.always is not None:
+            out[self.always.places] = self.always.interval(self.coef, level)
+        return out
 
     @lazy
     def corrected(self) -> Corrected | None:
@@ -200,11 +221,11 @@ class Adapted:
         weights = sets.counts * (times > 0)
         residual, sigma2 = sets.y - eta, 1.0
         if not sets.family.is_location:
-            working = self.family.working(sets.y, eta, self.sigma2 / self._error_unit)
+            working = self.family.working(sets.y, eta, self.sigma2 / self._noise_unit)
             residual, weights = working.targets - eta, weights * working.weights
         residual = np.where(times > 0, residual, 0.0)
         if sets.family.has_dispersion:
-            sigma2 = float(weights @ residual**2) / float(weights.sum())
+            sigma2 = float(weights @ residual**2) / float((sets.counts * (times > 0)).sum())
         return corrected(sets, found.coef, residual, weights, sigma2)
 
 
@@ -219,6 +240,7 @@ def adapt(
     standardize: bool = True,
     callback: Callable[[Progress], Any] | None = None,
     n_jobs: int | None = None,
+    structure: Structure | None = None,
 ) -> Adapted:
     """Fit every member to every training set, and average.
 
@@ -236,17 +258,31 @@ def adapt(
     (array([2]), np.float64(2.9))
     """
     spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), 2.0, "estimate", fit_intercept, standardize)
-    prepared = prepare(spec, rows)
+    spec = replace(spec, structure=structure)
+    prepared, given, beside = prepare(spec, rows), rows, None
     nothing = _nothing(rows, spec, prepared)
     if nothing is not None:
-        return _recorded(nothing, prepared, rows)
+        return _recorded(replace(nothing, structure=structure), prepared, rows, rows)
+    if structure is not None and structure.always is not None:
+        own = alone(spec, rows, structure.always).coef
+        rows = known_part(rows, structure.always, own)
+        prepared = prepare(spec, rows)
+        beside = always_of(prepared, structure.always, own)
     with fitting_threads(*prepared.design.columns.shape):
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
         pairs = check_folds(pairs, values, varies=True)
         _check_room(prepared.design.columns.shape, len(pairs))
         sets = Sets(
-            prepared.design.columns, values, prepared.offset, rows.counts, pairs, family, fit_intercept
+            prepared.design.columns,
+            values,
+            prepared.offset,
+            rows.counts,
+            pairs,
+            family,
+            fit_intercept,
+            prepared.groups,
+            rows.n_seen != rows.y.size,
         )
         fitting = Fitting(sets, n_jobs)
         kept, fits = [], []
@@ -266,14 +302,40 @@ def adapt(
                 callback(Progress(name, done, len(names)))
         if not kept:
             raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
-        return _recorded(_restored(prepared, fitting, tuple(kept), fits, rule), prepared, rows)
+        whole = replace(_restored(prepared, fitting, tuple(kept), fits, rule), structure=structure)
+        whole = whole if beside is None else _beside(whole, beside, spec, given)
+        return _recorded(whole, prepared, given, rows)
 
 
-def _recorded(found: Adapted, prepared: Prepared, rows: Rows) -> Adapted:
-    """Return the fit with what is kept of its rows."""
+def _recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Adapted:
+    """Return the fit with what is kept of its rows; ``known`` has what was fitted first in the offset."""
     eta = found.linear_predictor(rows.columns) + rows.offset
-    record = record_of(rows, eta, found.family, found.units, found.sets, found.average)
-    return replace(found, scale=found.units.places(prepared.design.spread), record=record)
+    record = record_of(rows, eta, found.family, found.units, found.sets, found.average, known.offset)
+    scale = prepared.all_units.places(prepared.all_spread)
+    return replace(found, scale=scale, record=record)
+
+
+def _beside(found: Adapted, always: Always, spec: ModelSpec, rows: Rows) -> Adapted:
+    """Return the average with the columns that are always in back in their places, and never zero."""
+    answers = []
+    for coef, intercept in ((found.coef, found.intercept), (found.sparse_coef, found.sparse_intercept)):
+        whole, level = always.complete(coef, intercept, found.units)
+        if not spec.family.constant_weights:  # what is fitted together is not what is fitted in turns
+            again = alone(spec, rows, always.places, rows.columns.matvec(coef))
+            whole[always.places], level = again.coef, again.intercept
+        whole[always.places & (whole == 0.0)] = LEAST
+        answers.append((whole, float(level)))
+    (coef, intercept), (sparse, sparse_intercept) = answers
+    eta = rows.columns.matvec(coef) + intercept + rows.offset
+    return replace(
+        found,
+        coef=coef,
+        intercept=intercept,
+        sparse_coef=sparse,
+        sparse_intercept=sparse_intercept,
+        inclusion=np.where(always.places, 1.0, found.inclusion),
+        always=with_errors(always, rows, found, sparse, eta),
+    )
 
 
 def _check_room(shape: tuple[int, int], folds: int) -> None:
@@ -297,12 +359,14 @@ def _restored(
     sparser = _sparser(sets, found, family, rule)
     nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
     status = Status.CONVERGED if sparser.order.size else nothing
-    status = status if units.kept.any() else Status.NO_COLUMNS
+    none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
+    status = status if units.kept.any() else none
     members = tuple(
-        MemberRow(name, MEMBERS[name].what, one.error * unit2, float(weight))
+        MemberRow(name, MEMBERS[name].what, _in_units(one.error, family, units), float(weight))
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
-    included = units.places(inclusion(found, _ridge(fitting)))
+    included = inclusion(found, _ridge(fitting))
+    included = units.places(included if sets.groups is None else sets.groups.most(included))
     sigma2 = float(found.weights @ [one.sigma2 for one in found.judged]) * unit2
     return Adapted(
         units,
@@ -329,14 +393,22 @@ def _ridge(fitting: Fitting) -> Fits:
         return fitting.member("mean")
 
 
-def _cv_error(sets: Sets, family: Family, predicted: Vector) -> float:
-    """Return the mean squared error of rows left out; twice their mean loss where noise has no variance."""
+def _in_units(error: float, family: Family, units: Units) -> float:
+    """Return the error of rows left out in the user's units: a mean square, or twice a mean loss."""
+    if family.squared_error:
+        return error * units.unit**2
+    return error + 2.0 * math.log(units.unit) if family.is_location else error
+
+
+def _cv_error(sets: Sets, family: Family, predicted: Vector, sigma2: float) -> float:
+    """Return the mean squared error of rows left out, or twice their mean loss where that says more."""
     rows, _ = sets.tested
     y, counts = sets.y[rows], sets.counts[rows]
-    if family.has_dispersion:
+    if family.squared_error:
         losses = (y - predicted) ** 2
     else:
-        losses = 2.0 * family.neg_log_likelihood(y, predicted, 1.0)
+        noise = sigma2 if family.has_dispersion else 1.0
+        losses = 2.0 * family.neg_log_likelihood(y, predicted, noise)
     return summed(counts, losses) / float(counts.sum())
 
 
@@ -355,11 +427,15 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
     mean = float(counts @ losses) / total
     size = float(sets.counts[np.unique(rows)].sum())
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))
+    if sets.condensed:  # squares of single errors are not known: those of a normal one have this spread
+        error = mean * float(np.sqrt(2.0 / size))
     if rule == "paired":
         error = PAIRED * (mean if sets.family.constant_weights else 1.0) / size
     scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights
     share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
-    return summarise(sets.columns, found.coef, found.intercept, weights, error / scale, sets.center, share)
+    return summarise(
+        sets.columns, found.coef, found.intercept, weights, error / scale, sets.center, share, sets.groups
+    )
 
 
 def _nothing(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:

@@ -74,7 +74,7 @@ def _nowhere(sets: Sets) -> Point:
     if sets.center:
         for t, weights in enumerate(sets.weights.T):
             rows = weights > 0.0
-            level[t] = sets.family.level(sets.y[rows], weights[rows], sets.offset[rows])
+            level[t] = sets.family.intercept_alone(sets.y[rows], weights[rows], sets.offset[rows])
     eta = sets.offset[:, None] + level
     none = np.zeros(T)
     families = (sets.family,) * T
@@ -160,7 +160,10 @@ def _accepted(
             eta = 0.5 * (eta + old_eta)
             loss = _penalised(sets, t, family, eta, sigma2, penalty * _norm2(K, solution))
     if family.has_dispersion:
-        sigma2 = max(step.square / float(sets.total[t]), NO_NOISE)
+        square = step.square
+        if family.noise_share != 1.0:
+            square = (square - penalty * step.norm2) / family.noise_share + penalty * step.norm2
+        sigma2 = max(square / float(sets.total[t]), NO_NOISE)
     return solution, intercept, eta, sigma2, loss
 
 

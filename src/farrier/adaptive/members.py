@@ -6,7 +6,7 @@
 | ridge | the penalty of least cross-validated error | all columns have a small effect |
 | mode | a horseshoe mode, coordinate 1.5, from the ridge of most evidence | effects are many or correlated |
 | mixture | a normal mixture, started at the mode | some effects are large, some small |
-| alone | a normal mixture, started at forward selection | very few effects, very many columns |
+| alone | a normal mixture, started at forward selection, or of very wide data at the lasso | few effects |
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
 from farrier.adaptive.forward import forward
 from farrier.adaptive.iterated import cross_validated
+from farrier.adaptive.lasso import lasso
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
 from farrier.adaptive.points import START, Normal, Path, training_normals
@@ -43,6 +44,9 @@ SWEEP_TOL, LOOSE_SWEEP_TOL = 1e-3, 3e-2
 takes small steps, so sweeps between new weights need not be exact: the rounds judge the answer. It is not for
 families with a noise variance, which sweeps move too, nor for Newton's weights, which take large steps: there
 errors grew by a few per cent on truths to tune on."""
+
+MANY_A_ROW, MANY = 20, 1000
+"""With more columns than this for each row, and in all, forward selection is led astray by chance."""
 
 
 class Fitting:
@@ -170,10 +174,12 @@ def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
 
 
 def _few(sets: Sets, begin: Fits) -> Fits:
-    """Return what forward selection finds near the intercepts alone."""
+    """Return what forward selection finds near the intercepts alone; the lasso, of very many columns."""
     eta = sets.eta(begin.coef, begin.intercept)
     targets, weights = sets.linearised(eta, begin.sigma2, begin.families)
-    coef = forward(sets.stack(targets, weights))
+    n, p = sets.columns.shape
+    select = lasso if p > max(MANY_A_ROW * n, MANY) else forward
+    coef = select(sets.stack(targets, weights))
     left = targets - sets.columns.matvec(coef)
     level = np.einsum("it,it->t", weights, left) / weights.sum(axis=0) if sets.center else begin.intercept
     found = begin._replace(coef=coef, intercept=level)
@@ -202,8 +208,9 @@ def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
         families = sets.updated(fits.families, eta, fits.sigma2)
         targets, weights = (each[:, left] for each in sets.linearised(eta, fits.sigma2, families))
         before = fits._replace(families=families).only(left)
+        share = np.array([family.noise_share for family in before.families])
         found = fit_mixture(
-            Stack(sets.columns, targets, weights, sets.total[left], sets.center),
+            Stack(sets.columns, targets, weights, sets.total[left], sets.center, share),
             before.coef,
             before.sigma2,
             pi=pi,
@@ -247,5 +254,5 @@ MEMBERS: dict[str, Member] = {
     "ridge": Member("ridge at the penalty of least cross-validated error", _ridge),
     "mode": Member("horseshoe mode in coordinate 1.5, from the ridge of largest evidence", _mode),
     "mixture": Member("normal mixture started at the mode", _mixture("mode")),
-    "alone": Member("normal mixture started at forward selection", _mixture(None)),
+    "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None)),
 }

@@ -176,7 +176,7 @@ def _mode(sets: Sets, t: int, start: Start, hyper: Hyper, normals: tuple[Normal,
     state = _begin(sets, t, start, int(allowed), None if normals is None else normals[t])
     rows, tau2 = state.rows, hyper.tau.bounds[1]
     for iteration in range(1, MOST + 1):
-        d = tau2 * hyper.mode(state.second / (2.0 * state.sigma2 * tau2))
+        d = tau2 * hyper.mode(state.second / (2.0 * state.sigma2 * tau2), state.groups)
         if iteration > WIDE:
             allowed = max(STAY * allowed, fewest)
         keep = _stronger(d, int(allowed), GONE / rows.total)
@@ -195,7 +195,8 @@ def _begin(sets: Sets, t: int, start: Start, most: int, normal: Normal | None) -
     second = start.second_moment[:, t]
     among = np.ones(second.size, dtype=np.bool_)
     if second.size > most:
-        among = second >= np.partition(second, -most)[-most]
+        size = second if sets.groups is None else sets.groups.rms(second)
+        among = size >= np.partition(size, -most)[-most]
     rows = _Rows(sets, t, start.families[t], among, normal)
     eta = rows.offset + start.intercept[t]
     if not rows.family.constant_weights:
@@ -228,10 +229,13 @@ class _State:
         self.problem: LeastSquares | None = rows.constant() if self.constant else None
         self.columns = rows.columns if self.problem is None else self.problem.columns
         self.eta = eta
+        groups = rows.sets.groups
+        self.groups = None if groups is None else groups.take(rows.among)
 
     def take(self, keep: Mask) -> None:
         """Go on with some of the columns."""
         self.active[self.active] = keep
+        self.groups = None if self.groups is None else self.groups.take(keep)
         self.mean, self.second = self.mean[keep], self.second[keep]
         problem, rows = self.problem, self.rows
         if problem is None:
@@ -251,7 +255,7 @@ class _State:
         if not self.constant:
             self._move(problem, before, d)
         if rows.family.has_dispersion:
-            expected_rss = given.rss + self.sigma2 * given.fit_trace
+            expected_rss = given.rss / rows.family.noise_share + self.sigma2 * given.fit_trace
             self.sigma2 = max(expected_rss / rows.total, SIGMA2_FLOOR)
         return relative_change(self.mean, before)
 
@@ -275,7 +279,8 @@ class _State:
     def result(self) -> _Mode:
         """Return the fit, what is negligible at exactly zero."""
         rows, cutoff = self.rows, 0.2 / np.sqrt(self.rows.total)  # 1/(5 sqrt n)
-        coef = scatter(self.active, np.where(np.abs(self.mean) < cutoff, 0.0, self.mean))
+        size = np.abs(self.mean) if self.groups is None else self.groups.rms(self.mean)
+        coef = scatter(self.active, np.where(size < cutoff, 0.0, self.mean))
         level = rows.level(coef) if self.constant else self._level(rows.columns.matvec(coef))
         return _Mode(scatter(rows.among, coef), level, self.sigma2, rows.family)
 

@@ -70,26 +70,35 @@ class Record(NamedTuple):
 
 
 def record_of(
-    rows: Rows, eta: Vector, family: Family, units: Units, sets: Sets | None, found: Average | None
+    rows: Rows,
+    eta: Vector,
+    family: Family,
+    units: Units,
+    sets: Sets | None,
+    found: Average | None,
+    known: Vector,
 ) -> Record:
-    """Return what is kept; ``eta`` is the linear predictor of the average."""
+    """Return what is kept; ``eta`` is that of the average, ``known`` what the folds took as known."""
     y, counts = rows.y, rows.counts
     total = deviance(family, y, eta, counts, rows.offset)
     prediction, left_out = np.full_like(y, np.nan), None
     if sets is not None and found is not None:
-        prediction = _left_out(rows, family, units, sets, found)
+        prediction = _left_out(known, family, units, sets, found)
         known = np.isfinite(prediction)
         at = family.link(prediction[known]) if not family.is_location else prediction[known]
         left_out = deviance(family, y[known], at, counts[known], rows.offset[known])
     n_given = y.size if rows.given is None else rows.given
+    if rows.n_seen != y.size:  # of sums no single row is known
+        none = np.zeros(0)
+        return Record(rows.n_seen, total, left_out, none, none, None, None, n_given)
     return Record(y.size, total, left_out, y.copy(), prediction, rows.weights, rows.number, n_given)
 
 
-def _left_out(rows: Rows, family: Family, units: Units, sets: Sets, found: Average) -> Vector:
+def _left_out(known: Vector, family: Family, units: Units, sets: Sets, found: Average) -> Vector:
     """Return the mean, on the scale of y, that fits predict which have not seen the row."""
     places, _ = sets.tested
     mean = family.mean(found.predicted)
     times = np.bincount(places, minlength=sets.y.size)
     with np.errstate(invalid="ignore"):
         mean = np.bincount(places, mean, sets.y.size) / times
-    return np.asarray(units.level + units.unit * mean + rows.offset if family.is_location else mean)
+    return np.asarray(units.level + units.unit * mean + known if family.is_location else mean)

@@ -16,6 +16,7 @@ from farrier._types import Matrix, Vector
 from farrier.adaptive.stack import Index, Stack
 from farrier.data.columns import Columns
 from farrier.families import Family
+from farrier.priors import Groups
 
 Fold = tuple[Any, Any]
 """The rows to learn from and the rows to predict."""
@@ -106,6 +107,10 @@ class Sets:
     family : Family
     center : bool
         Whether there are intercepts.
+    groups : Groups, optional
+        Which columns share a local scale, and are in or out as a whole.
+    condensed : bool
+        Whether the rows stand for others, with the same sums within each fold.
     """
 
     columns: Columns
@@ -115,6 +120,8 @@ class Sets:
     folds: tuple[Fold, ...]
     family: Family
     center: bool = True
+    groups: Groups | None = None
+    condensed: bool = False
 
     @property
     def n_sets(self) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from farrier._types import Matrix, Vector
 from farrier.data.columns import Columns
+from farrier.priors import Groups
 
 CANDIDATES = 2.0
 """No more columns than this times the rows are tried: the largest of the average."""
@@ -41,10 +42,11 @@ def summarise(
     tolerance: float,
     center: bool = True,
     share: float = 1.0,
+    groups: Groups | None = None,
 ) -> Sparser:
     """Return the smallest model whose mean squared distance to the averaged fit is at most ``tolerance``.
 
-    The distance is also at most this ``share`` of that of the intercept alone.
+    The distance is also at most this ``share`` of that of the intercept alone. A group enters as a whole.
 
     Examples
     --------
@@ -56,8 +58,11 @@ def summarise(
     """
     n, p = columns.shape
     most = min(p, max(int(CANDIDATES * n), 1))
-    strongest = np.sort(np.argsort(-np.abs(coef), kind="stable")[:most])
-    strongest = strongest[coef[strongest] != 0.0]
+    size = np.abs(coef) if groups is None else groups.rms(coef)
+    least = 0.0 if groups is None else np.sort(size)[-most]  # a group is tried as a whole
+    strongest = np.sort(np.argsort(-size, kind="stable")[:most])
+    strongest = np.flatnonzero(size >= least) if groups is not None else strongest
+    strongest = strongest[size[strongest] != 0.0]
     keep = np.zeros(p, dtype=np.bool_)
     keep[strongest] = True
     x = columns.take(keep).dense()
@@ -68,7 +73,8 @@ def summarise(
     level = float(weights @ fit) / total if center else 0.0
     target = root[:, 0] * (fit - level)
     tolerance = min(tolerance, share * float(target @ target))
-    chosen, distance, gamma = _forward(root * (x - mean), target, tolerance)
+    label = None if groups is None else groups.label[strongest]
+    chosen, distance, gamma = _forward(root * (x - mean), target, tolerance, label)
     sparse = np.zeros(p)
     sparse[strongest[chosen]] = gamma
     return Sparser(
@@ -79,18 +85,30 @@ def summarise(
     )
 
 
-def _forward(x: Matrix, target: Vector, tolerance: float) -> tuple[Any, Vector, Vector]:
-    """Choose columns until little is left of the target; return them, the distances, the coefficients."""
+def _forward(x: Matrix, target: Vector, tolerance: float, label: Any = None) -> tuple[Any, Vector, Vector]:
+    """Choose columns until little is left of the target; return them, the distances, the coefficients.
+
+    With labels a column brings all others of its label along: of the groups that of the largest gain a
+    column.
+    """
     left, pull = target.copy(), target @ x
     size = np.einsum("ij,ij->j", x, x)
     squares = size.copy()
     chosen: list[int] = []
     basis = np.empty((min(x.shape), x.shape[0]))  # of the columns chosen, orthonormal, a row each
     distance = [float(left @ left)]
-    while distance[-1] > tolerance and len(chosen) < len(basis):
+    waiting: list[int] = []  # of a group that has begun to enter
+    while (waiting or distance[-1] > tolerance) and len(chosen) < len(basis):
         gain = np.divide(pull * pull, squares, out=np.zeros_like(pull), where=squares > TIED * size)
-        j = int(np.argmax(gain))
-        if not gain[j] > 0.0:
+        if label is not None and not waiting:
+            groups = Groups(np.unique(label, return_inverse=True)[1])
+            mean = groups.spread(groups.totals(gain) / groups.size)
+            first = int(np.argmax(mean))
+            waiting = np.flatnonzero(label == label[first]).tolist() if mean[first] > 0.0 else []
+        if label is not None:
+            waiting = [j for j in waiting if gain[j] > 0.0 or squares[j] > TIED * size[j]]
+        j = waiting.pop(0) if waiting else int(np.argmax(gain))
+        if not (gain[j] > 0.0 or (label is not None and squares[j] > TIED * size[j])):
             break
         known, direction = basis[: len(chosen)], x[:, j]
         for _ in range(2):  # once leaves the rounding of what is taken off

@@ -54,6 +54,8 @@ class Stack:
         How many observations each has; the sums of the weights if not given.
     center : bool
         Whether there are intercepts.
+    share : array of shape (T,), optional
+        The `noise_share` of the family of each problem.
 
     Examples
     --------
@@ -65,7 +67,13 @@ class Stack:
     """
 
     def __init__(
-        self, columns: Columns, targets: Matrix, weights: Matrix, n: Vector | None = None, center: bool = True
+        self,
+        columns: Columns,
+        targets: Matrix,
+        weights: Matrix,
+        n: Vector | None = None,
+        center: bool = True,
+        share: Vector | None = None,
     ) -> None:
         if not targets.shape == weights.shape == (columns.shape[0], targets.shape[-1]):
             shapes = f"the columns have {columns.shape[0]} rows, targets have shape {targets.shape}"
@@ -74,6 +82,7 @@ class Stack:
         self._information = weights.sum(axis=0)
         self.n = self._information if n is None else n
         self._centered = center
+        self.share = np.ones(weights.shape[1]) if share is None else share
         self._mean = np.zeros((columns.shape[1], weights.shape[1]))
         self._z = self._centre(targets)
         self.total: Vector = np.einsum("it,it,it->t", weights, self._z, self._z)
@@ -93,7 +102,19 @@ class Stack:
         """Return some of the problems, with their residuals."""
         part = object.__new__(Stack)
         part.__dict__.update(self.__dict__)
-        for name in ("_w", "_root", "_z", "_r", "_mean", "squares", "n", "total", "_information", "_numbers"):
+        for name in (
+            "_w",
+            "_root",
+            "_z",
+            "_r",
+            "_mean",
+            "squares",
+            "n",
+            "total",
+            "_information",
+            "_numbers",
+            "share",
+        ):
             part.__dict__[name] = self.__dict__[name][..., keep]
         return part
 
@@ -112,8 +133,8 @@ class Stack:
         return np.asarray(self.columns.rmatvec(self._root * self._r))
 
     def rss(self) -> Vector:
-        """Return r'r."""
-        return np.asarray(np.einsum("it,it->t", self._r, self._r))
+        """Return r'r, over the share of it that is noise."""
+        return np.asarray(np.einsum("it,it->t", self._r, self._r)) / self.share
 
     def shift(self, change: Matrix) -> tuple[Matrix, Vector]:
         """Return what a change of all coefficients would take from the residual, and |X change|^2."""
@@ -147,6 +168,10 @@ class Stack:
         keep[which] = True
         x = self.columns.take(keep).dense()[:, np.searchsorted(np.flatnonzero(keep), which)]
         return np.asarray(self._root * (x - self._mean[which, np.arange(which.size)]))
+
+    def some(self, t: int, where: Index) -> Matrix:
+        """Return some columns of a problem, weighted and centred, a row each."""
+        return self._block(t, where).x
 
     def normal(self, t: int, where: Index) -> tuple[Matrix, Vector, float]:
         """Return X'X and X'z of a few columns of a problem, and z'z."""

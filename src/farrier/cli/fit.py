@@ -56,6 +56,7 @@ def fit(
             rich_help_panel=given.MODEL,
         ),
     ] = False,
+    always: given.Always = None,
     level: given.Level = 0.95,
     cv: Annotated[
         int, typer.Option(min=2, help="Folds of the cross-validation.", rich_help_panel=given.MODEL)
@@ -81,7 +82,15 @@ def fit(
 ) -> None:
     """Say which columns matter for the target, by how much, and how sure that is."""
     from farrier.cli.answer import as_plain, print_answer
-    from farrier.cli.fitting import Wishes, ask_of, check_classes, check_output, fit_question, make_estimator
+    from farrier.cli.fitting import (
+        Wishes,
+        ask_of,
+        check_classes,
+        check_output,
+        fit_question,
+        make_estimator,
+        structure_of,
+    )
 
     with told(ValueError), said_warnings():
         if mode and posterior:
@@ -93,10 +102,11 @@ def fit(
             *(drop, columns, categorical, numeric),
         )
         question = ask_of(data, wishes)
-        averaged = not (mode or posterior)
+        averaged = not (mode or posterior or question.family == "ordinal")
         if averaged:
             check_classes(question)
         extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
+        extra |= structure_of(question, always)
         estimator = make_estimator(question, averaged, random_state=seed, **extra)
         with progress_on("fit", patient=True) as show:
             fitted, seconds = fit_question(question, estimator, show)

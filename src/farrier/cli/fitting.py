@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,34 @@ def check_classes(question: Question) -> None:
             f"{'has' if one else 'have'} one row only, and cross-validation needs two: leave "
             f"{'it' if one else 'them'} out, join {'it' if one else 'them'} to another class, or use --mode"
         )
+
+
+def structure_of(question: Question, always: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return what is known of the columns: those of one factor or term are a group, and some are always in.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> terms = {"age": "age", "city=Bonn": "city", "city=Kiel": "city"}
+    >>> structure_of(SimpleNamespace(terms=terms), ["age"])
+    {'groups': ['age', 'city', 'city'], 'always': ['age']}
+    >>> structure_of(SimpleNamespace(terms=terms), ["agee"])
+    Traceback (most recent call last):
+    ValueError: --always agee: there is no such column among those that explain the target: do you mean age?
+    """
+    terms = question.terms
+    for wanted in always or ():
+        if wanted not in terms.values():
+            near = get_close_matches(wanted, list(dict.fromkeys(terms.values())), n=1)
+            hint = f": do you mean {near[0]}?" if near else ""
+            raise ValueError(
+                f"--always {wanted}: there is no such column among those that explain the target{hint}"
+            )
+    groups = list(terms.values())
+    return {
+        "groups": groups if len(set(groups)) < len(groups) else None,
+        "always": [name for name, term in terms.items() if term in always] if always else None,
+    }
 
 
 def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:

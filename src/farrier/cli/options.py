@@ -38,8 +38,8 @@ FamilyName = Annotated[
     typer.Option(
         "--family",
         metavar="NAME",
-        help="gaussian, student_t, laplace, poisson, negative_binomial, or classes; guessed from the target "
-        "by default, and said.",
+        help="gaussian, student_t, laplace, huber, quantile (the median), poisson, negative_binomial, gamma, "
+        "tweedie, or classes; guessed from the target by default, and said.",
         rich_help_panel=DATA,
     ),
 ]
@@ -82,6 +82,15 @@ Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--columns", metavar="COLUMN", help="Use only these columns; repeated.", rich_help_panel=DATA
+    ),
+]
+Always = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--always",
+        metavar="COLUMN",
+        help="Keep this column in, without shrinkage; may be repeated.",
+        rich_help_panel=MODEL,
     ),
 ]
 Categorical = Annotated[

@@ -124,4 +124,9 @@ def _predicted(model: Any, rows: NewRows, level: float) -> dict[str, Any]:
     method = {} if hasattr(model, "members_") else {"method": "mode"}
     interval = model.predict_interval(rows.X, level=level, **method, **rows.known)
     prediction = model.predict(rows.X, **rows.known)
-    return {"prediction": prediction, "lower": interval[:, 0], "upper": interval[:, 1]}
+    found = {"prediction": prediction, "lower": interval[:, 0], "upper": interval[:, 1]}
+    if hasattr(model, "levels_") and hasattr(model, "predict_proba"):
+        shares = model.predict_proba(rows.X, **rows.known)
+        names = [f"{one:g}" if isinstance(one, float) else str(one) for one in model.levels_.tolist()]
+        found |= {f"p({name})": shares[:, k] for k, name in enumerate(names)}
+    return found

@@ -39,6 +39,7 @@ def sample(
     columns: given.Columns = None,
     categorical: given.Categorical = None,
     numeric: given.Numeric = None,
+    always: given.Always = None,
     draws: Annotated[
         int, typer.Option(min=1, help="Draws of each chain.", rich_help_panel=given.MODEL)
     ] = 1000,
@@ -59,7 +60,14 @@ def sample(
     as_json: given.AsJson = False,
 ) -> None:
     """Draw from the whole posterior: means, intervals, how sure each sign is, and whether chains agree."""
-    from farrier.cli.fitting import Wishes, ask_of, check_output, fit_question, make_estimator
+    from farrier.cli.fitting import (
+        Wishes,
+        ask_of,
+        check_output,
+        fit_question,
+        make_estimator,
+        structure_of,
+    )
 
     with told(ValueError), said_warnings():
         check_output(out, data)
@@ -71,7 +79,10 @@ def sample(
         )
         question = ask_of(data, wishes)
         _check_one_regression(question)
-        model, _ = fit_question(question, make_estimator(question, averaged=False, random_state=seed))
+        known = structure_of(question, always)
+        model, _ = fit_question(
+            question, make_estimator(question, averaged=False, random_state=seed, **known)
+        )
         with progress_on("sample", patient=True) as show:
             posterior = model.sample_posterior(
                 n_draws=draws,
@@ -117,7 +128,7 @@ def scale_of(question: Any) -> str:
         return f"the log odds of {question.classes[-1]}"
     if question.family == "binomial":
         return f"the log odds of {question.target}"
-    if question.family in ("poisson", "negative_binomial"):
+    if question.family in ("poisson", "negative_binomial", "gamma", "tweedie"):
         return f"the log of the mean of {question.target}"
     return str(question.target)
 

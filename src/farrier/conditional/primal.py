@@ -13,6 +13,11 @@ from farrier._types import Covariance, Mask, Matrix, Vector
 from farrier.data.problem import LeastSquares
 from farrier.linalg import add_identity, cholesky, log_det, triangular_inverse
 
+CANCELS = 1e8
+"""A pivot this much smaller than its place in B has lost half its digits: a row that outweighs all others
+does that to weights that move. Then B is factorised by the rows, which loses half as many.
+"""
+
 
 class PrimalKernel:
     """D^1/2 X'X D^1/2, for all values of tau2.
@@ -36,6 +41,7 @@ class PrimalKernel:
         self._problem, self._root = problem, np.sqrt(prior_variance)
         self._gram = problem.gram if gram is None else gram
         self._xz = problem.xz if xz is None else xz
+        self._by_rows = gram is None and problem.targets.weights is not None
 
     @lazy
     def _kernel(self) -> Matrix:
@@ -49,21 +55,46 @@ class PrimalKernel:
     def at(self, tau2: float) -> Primal:
         """Return the coefficients at one value of tau2."""
         root, kernel = np.sqrt(tau2) * self._root, self._kernel
-        return Primal(self._problem, root, lambda: add_identity(kernel * tau2), self._xz)
+        return Primal(self._problem, root, lambda: add_identity(kernel * tau2), self._xz, self._by_rows)
 
     def once(self) -> Primal:
         """Return the coefficients at tau2 = 1, without a kernel to keep."""
-        return Primal(self._problem, self._root, lambda: add_identity(self._scaled()), self._xz)
+        return Primal(
+            self._problem, self._root, lambda: add_identity(self._scaled()), self._xz, self._by_rows
+        )
 
 
 class Primal:
     """mean = D^1/2 B^-1 D^1/2 X'z, var_j = sigma2 d_j (B^-1)_jj, B = I + D^1/2 X'X D^1/2 (appendix C)."""
 
-    def __init__(self, problem: LeastSquares, root: Vector, matrix: Callable[[], Matrix], xz: Vector) -> None:
+    def __init__(
+        self,
+        problem: LeastSquares,
+        root: Vector,
+        matrix: Callable[[], Matrix],
+        xz: Vector,
+        by_rows: bool = False,
+    ) -> None:
         self._problem, self.root = problem, root
         self._factor = cholesky(matrix(), matrix)
-        self._shrunk = lapack.dpotrs(self._factor, root * xz, lower=1)[0]
+        if by_rows and self._cancels():
+            self._factor, self._shrunk = self._by_rows()
+        else:
+            self._shrunk = lapack.dpotrs(self._factor, root * xz, lower=1)[0]
         self.mean: Vector = root * self._shrunk
+
+    def _cancels(self) -> bool:
+        pivots = self._factor.diagonal()
+        return bool(np.any(1.0 + self.root**2 * self._problem.squares > CANCELS * pivots * pivots))
+
+    def _by_rows(self) -> tuple[Matrix, Vector]:
+        """Return the factor of B and B^-1 D^1/2 X'z from QR = (X D^1/2, I), without B."""
+        k, (x, z) = self.root.size, self._problem.triangle
+        stack = np.vstack([np.column_stack([x * self.root, z]), np.eye(k, k + 1)])
+        upper = np.asarray(np.linalg.qr(stack, mode="r"))[:k]
+        upper *= np.where(upper.diagonal() < 0.0, -1.0, 1.0)[:, None]
+        factor = upper[:, :k].T
+        return factor, lapack.dtrtrs(factor, upper[:, k], lower=1, trans=1)[0]
 
     @lazy
     def rss(self) -> float:

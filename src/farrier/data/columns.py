@@ -77,6 +77,12 @@ class Columns(Protocol):
     def scaled(self, root: Vector, dtype: Any = np.float64) -> Scaled:
         """Return the columns times ``root``, in single or double precision."""
 
+    def stretched(self, factor: Vector) -> Columns:
+        """Return the columns times ``factor``, as columns."""
+
+    def less(self, rows: Matrix, loads: Matrix) -> Columns:
+        """Return X - C M', C of shape (n, q) and M of shape (k, q)."""
+
     def take(self, keep: Mask) -> Columns:
         """Return the columns in ``keep``."""
 
@@ -91,6 +97,9 @@ class Columns(Protocol):
 
     def compressed(self, targets: Vector) -> Compressed:
         """Return as few rows as say the same of the coefficients, if n > k; else the rows as they are."""
+
+    def summed(self, targets: Vector, weights: Vector | None) -> Any:
+        """Return the `CrossProducts` of columns and targets; None where that is no shorter than the rows."""
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Columns, Spread]:
         """Return the columns that vary, centred and scaled by the weights, and what they were before."""

@@ -10,6 +10,7 @@ from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, extreme_units, varies
+from farrier.data.products import CrossProducts, cross_products
 
 BLOCK_ROWS = 4096
 """Rows that are weighted at a time: few enough to stay in the cache."""
@@ -49,7 +50,7 @@ class Dense:
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)'; weighted rows a block at a time."""
         if weights is None and center is None:
-            return _mirrored(blas.dsyrk(1.0, self._x, trans=1, lower=1))
+            return mirrored(blas.dsyrk(1.0, self._x, trans=1, lower=1))
         n, k = self.shape
         root = np.ones(n) if weights is None else np.sqrt(weights)
         lower = np.zeros((k, k), order="F")
@@ -58,7 +59,7 @@ class Dense:
             block = self._x[rows] if center is None else self._x[rows] - center
             block = np.asfortranarray(block * root[rows, None])
             lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
-        return _mirrored(lower)
+        return mirrored(lower)
 
     def squares(self, weights: Any = None) -> Any:
         """Return ||x_j||^2, or sum_i w_i x_ij^2; some columns at a time."""
@@ -74,6 +75,15 @@ class Dense:
     def scaled(self, root: Vector, dtype: Any = np.float64) -> Blocks:
         """Return the columns times ``root``."""
         return Blocks(self._x, root, dtype)
+
+    def stretched(self, factor: Vector) -> Dense:
+        """Return the columns times ``factor``."""
+        return Dense(self._x * factor)
+
+    def less(self, rows: Matrix, loads: Matrix) -> Dense:
+        """Return X - C M'."""
+        taken = rows @ loads.T
+        return Dense(np.asfortranarray(self._x - taken.astype(self._x.dtype, copy=False)))
 
     def take(self, keep: Mask) -> Dense:
         """Return the columns in ``keep``, Fortran-ordered: contiguous to read and to write."""
@@ -103,6 +113,10 @@ class Dense:
             return Compressed(self._x, targets, 0.0)
         triangle: Any = np.linalg.qr(np.column_stack([self._x, targets]), mode="r")
         return Compressed(triangle[:-1, :-1], triangle[:-1, -1], float(triangle[-1, -1] ** 2))
+
+    def summed(self, targets: Vector, weights: Vector | None) -> CrossProducts:
+        """Return the cross-products of columns and targets."""
+        return cross_products(self._x, targets, weights)
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Dense, Spread]:
         """Return the columns that vary, centred and scaled: the one copy of the data."""
@@ -142,8 +156,15 @@ class Dense:
         return (self._x,)
 
 
-def _mirrored(lower: Any) -> Matrix:
-    """Return a symmetric matrix from its lower triangle; above it are zeros."""
+def mirrored(lower: Any) -> Matrix:
+    """Return a symmetric matrix from its lower triangle; above it are zeros.
+
+    Examples
+    --------
+    >>> mirrored(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    array([[1., 2.],
+           [2., 3.]])
+    """
     whole = lower + lower.T
     whole.ravel(order="K")[:: lower.shape[0] + 1] *= 0.5
     return np.asarray(whole)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from farrier._types import Covariance, FitResult, Mask, Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.standardise import Units
+from farrier.data.structure import Structure
 from farrier.linalg import scatter
 
 
@@ -20,7 +21,7 @@ class Fitted:
 
     ``covariance`` is that of the coefficients of columns, and of y, divided by 2^powers: never out of range.
     ``aliases`` tells for which tied columns a column stands; ``hyper`` and ``cutoff`` are the prior of the
-    scales and the size below which a coefficient is zero.
+    scales and the size below which a coefficient is zero; ``structure`` is what was known of the columns.
     """
 
     coef: Vector
@@ -39,11 +40,34 @@ class Fitted:
     aliases: dict[int, tuple[int, ...]] = field(default_factory=dict)
     hyper: Any = None
     cutoff: float | None = None
+    structure: Structure | None = None
 
     @property
     def n_fitted(self) -> int:
         """The number of columns that could be selected: those that vary, one of each tied set."""
-        return int(self.result.active.size) - sum(len(tied) for tied in self.aliases.values())
+        others = 0 if self.always is None else int(self.always.sum())
+        return int(self.result.active.size) - others - sum(len(tied) for tied in self.aliases.values())
+
+    @property
+    def always(self) -> Any:
+        """Which columns are always in; None where none is."""
+        return None if self.structure is None else self.structure.always
+
+    @property
+    def groups(self) -> Any:
+        """The number of each column's group; None where each is its own."""
+        return None if self.structure is None else self.structure.groups
+
+    @property
+    def group_sizes(self) -> Vector:
+        """How many columns each group has that could be selected; 1 for each of them without groups."""
+        label = self.groups
+        if label is None:
+            return np.ones(self.n_fitted)
+        fitted = self.scale > 0.0 if self.always is None else (self.scale > 0.0) & ~self.always
+        fitted[[j for tied in self.aliases.values() for j in tied]] = False
+        sizes: Vector = np.bincount(label[fitted]).astype(np.float64)
+        return sizes[sizes > 0.0]
 
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
@@ -115,11 +139,13 @@ def restore(
     sigma2, has_intercept = result.scales.sigma2, units.has_intercept
     information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
     lambda2, powers = units.places(result.scales.lambda2), units.powers
-    covariance = result.covariance
+    covariance, intercept = result.covariance, float(units.intercept(result.intercept, result.coef))
+    if hasattr(family, "absorbed"):  # ordered levels: thresholds take the place of the intercept
+        family, intercept = family.absorbed(intercept), 0.0
     return Fitted(
         coef=units.coef(result.coef),
         std=units.coef(_std(result)),
-        intercept=float(units.intercept(result.intercept, result.coef)),
+        intercept=intercept,
         sigma2=units.sigma2(sigma2) if family.has_dispersion else 1.0,
         lambda2=lambda2,
         shrinkage=1.0 / (1.0 + information * units.places(result.scales.prior_variance)),

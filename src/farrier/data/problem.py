@@ -9,6 +9,7 @@ from scipy.linalg import blas
 
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
+from farrier.data.beside import Beside
 from farrier.data.columns import Columns
 from farrier.data.dense import Dense
 from farrier.linalg import is_single
@@ -33,6 +34,8 @@ class Targets:
     careful : bool
         Whether the residual sum of squares matters: then it is added up row by row, and not taken from the
         Gram matrix, where it is what is left of larger numbers.
+    beside : Beside, optional
+        What more than an intercept is estimated beside the coefficients.
     """
 
     def __init__(
@@ -42,13 +45,21 @@ class Targets:
         weights: Vector | None = None,
         center: bool = False,
         careful: bool = True,
+        beside: Beside | None = None,
     ) -> None:
         self.values, self.total_weight, self.weights = values, total_weight, weights
-        self.center, self.careful = center, careful
+        self.center, self.careful, self.beside = center, careful, beside
         self.information = total_weight if weights is None else float(weights.sum())
         self.root = None if weights is None else np.sqrt(weights)
         self.mean = 0.0 if weights is None or not center else float(weights @ values) / self.information
-        self.z = values if self.root is None else self.root * (values - self.mean)
+
+    @lazy
+    def z(self) -> Vector:
+        """The targets, centred and weighted."""
+        if self.root is None:
+            return self.values
+        centred = self.root * (self.values - self.mean)
+        return centred if self.beside is None else np.asarray(self.beside.turned(centred))
 
     def average(self, fit: Any) -> float:
         """Return the weighted mean of a linear predictor; zero where there is nothing left to centre."""
@@ -69,7 +80,14 @@ class Targets:
     @lazy
     def zz(self) -> float:
         """Z'z."""
+        if self.beside is not None:
+            return float(self.values @ self.beside.known(self.values))
         return float(self.z @ self.z)
+
+    def misfit(self, fit: Vector) -> float:
+        """Return the weighted sum of squares of the targets around a linear predictor."""
+        gap = self.values - fit
+        return float((gap if self.weights is None else self.weights * gap) @ gap)
 
 
 class LeastSquares:
@@ -130,13 +148,17 @@ class LeastSquares:
     @lazy
     def weighted(self) -> Columns:
         """The columns, centred and weighted: only the dual form needs them."""
-        root = self.targets.root
+        root, beside = self.targets.root, self.targets.beside
+        if beside is not None:
+            return beside.weighted(self.columns)
         return self.columns if root is None else self.columns.reweighted(root, self.x_mean)
 
     @lazy
     def gram(self) -> Matrix:
         """X'X, both triangles."""
         weights, total = self.targets.weights, self.targets.information
+        if self.targets.beside is not None:
+            return self.targets.beside.gram(self.columns)
         gram = self.columns.gram(weights)
         if weights is None or not self.targets.center:
             return gram
@@ -146,8 +168,15 @@ class LeastSquares:
         return gram
 
     @lazy
+    def triangle(self) -> tuple[Matrix, Vector]:
+        """R and Q'z, X = QR: at most k rows that have the digits which X'X has lost."""
+        return self.weighted.compressed(self.z)[:2]
+
+    @lazy
     def xz(self) -> Vector:
         """X'z."""
+        if self.targets.beside is not None:
+            return np.asarray(self.columns.rmatvec(self.targets.beside.known(self.targets.values)))
         return self.rmatvec(self.z)
 
     @lazy
@@ -172,6 +201,8 @@ class LeastSquares:
     def matvec(self, coef: Vector) -> Vector:
         """Return X b of the weighted, centred columns; these are not formed."""
         root, fit = self.targets.root, self.columns.matvec(coef)
+        if root is not None and self.targets.beside is not None:
+            return np.asarray(self.targets.beside.turned(root * fit))
         return np.asarray(fit if root is None else root * (fit - self.targets.average(fit)))
 
     def rmatvec(self, rows: Vector) -> Vector:
@@ -180,7 +211,9 @@ class LeastSquares:
 
     def pull(self, rows: Vector) -> Vector:
         """Return the rows that give with the raw columns what ``rows`` give with the weighted ones."""
-        root = self.targets.root
+        root, beside = self.targets.root, self.targets.beside
+        if root is not None and beside is not None:
+            return np.asarray(root * beside.turned(rows))
         return rows if root is None else self.targets.centred(root * rows)
 
     def residual(self, coef: Vector) -> Vector:
@@ -200,12 +233,16 @@ class LeastSquares:
 
     def take(self, keep: Mask) -> LeastSquares:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""
-        part, known = LeastSquares(self.columns.take(keep), self.targets), self.__dict__
+        part, known = self.on(self.columns.take(keep)), self.__dict__
         names = ("x_mean", "xz", "squares", "diagonal")
         part.__dict__.update({name: known[name][keep] for name in names if name in known})
         if "gram" in known:
             part.__dict__["gram"] = self.gram[np.ix_(keep, keep)]
         return part
+
+    def on(self, columns: Columns) -> LeastSquares:
+        """Return the problem of explaining the same targets by other columns."""
+        return type(self)(columns, self.targets)
 
     def weigh(self, outer: Any) -> Any:
         """Return X D X' of the weighted, centred columns from that of the raw ones: lower triangles both.
@@ -215,6 +252,11 @@ class LeastSquares:
         root, weights, total = self.targets.root, self.targets.weights, self.targets.information
         if root is None or weights is None:
             return outer
+        if self.targets.beside is not None:
+            whole = np.tril(outer) + np.tril(outer, -1).T
+            whole *= root.astype(outer.dtype)[:, None] * root.astype(outer.dtype)
+            half = self.targets.beside.turned(whole)
+            return np.asfortranarray(self.targets.beside.turned(half.T))
         if self.targets.center:
             symv = blas.ssymv if is_single(outer) else blas.dsymv
             pull = symv(1.0, outer, weights / total, lower=1)

@@ -13,7 +13,8 @@ from farrier.data.columns import Columns
 class Rows(NamedTuple):
     """X, y, weights and offset; every row has a positive weight.
 
-    ``number`` says which of the user's ``given`` rows they are; None if they are all of them.
+    ``number`` says which of the user's ``given`` rows they are; None if they are all of them, or what all of
+    them come to. ``level`` is what was taken off every y, so that none of its digits is lost.
     """
 
     columns: Columns
@@ -22,11 +23,17 @@ class Rows(NamedTuple):
     offset: Vector
     number: Any = None
     given: int | None = None
+    level: float = 0.0
 
     @property
     def counts(self) -> Vector:
         """The weights, as numbers."""
         return np.ones_like(self.y) if self.weights is None else self.weights
+
+    @property
+    def n_seen(self) -> int:
+        """How many of the user's rows they are or stand for."""
+        return self.y.size if self.given is None or self.number is not None else self.given
 
     def repeated(self) -> Rows:
         """Return each row as often as its weight, a whole number, says."""

@@ -19,6 +19,7 @@ from scipy.sparse import csc_array
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, extreme_units, varies
+from farrier.data.less import Less
 from farrier.linalg import is_single
 
 CHUNK = 1 << 22
@@ -103,6 +104,15 @@ class Sparse:
         matrix = _columns_times(self._s.astype(dtype, copy=False), root.astype(dtype))
         return ScaledSparse(matrix, (self._shift * root).astype(dtype), self._level.astype(dtype))
 
+    def stretched(self, factor: Vector) -> Sparse:
+        """Return the columns times ``factor``."""
+        return Sparse(_columns_times(self._s, factor), self._shift * factor, self._level)
+
+    def less(self, rows: Matrix, loads: Matrix) -> Less:
+        """Return X - C M', by algebra."""
+        dtype = self._s.dtype
+        return Less(self, rows.astype(dtype, copy=False), loads.astype(dtype, copy=False))
+
     def take(self, keep: Mask) -> Sparse:
         """Return the columns in ``keep``."""
         return Sparse(self._s[:, np.flatnonzero(keep)], self._shift[keep], self._level)
@@ -142,6 +152,9 @@ class Sparse:
             triangle = np.asarray(np.linalg.qr(stack, mode="r"))
         rest = float(triangle[k, k] ** 2) if len(triangle) > k else 0.0
         return Compressed(triangle[:k, :k], triangle[:k, k], rest)
+
+    def summed(self, targets: Vector, weights: Vector | None) -> None:
+        """Return None: products with few entries are cheap."""
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Sparse, Spread]:
         """Return the columns that vary, centred and scaled by algebra."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from farrier._types import Covariance, Mask, Vector
+from farrier.data.adjusted import Free
 from farrier.data.columns import Columns, column_label, within
 from farrier.data.dense import Dense
 from farrier.data.problem import LeastSquares, Targets
@@ -39,7 +40,8 @@ class Standardised(NamedTuple):
     """The columns that vary, on the scale on which the prior acts.
 
     ``mean`` and ``scale`` are what was taken off them; ``spread`` are their root mean squares, ``kept`` tells
-    which of the user's columns they are, and ``weights`` are those of the rows.
+    which of the user's columns they are, and ``weights`` are those of the rows; ``free`` is what was
+    projected out of them.
     """
 
     columns: Columns
@@ -48,10 +50,13 @@ class Standardised(NamedTuple):
     scale: Vector
     spread: Vector
     weights: Vector | None
+    free: Free | None = None
 
     @property
     def total_weight(self) -> float:
-        """The sum of the weights: the n of the paper."""
+        """The sum of the weights, less one for each column that is projected out: the n of the paper."""
+        if self.free is not None:
+            return self.free.total_weight - float(self.free.basis.shape[1])
         return float(self.columns.shape[0]) if self.weights is None else float(self.weights.sum())
 
     @property
@@ -72,7 +77,13 @@ class Standardised(NamedTuple):
             mean=self.mean[keep],
             scale=self.scale[keep],
             spread=self.spread[keep],
+            free=None if self.free is None else self.free.take(keep),
         )
+
+    def stretched(self, factor: Vector) -> Standardised:
+        """Return the columns times ``factor``: their coefficients have so many times the prior deviation."""
+        free = None if self.free is None else self.free._replace(loads=self.free.loads * factor)
+        return self._replace(columns=self.columns.stretched(factor), scale=self.scale / factor, free=free)
 
     def problem(self, targets: Vector) -> LeastSquares:
         """Return the least-squares problem of explaining ``targets``; rows are weighted once and for all."""

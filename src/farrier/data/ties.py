@@ -57,6 +57,30 @@ class Ties(NamedTuple):
         return Ties(keep, first[self.first], sign[self.first] * self.sign)
 
 
+def whole_ties(ties: Ties | None, label: NDArray[np.int64]) -> Ties | None:
+    """Return the ties between whole groups: the columns of one are tied to those of an earlier one.
+
+    Other ties are none where columns come in groups: within a group tied columns share its effect, and a
+    column may be there once for each of several groups.
+
+    Examples
+    --------
+    >>> some = Ties(np.array([True, True, False, False, False]), np.array([0, 1, 1, 0, 0]), np.ones(5))
+    >>> whole_ties(some, np.array([0, 0, 1, 1, 2])).first
+    array([0, 1, 1, 0, 4])
+    """
+    if ties is None:
+        return None
+    leads: dict[tuple[int, ...], list[int]] = {}
+    found: list[tuple[int, int, float]] = []
+    for number in np.unique(label):
+        own = sorted(np.flatnonzero(label == number).tolist(), key=lambda j: int(ties.first[j]))
+        lead = leads.setdefault(tuple(int(ties.first[j]) for j in own), own)
+        if lead is not own:
+            found += [(j, i, float(ties.sign[i] * ties.sign[j])) for j, i in zip(own, lead, strict=True)]
+    return _ties(label.size, np.arange(label.size), found)
+
+
 def find_ties(problem: LeastSquares) -> Ties | None:
     """Return the ties among the columns, or None if there are none.
 

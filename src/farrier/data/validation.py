@@ -10,9 +10,13 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d
 
 from farrier._types import Matrix, Vector
-from farrier.data.columns import Columns
+from farrier.data.blocks import ColumnBlocks
+from farrier.data.chunks import RowChunks
+from farrier.data.columns import Columns, column_label
 from farrier.data.dense import Dense
 from farrier.data.frames import DATES, date_column, frame_values, is_pandas
+from farrier.data.homes import as_parts
+from farrier.data.parts import Parts
 from farrier.data.shapes import (
     naming,
     read_array,
@@ -38,12 +42,15 @@ def check_x(x: Any) -> Columns:
     array([[1., 2.],
            [3., 4.]])
     """
-    if isinstance(x, Dense | Sparse):
+    if isinstance(x, Dense | Sparse | RowChunks | ColumnBlocks):
         return x
     if _is_plain(x, 2):
         return Dense(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
+    parts = as_parts(x)
+    if parts is not None:
+        return check_parts(parts)
     _refuse_same_names(x)
     if hasattr(x, "dtypes") and hasattr(x, "sparse") and x.shape[1]:  # a data frame of sparse columns
         return _with_names(_check_sparse(x.sparse.to_coo(), x), x)
@@ -57,6 +64,30 @@ def check_x(x: Any) -> Columns:
     except (TypeError, ValueError) as error:
         raise type(error)(f"{naming('X', error)}{_where_not_a_number(x)}") from error
     return _with_names(Dense(_finite(x, np.asarray(array))), x)
+
+
+def check_parts(parts: Parts) -> Columns:
+    """Return a table in parts as columns, once every entry has been seen to be a finite number.
+
+    Examples
+    --------
+    >>> from farrier.data.parts import ArrayParts
+    >>> check_parts(ArrayParts(np.array([[1.0, np.nan]]), axis=1))
+    Traceback (most recent call last):
+    ValueError: Input X contains NaN in column 1, row 0: impute or remove such values before fitting
+    """
+    columns = RowChunks(parts) if parts.axis == 0 else ColumnBlocks(parts)
+    columns.refuse_nonfinite(lambda value, row, column: _refuse_entry(columns, value, row, column))
+    return columns
+
+
+def _refuse_entry(columns: Columns, value: float, row: int, column: int) -> None:
+    raise ValueError(_not_finite(value, row, column_label(columns, column)))
+
+
+def _not_finite(value: float, row: int, where: str) -> str:
+    kind = _kind(value)
+    return f"Input X contains {kind} in {where}, row {row}: impute or remove such values before fitting"
 
 
 def _with_names(columns: Dense | Sparse, x: Any) -> Dense | Sparse:
@@ -114,10 +145,7 @@ def _check_sparse(x: Any, given: Any) -> Sparse:
 
 
 def _refuse_value(x: Any, value: float, row: int, column: int) -> None:
-    raise ValueError(
-        f"Input X contains {_kind(value)} in {_column_name(x, column)}, row {row}: "
-        "impute or remove such values before fitting"
-    )
+    raise ValueError(_not_finite(value, row, _column_name(x, column)))
 
 
 def refuse_sparse(name: str, value: Any) -> None:

@@ -17,6 +17,7 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.starts import marginal_start, variance_start
 from farrier.em.state import Place, relative_change
 from farrier.em.steps import Steps
+from farrier.families import Ordered
 
 START_TOL, START_STEPS = 1e-3, 100
 """The ridge that a fit starts from is iterated until its coefficients change by less than this."""
@@ -52,7 +53,8 @@ class Beginnings(Steps):
         if self.family.has_dispersion or self.full.n_columns == 0:
             place = self._nowhere()
             problem = self._linearise(self._blank(), place, 1.0)
-            return Begin(variance_start(problem), problem, place)
+            near = self.linear() if self.family.log_link else problem
+            return Begin(variance_start(near), problem, place)
         return self._begin_ridge()
 
     def begin_variance(self) -> Begin:
@@ -61,7 +63,7 @@ class Beginnings(Steps):
 
     def linear(self) -> LeastSquares:
         """Return the least-squares problem that stands for the likelihood near the response itself."""
-        place = Place(np.empty(0), 0.0, self.family.start(self._y), self.family)
+        place = Place(np.empty(0), self._free_level(0.0), self.family.start(self._y), self.family)
         return self._linearise(self._blank(), place, 1.0)
 
     def begin_marginal(self) -> Begin:
@@ -70,10 +72,13 @@ class Beginnings(Steps):
         problem = self._linearise(self._blank(), place, 1.0)
         return Begin(marginal_start(problem, self.total_weight), problem, place)
 
-    def begin_at(self, coef: Vector, intercept: float, sigma2: float) -> Begin:
+    def begin_at(self, coef: Vector, intercept: Any, sigma2: float) -> Begin:
         """Return a beginning at an earlier fit, without its intercept if there is to be none."""
-        blank, level = self._blank(), intercept if self._center else 0.0
+        level = intercept if self._center or self._basis is not None else 0.0
+        blank = self._blank()
         place = self._move(blank, self._nowhere()._replace(intercept=level), coef)
+        if isinstance(self.family, Ordered):
+            place = place._replace(family=self.family.update(self._y, place.eta, sigma2, self._sample))
         start = Start(coef, coef * coef, sigma2 * self.total_weight)
         return Begin(start, self._linearise(blank, place, sigma2), place)
 
@@ -86,7 +91,8 @@ class Beginnings(Steps):
         mixer = Anderson() if self.patient and self.family.never_overshoots else None
         place, problem = self._from_some_rows(), self._blank()
         if place is None:
-            place = Place(np.zeros(self.full.n_columns), 0.0, self.family.start(self._y), self.family)
+            zero, none = self._free_level(0.0), np.zeros(self.full.n_columns)
+            place = Place(none, zero, self.family.start(self._y), self.family)
             problem = self._linearise(problem, place, 1.0)
             place = self._accept(self._nowhere(), problem, *ridge.step(problem), ridge.scales)
         for _ in range(START_STEPS):
@@ -102,7 +108,7 @@ class Beginnings(Steps):
                 break
         if mixer is not None:
             point, eta = self._image(problem, mean, fit)
-            place = place._replace(coef=mean, intercept=float(point[-1]), eta=eta)
+            place = place._replace(coef=mean, intercept=self._apart(point)[1], eta=eta)
         start = Start(mean, mean**2 + ridge.variance(problem), self.total_weight)
         return Begin(start, problem, place._replace(waiting=self._is_tall(problem)))
 
@@ -117,7 +123,8 @@ class Beginnings(Steps):
         if y.min() == y.max():
             return None
         sample = None if self._design.weights is None else self._design.weights[rows]
-        design = self._design._replace(columns=self._design.columns.rows(rows), weights=sample)
+        free = None if self._free is None else self._free.rows(rows)
+        design = self._design._replace(columns=self._design.columns.rows(rows), weights=sample, free=free)
         part = Beginnings(design, y, self._offset[rows], self.family, self._center)
         found = part._begin_ridge().place
         return self._move(self._blank(), found, found.coef)

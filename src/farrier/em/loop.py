@@ -8,6 +8,7 @@ from farrier._types import FitResult, Moments, Scales, Status
 from farrier.em.beginnings import Begin
 from farrier.em.fast.mixing import Mixed
 from farrier.em.fast.schedule import Fast
+from farrier.em.gradient import Probed
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from farrier.em.options import Options
 from farrier.em.result import sparsify
@@ -16,10 +17,19 @@ from farrier.em.state import State
 from farrier.em.trace import Trace
 from farrier.em.weights import Weights
 from farrier.linalg import fitting_threads, step_threads
+from farrier.priors import Groups
 
 
-def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None = None) -> FitResult:
+def solve(
+    weights: Weights,
+    hyper: Hyper,
+    options: Options,
+    begin: Begin | None = None,
+    groups: Groups | None = None,
+) -> FitResult:
     """Find the posterior mode by EM with the coefficients as the missing data.
+
+    ``groups`` tells which columns share a local scale; without them none does.
 
     Examples
     --------
@@ -36,13 +46,15 @@ def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None 
     with fitting_threads(*weights.full.shape):
         trace = Trace(hyper, options.callback, weights.constant)
         schedule = _schedule(weights, hyper, options, trace)
-        state = schedule.begin(_first(begin or weights.begin(), hyper, options))
+        state = schedule.begin(_first(begin or weights.begin(), hyper, options, groups))
         status = Status.MAX_ITER
         for _ in range(options.max_iter):
             if state.mean.size == 0:
                 state, status = _without_columns(weights, options, state), Status.NOTHING_SELECTED
                 break
-            scales = m_step(hyper, state.second_moment, _sigma2(state, options))  # 1. Eqs. (16)-(18)
+            sigma2, last = _sigma2(state, options), state.scales.tau2
+            # 1. Eqs. (16)-(18)
+            scales = m_step(hyper, state.second_moment, sigma2, state.groups, last)
             state = weights.at(state.scaled(scales))  # 2. weights and targets at eta
             with threads(*state.problem.shape):
                 moments, pace = schedule.e_step(state)  # 3. Eqs. (7)-(12)
@@ -54,12 +66,15 @@ def solve(weights: Weights, hyper: Hyper, options: Options, begin: Begin | None 
             if ended is not None:
                 status = ended
                 break
-        return sparsify(weights, hyper, options, state, status, trace)
+        return sparsify(weights, hyper, options, state, status, trace, groups)
 
 
 def _schedule(weights: Weights, hyper: Hyper, options: Options, trace: Trace) -> Schedule:
     rng = np.random.default_rng(options.random_state)
     plain = Plain(weights, options.expectation, options.tol, rng)
+    if options.expectation == "conjugate_gradient":
+        exact = _schedule(weights, hyper, options._replace(expectation="exact", fast=True), trace)
+        return Probed(plain, exact, hyper, rng)
     if not options.fast or options.expectation == "stochastic" or weights.full.columns.orthogonal:
         return plain
     if not hyper.sparse:
@@ -68,7 +83,7 @@ def _schedule(weights: Weights, hyper: Hyper, options: Options, trace: Trace) ->
     return Fast(plain, hyper, known, trace, options.max_iter, polish)
 
 
-def _first(begin: Begin, hyper: Hyper, options: Options) -> State:
+def _first(begin: Begin, hyper: Hyper, options: Options, groups: Groups | None) -> State:
     """Return the state before the first M-step."""
     start, problem, place = begin
     sigma2 = options.known_sigma2 or noise_variance(start.expected_rss, problem.total_weight)
@@ -80,6 +95,7 @@ def _first(begin: Begin, hyper: Hyper, options: Options) -> State:
         second_moment=start.second_moment,
         expected_rss=start.expected_rss,
         scales=Scales(np.zeros_like(start.mean), hyper.tau.bounds[1], sigma2, hyper.slab2),
+        groups=groups,
     )
 
 

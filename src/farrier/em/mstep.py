@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from farrier._types import Scales, Vector
 from farrier.data.standardise import SIGMA2_FLOOR
-from farrier.priors import GlobalPrior, LocalPrior, is_sparse
+from farrier.priors import GlobalPrior, Groups, LocalPrior, is_sparse
+
+NEAR = 1e-2
+"""How far log tau2 is looked for around its last value, before it is looked for everywhere."""
 
 
 class Hyper(NamedTuple):
@@ -33,8 +37,10 @@ class Hyper(NamedTuple):
         """
         return self.coordinate + (self.size - 1.0)
 
-    def mode(self, w: Vector) -> Vector:
+    def mode(self, w: Vector, groups: Groups | None = None) -> Vector:
         """Return the local scales given W, Eq. (16); of a shared one W is the sum."""
+        if groups is not None:
+            return groups.mode(self.local, w, self.coordinate)
         return self.local.mode(w, self.shared)
 
     @property
@@ -48,13 +54,20 @@ class Hyper(NamedTuple):
         return is_sparse(self.local, self.coordinate)
 
 
-def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
+def m_step(
+    hyper: Hyper,
+    second_moment: Vector,
+    sigma2: float,
+    groups: Groups | None = None,
+    last: float | None = None,
+) -> Scales:
     """Return the scales that minimise Q given E[b^2] and the noise variance, Eqs. (16)-(18).
 
     tau2 and lambda2 are minimised jointly: with lambda2 at its minimum for each tau2, the derivative of Q
     in log tau2 is ``size k/2 - sum_j W_j / lambda2_j + slope(tau2)``, which never falls as tau2 grows. So the
     minimum stands at the upper bound when the derivative is not positive there, at the lower bound when
-    it is not negative there, and at its one zero otherwise.
+    it is not negative there, and at its one zero otherwise, which is seldom far from ``last``. Columns in a
+    group have one lambda2.
 
     Examples
     --------
@@ -68,7 +81,7 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
     def slope(tau2: float) -> tuple[float, Vector]:
         """Return the derivative in log tau2, and the lambda2 that go with it."""
         w = half_w / tau2
-        lambda2 = hyper.mode(w)
+        lambda2 = hyper.mode(w, groups)
         if not np.logical_and.reduce(lambda2):  # W = 0: no say in tau
             w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
         else:
@@ -76,26 +89,52 @@ def m_step(hyper: Hyper, second_moment: Vector, sigma2: float) -> Scales:
         return 0.5 * hyper.size * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
 
     if low == high:
-        return Scales(hyper.mode(half_w / high), high, sigma2, hyper.slab2)
-    at_high, lambda2 = slope(high)
-    if at_high <= 0.0:
-        return Scales(lambda2, high, sigma2, hyper.slab2)
-    at_low, lambda2 = slope(low)
-    if at_low >= 0.0:
-        return Scales(lambda2, low, sigma2, hyper.slab2)
+        return Scales(hyper.mode(half_w / high, groups), high, sigma2, hyper.slab2)
+
+    def derivative(t: float) -> float:
+        return slope(math.exp(t))[0]
+
+    ends = _around(derivative, last, low, high)
+    if ends is None:
+        at_high, lambda2 = slope(high)
+        if at_high <= 0.0:
+            return Scales(lambda2, high, sigma2, hyper.slab2)
+        at_low, lambda2 = slope(low)
+        if at_low >= 0.0:
+            return Scales(lambda2, low, sigma2, hyper.slab2)
+        ends = Ends(math.log(low), math.log(high), at_low, at_high)
+    tau2 = min(max(math.exp(_zero(derivative, ends)), low), high)
+    return Scales(hyper.mode(half_w / tau2, groups), tau2, sigma2, hyper.slab2)
+
+
+class Ends(NamedTuple):
+    """Where a derivative is below zero, where it is above, and what it is there."""
+
+    bottom: float
+    top: float
+    at_bottom: float
+    at_top: float
+
+
+def _around(derivative: Callable[[float], float], last: float | None, low: float, high: float) -> Ends | None:
+    """Return the ends of the neighbourhood of ``last``, if the zero is between them."""
+    if last is None or not low * (1.0 + 2.0 * NEAR) < last < high / (1.0 + 2.0 * NEAR):
+        return None
+    bottom, top = math.log(last) - NEAR, math.log(last) + NEAR
+    ends = Ends(bottom, top, derivative(bottom), derivative(top))
+    return ends if ends.at_bottom < 0.0 < ends.at_top else None
+
+
+def _zero(derivative: Callable[[float], float], ends: Ends) -> float:
     from scipy.optimize import brentq  # imported here: the horseshoe of the paper never needs it
 
-    bottom, top = math.log(low), math.log(high)
+    known = {ends.bottom: ends.at_bottom, ends.top: ends.at_top}  # at the bounds exp(log x) is not quite x
 
-    def inner(t: float) -> float:
-        value = slope(math.exp(t))[0]
-        if (t == bottom and value >= 0.0) or (t == top and value <= 0.0):  # exp(log x) is not quite x
-            return at_low if t == bottom else at_high
-        return value
+    def value(t: float) -> float:
+        found = known.get(t)
+        return derivative(t) if found is None else found
 
-    log_tau2 = brentq(inner, bottom, top, xtol=1e-15, rtol=8.9e-16)
-    tau2 = min(max(math.exp(log_tau2), low), high)
-    return Scales(hyper.mode(half_w / tau2), tau2, sigma2, hyper.slab2)
+    return float(brentq(value, ends.bottom, ends.top, xtol=1e-15, rtol=8.9e-16))
 
 
 def noise_variance(expected_rss: float, total_weight: float) -> float:

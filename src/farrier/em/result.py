@@ -14,14 +14,20 @@ from farrier.em.state import State
 from farrier.em.trace import Trace
 from farrier.em.weights import Weights
 from farrier.linalg import scatter
-from farrier.priors import is_dense
+from farrier.priors import Groups, is_dense
 
 NO_NOISE = 1e-6
 """Below this share of the variance of y the noise counts as none."""
 
 
 def sparsify(
-    weights: Weights, hyper: Hyper, options: Options, state: State, status: Status, trace: Trace
+    weights: Weights,
+    hyper: Hyper,
+    options: Options,
+    state: State,
+    status: Status,
+    trace: Trace,
+    groups: Groups | None = None,
 ) -> FitResult:
     """Set what is negligible to zero and put the active columns back in their places."""
     if options.expectation == "stochastic" and state.mean.size:  # exact moments where the averages led to
@@ -29,9 +35,9 @@ def sparsify(
     assert state.moments is not None
     active, scales, moments = state.active, state.scales, state.moments
     coef = scatter(active, moments.mean)
-    coef[np.abs(coef) < _thresholds(weights, hyper, options)] = 0.0
+    coef[_negligible(weights, hyper, options, coef, groups)] = 0.0
     support = coef != 0.0
-    found = weights.uncertainty(state, support[active])
+    found = weights.uncertainty(state, support[active], moments.error is not None)
     if status is Status.CONVERGED:
         remark = Status.NO_NOISE if _without_noise(options, state) else weights.remark(state)
         status = (remark or status) if support.any() else Status.NOTHING_SELECTED
@@ -52,7 +58,8 @@ def sparsify(
         center=scatter(active, found.center),
         intercept_variance=found.intercept_variance,
         at_information=found.at_information,
-        family=state.place.family,
+        family=found.family or state.place.family,
+        free=found.free,
     )
 
 
@@ -89,9 +96,13 @@ def scatter_result(result: FitResult, keep: Mask) -> FitResult:
     )
 
 
-def _thresholds(weights: Weights, hyper: Hyper, options: Options) -> Vector:
-    """Return the size below which each coefficient is zero: 1/(5 sqrt n) on the standardised scale."""
+def _negligible(
+    weights: Weights, hyper: Hyper, options: Options, coef: Vector, groups: Groups | None
+) -> Mask:
+    """Tell which coefficients, or groups by their root mean square, are below 1/(5 sqrt n), standardised."""
     limit = options.zero_threshold
     if limit is None:
         limit = 0.0 if is_dense(hyper.local) else 1.0 / (5.0 * np.sqrt(weights.total_weight))
-    return np.asarray(limit * weights.response_scale / weights.full.column_scale)
+    if groups is None:
+        return np.abs(coef) < np.asarray(limit * weights.response_scale / weights.full.column_scale)
+    return groups.rms(coef * weights.full.column_scale) < limit * weights.response_scale

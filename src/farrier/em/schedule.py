@@ -69,7 +69,11 @@ class Plain:
     def e_step(self, state: State) -> tuple[Moments, None]:
         """Return the moments: exact, approximate, or averages of draws."""
         if self.expectation == "stochastic":
-            found = average_draws(state.problem, state.scales, state.moments, state.n_steps, self.rng)
+            family = state.place.family
+            share = 1.0 if family is None else family.noise_share
+            found = average_draws(
+                state.problem, state.scales, state.moments, state.n_steps, self.rng, share=share
+            )
             return found, None
         form = approximate if self.is_approximate(state.n_steps) else condition
         return self.weights.moments(form, state), None
@@ -104,11 +108,12 @@ def average_draws(
     iteration: int,
     rng: np.random.Generator,
     n_draws: int = N_DRAWS,
+    share: float = 1.0,
 ) -> Moments:
     """Return running averages of b, b^2 - mean^2 and ||z - X b||^2: stochastic EM.
 
     Iteration t (from 0) averages ``n_draws`` draws from the conditional posterior into the moments of before
-    with step min(1, (t / 10)^-0.7).
+    with step min(1, (t / 10)^-0.7). ``share`` is the `noise_share` of the family.
 
     Examples
     --------
@@ -122,7 +127,7 @@ def average_draws(
     residuals = problem.z[:, None] - problem.weighted.matvec(draws)
     mean = draws.mean(axis=1)
     second = np.einsum("ij,ij->i", draws, draws) / n_draws
-    rss = float(np.einsum("ij,ij->", residuals, residuals)) / n_draws
+    rss = float(np.einsum("ij,ij->", residuals, residuals)) / n_draws / share
     if before is not None:
         step = min(1.0, (max(iteration, 1) / 10.0) ** -0.7)
         mean = before.mean + step * (mean - before.mean)

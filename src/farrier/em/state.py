@@ -10,6 +10,7 @@ from scipy.linalg import blas
 from farrier._types import Mask, Moments, Scales, Vector
 from farrier.data.problem import LeastSquares
 from farrier.em.fast.pace import Pace
+from farrier.priors import Groups
 
 
 class Place(NamedTuple):
@@ -20,11 +21,11 @@ class Place(NamedTuple):
     step was not taken, or how far the intercept went if that is more. ``n_stalls`` counts the last steps of
     which next to nothing was taken. ``creeps`` says that the steps are far shorter than what is left of the
     way, and that Newton's goes with them. ``unit`` is the spread of each column, by which its coefficient is
-    measured; None where all are 1.
+    measured; None where all are 1. ``intercept`` is a vector where more than it is not shrunk.
     """
 
     coef: Vector
-    intercept: float
+    intercept: Any
     eta: Vector
     family: Any
     fresh: bool = False
@@ -49,7 +50,7 @@ class State(NamedTuple):
 
     ``spread_problem`` is the least-squares problem that variances come from where that is not ``problem``;
     ``change`` is the paper's measure of the last step, ``n_steps`` counts the E-steps, and ``pace`` is what
-    an acceleration remembers.
+    an acceleration remembers. ``groups`` says which of the active columns share a local scale.
     """
 
     problem: LeastSquares
@@ -64,6 +65,7 @@ class State(NamedTuple):
     change: float = float("inf")
     n_steps: int = 0
     pace: Pace | None = None
+    groups: Groups | None = None
 
     def scaled(self, scales: Scales) -> State:
         """Return the state with the scales of the next M-step."""
@@ -74,7 +76,9 @@ class State(NamedTuple):
         mean, rss, k = moments.mean, moments.expected_rss, self.n_steps + 1
         second, change = moments.second_moment, relative_change(mean, self.mean, place.unit)
         problem, active, scales, base = self.problem, self.active, self.scales, self.spread_problem
-        return State(problem, place, active, mean, second, rss, scales, moments, base, change, k, pace)
+        return State(
+            problem, place, active, mean, second, rss, scales, moments, base, change, k, pace, self.groups
+        )
 
     def take(self, keep: Mask, place: Place) -> State:
         """Return the state of the columns in ``keep``, with the place as it is without the others."""
@@ -90,6 +94,7 @@ class State(NamedTuple):
             scales=self.scales.take(keep),
             moments=None if self.moments is None else self.moments.take(keep),
             spread_problem=None if base is None else base.take(keep),
+            groups=None if self.groups is None else self.groups.take(keep),
         )
 
 

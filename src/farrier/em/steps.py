@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from farrier._types import Scales, Vector
 from farrier.conditional.base import condition
+from farrier.data.adjusted import Adjusted, AdjustedTargets
+from farrier.data.beside import Beside
+from farrier.data.coupled import coupled
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.anderson import Anderson
 from farrier.em.fast.limits import LIMITS
 from farrier.em.state import Place, relative_change
-from farrier.families.base import Family
+from farrier.families import Family, Ordered
 
 HALVINGS, STALLING = 40, 20
 """The most halvings of a step; after more than the second nothing to speak of is left of it."""
@@ -60,8 +65,12 @@ class Steps:
     ) -> None:
         self._y, self._offset, self._center = y, offset, center
         self._sample = np.ones_like(y) if design.weights is None else design.weights
-        self.family, self.total_weight, self.patient = family, design.total_weight, patient
-        self._design, self.unit = design, design.unit
+        self.family, self.patient = family, patient
+        self._design, self.unit, self._free = design, design.unit, design.free
+        self._basis = None if self._free is None else self._free.with_ones(center)
+        lost = 0.0 if self._free is None else float(self._free.basis.shape[1])
+        self.total_weight = family.total(y, self._sample) - lost
+        self._profiles = isinstance(family, Ordered) and family.thresholds_.size > 1
         self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
 
     def _blank(self) -> LeastSquares:
@@ -70,29 +79,75 @@ class Steps:
 
     def _nowhere(self) -> Place:
         """Return the place with no column at all, and an intercept in the middle of the response."""
-        level = self.family.level(self._y, self._sample, self._offset) if self._center else 0.0
+        level = self.family.intercept_alone(self._y, self._sample, self._offset) if self._center else 0.0
         none = np.zeros(self.full.n_columns)
-        return Place(none, level, self._offset + level, self.family, unit=self.unit)
+        return Place(none, self._free_level(level), self._offset + level, self.family, unit=self.unit)
+
+    def _free_level(self, level: float) -> Any:
+        """Return an intercept with zeros for all else that is not shrunk."""
+        if self._basis is None:
+            return level
+        out = np.zeros(self._basis.shape[1])
+        if self._center:
+            out[0] = level
+        return out
+
+    def _rows(self, intercept: Any) -> Any:
+        """Return what is not shrunk as a part of each linear predictor."""
+        return intercept if self._basis is None else self._basis @ intercept
+
+    def _targets(self, values: Vector, weights: Vector, careful: bool = True) -> Targets:
+        if self._basis is not None:
+            return AdjustedTargets(values, self.total_weight, weights, self._basis, careful)
+        return Targets(values, self.total_weight, weights, self._center, careful)
+
+    def _explained(self, problem: LeastSquares, targets: Targets) -> LeastSquares:
+        kind = LeastSquares if self._basis is None else Adjusted
+        return kind(problem.columns, targets)
 
     def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
         family = place.family
+        held = coupled(problem.columns, family, self._y, place.eta, self._offset, self.total_weight)
+        if held is not None:
+            return held
         weights, targets = family.working(self._y, place.eta, sigma2)
-        return LeastSquares(
-            problem.columns,
-            Targets(
-                targets - self._offset,
-                self.total_weight,
-                self._sample * weights,
-                self._center,
-                careful=family.has_dispersion,
-            ),
-        )
+        wanted = self._targets(targets - self._offset, self._sample * weights, family.has_dispersion)
+        return self._explained(problem, wanted)
+
+    def _beside_thresholds(self, problem: LeastSquares, place: Place) -> LeastSquares:
+        """Return the problem where thresholds are estimated too, and not only the level of eta.
+
+        Its least squares are a step of Newton's method on the likelihood with the thresholds at their best.
+        """
+        targets = problem.targets
+        assert targets.weights is not None
+        beside = self._beside(problem, place)
+        fit = place.eta - self._offset
+        pull = targets.weights * (targets.values - fit)
+        try:
+            values = fit + beside.reach(pull - targets.weights * (pull.sum() / targets.information))
+        except np.linalg.LinAlgError:  # some thresholds are not told by any row: the others take turns
+            return problem
+        here = Targets(values, self.total_weight, targets.weights, self._center, careful=False, beside=beside)
+        return LeastSquares(problem.columns, here)
+
+    def _beside(self, problem: LeastSquares, place: Place) -> Beside:
+        assert problem.targets.weights is not None
+        shared = place.family.shared(self._y, place.eta, self._sample)
+        return Beside(problem.targets.weights, *shared)
 
     def _move(self, problem: LeastSquares, place: Place, coef: Vector) -> Place:
         return place._replace(coef=coef, eta=self._predictor(problem, coef, place.intercept))
 
-    def _predictor(self, problem: LeastSquares, coef: Vector, intercept: float) -> Vector:
-        return np.asarray(problem.columns.matvec(coef) + (self._offset + intercept))
+    def _predictor(self, problem: LeastSquares, coef: Vector, intercept: Any) -> Vector:
+        return np.asarray(problem.columns.matvec(coef) + (self._offset + self._rows(intercept)))
+
+    def _apart(self, point: Vector) -> tuple[Vector, Any]:
+        """Return the coefficients, and the intercept behind them, with all else that is not shrunk."""
+        if self._basis is None:
+            return point[:-1], float(point[-1])
+        k = point.size - self._basis.shape[1]
+        return point[:k], point[k:]
 
     def _accept(
         self, place: Place, problem: LeastSquares, mean: Vector, fit: Vector, scales: Scales
@@ -117,8 +172,8 @@ class Steps:
         bound = self._objective(place.family, place.eta, place.coef, scales)
         place = self._updated(self._step_to(place, image, eta, scales), scales)
         place = self._try(place, *mixer.mixed(before, place.point, place.eta), scales, bound)
-        way = relative_change(image[:-1], before[:-1], place.unit)
-        return place, max(way, _moved(image[-1], before[-1]))
+        (coef, level), (start, last) = self._apart(image), self._apart(before)
+        return place, max(relative_change(coef, start, place.unit), _moved(level, last))
 
     def _creeps(self, problem: LeastSquares, place: Place, sigma2: float) -> bool:
         """Tell whether a step goes but a small share of the way, since the weights overstate the information.
@@ -159,7 +214,7 @@ class Steps:
     def _image(self, problem: LeastSquares, mean: Vector, fit: Vector) -> tuple[Vector, Vector]:
         """Return coefficients with the intercept that goes with them, and their eta."""
         intercept = problem.targets.intercept(fit)
-        return np.append(mean, intercept), fit + (self._offset + intercept)
+        return np.append(mean, intercept), fit + (self._offset + self._rows(intercept))
 
     def _step_to(self, place: Place, point: Vector, eta: Vector, scales: Scales) -> Place:
         """Go towards coefficients and intercept, with their eta, as far as is safe."""
@@ -171,22 +226,29 @@ class Steps:
                 point, eta = here + share * (point - here), place.eta + share * (eta - place.eta)
             enough = bound + SLACK * (1.0 + abs(bound))
             for halvings in range(HALVINGS):
-                if self._objective(family, eta, point[:-1], scales) <= enough:
+                if self._objective(family, eta, self._apart(point)[0], scales) <= enough:
                     break
                 point, eta = 0.5 * (point + here), 0.5 * (eta + place.eta)
                 stalled = halvings >= STALLING
         stalls = place.n_stalls + 1 if stalled else 0
-        return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta, n_stalls=stalls)
+        coef, intercept = self._apart(point)
+        return place._replace(coef=coef, intercept=intercept, eta=eta, n_stalls=stalls)
 
     def _try(self, place: Place, point: Vector, eta: Vector, scales: Scales, bound: float) -> Place:
         """Go to coefficients and intercept if the penalised likelihood is good enough there."""
         near = float(np.abs(eta - place.eta).max()) <= LONGEST
-        if near and self._objective(place.family, eta, point[:-1], scales) <= bound:
-            return place._replace(coef=point[:-1], intercept=float(point[-1]), eta=eta)
+        coef, intercept = self._apart(point)
+        if near and self._objective(place.family, eta, coef, scales) <= bound:
+            return place._replace(coef=coef, intercept=intercept, eta=eta)
         return place
 
     def _objective(self, family: Family, eta: Vector, mean: Vector, scales: Scales) -> float:
-        """Return minus the log-likelihood and the log prior of the coefficients, up to a constant."""
+        """Return minus the log-likelihood and the log prior of the coefficients, up to a constant.
+
+        Thresholds of ordered levels move along with eta.
+        """
+        if self._profiles:
+            family = family.update(self._y, eta, scales.sigma2, self._sample)
         with np.errstate(over="ignore", invalid="ignore"):
             loss = float(self._sample @ family.neg_log_likelihood(self._y, eta, scales.sigma2))
         d = scales.prior_variance
@@ -199,6 +261,8 @@ class Steps:
         return self.patient and k > 0 and n >= max(LIMITS.many_rows, LIMITS.rows_per_column * k)
 
 
-def _moved(level: float, before: float) -> float:
-    """Return the paper's measure of change, of the intercept."""
+def _moved(level: Any, before: Any) -> float:
+    """Return the paper's measure of change, of the intercept and all else that is not shrunk."""
+    if isinstance(level, np.ndarray):
+        return relative_change(level, before)
     return float(abs(level - before) / (1.0 + abs(level)))

@@ -22,7 +22,8 @@ class Trace:
         """Add a line; return whether the callback asks to stop."""
         faded = state.pace is not None and state.pace.fading is not None
         value = objective(self._hyper, state) if self._exact and not faded else None
-        line = Iteration(state.change, value, state.scales.tau2, state.scales.sigma2, state.mean.size)
+        error = None if state.moments is None else state.moments.error
+        line = Iteration(state.change, value, state.scales.tau2, state.scales.sigma2, state.mean.size, error)
         self.lines.append(line)
         return self._callback is not None and self._callback(line) is False
 
@@ -40,6 +41,8 @@ def objective(hyper: Hyper, state: State) -> float | None:
     d = bare if scales.slab2 == math.inf else within_slab(bare, scales.slab2)
     quadratic = rss + float(np.add.reduce(mean * mean / d))  # z' (I + X D X')^-1 z
     local = hyper.local.neg_log_density(lambda2, hyper.coordinate)
+    if state.groups is not None:  # a scale of g columns counts once; a group of W = 0 is left out whole
+        local = local / state.groups.spread(state.groups.size)[scales.lambda2 > 0.0]
     return (
         0.5 * state.problem.total_weight * math.log(scales.sigma2)
         + 0.5 * moments.log_det

@@ -5,14 +5,16 @@ The loop asks both the same questions, so it does not know which it has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._types import Covariance, Mask, Moments, Scales, Start, Status, Vector
+from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
 from farrier.conditional.base import Conditional, condition, moments
-from farrier.data.problem import LeastSquares, Targets
+from farrier.data.adjusted import Adjusted, Free
+from farrier.data.problem import LeastSquares
 from farrier.em.anderson import Anderson
 from farrier.em.beginnings import START_STEPS, START_TOL, Begin, Beginnings
 from farrier.em.fast.limits import LIMITS
@@ -21,6 +23,7 @@ from farrier.em.mstep import noise_variance
 from farrier.em.starts import paper_start, variance_start
 from farrier.em.state import Place, State
 from farrier.em.steps import SLACK
+from farrier.families import Family, Ordered
 
 Form = Callable[[LeastSquares, Vector], Conditional]
 """From a problem and the prior variances to the coefficients given them."""
@@ -29,13 +32,17 @@ Form = Callable[[LeastSquares, Vector], Conditional]
 class Uncertainty(NamedTuple):
     """Cov[b], and the variance of the linear predictor at the columns' values ``center``.
 
-    ``at_information`` says that they come from the expected information, and not from the working weights.
+    ``at_information`` says that they come from the expected information, and not from the working weights;
+    ``free`` is the centre of what is not shrunk, whose coefficients are then behind the others in Cov[b];
+    ``family`` is that of ordered levels, with how sure its thresholds are.
     """
 
     covariance: Covariance | None
     center: Vector
     intercept_variance: float
     at_information: bool = False
+    free: Vector | None = None
+    family: Any = None
 
 
 class Constant:
@@ -51,8 +58,9 @@ class Constant:
     constant = True
     exact_spread = True
 
-    def __init__(self, problem: LeastSquares, unit: Vector | None = None) -> None:
+    def __init__(self, problem: LeastSquares, unit: Vector | None = None, free: Free | None = None) -> None:
         self.full, self.total_weight, self._unit = problem, problem.total_weight, unit
+        self._free = free
 
     @property
     def response_scale(self) -> float:
@@ -102,10 +110,12 @@ class Constant:
         """Return 0: the data are centred."""
         return 0.0
 
-    def uncertainty(self, state: State, of: Mask) -> Uncertainty:
+    def uncertainty(self, state: State, of: Mask, diagonal: bool = False) -> Uncertainty:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
-        center = np.zeros(state.mean.size)
-        return Uncertainty(_covariance(state, of), center, state.scales.sigma2 / self.total_weight)
+        center, free = np.zeros(state.mean.size), self._free
+        if free is not None:
+            return _with_free(state, of, free, center)
+        return Uncertainty(_covariance(state, of, diagonal), center, state.scales.sigma2 / self.total_weight)
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
         """Return the variance of the targets."""
@@ -146,6 +156,8 @@ class Moving(Beginnings):
         if state.place.waiting:
             return state._replace(place=place)
         problem = self._linearise(state.problem, place, state.scales.sigma2)
+        if self._profiles:
+            problem = self._beside_thresholds(problem, place)
         spread = state.spread_problem
         if spread is None and not self.exact_spread:
             spread = self.full if state.active.all() else self.full.take(state.active)
@@ -164,7 +176,7 @@ class Moving(Beginnings):
 
     def accept(self, state: State, found: Moments, pace: Pace | None = None) -> State:
         """Move to the mean, halving the way until the penalised likelihood does not fall."""
-        before = state.second_moment
+        found, before = _with_share(found, state.scales.sigma2, state.place.family), state.second_moment
         settled = bool(np.all(np.abs(found.second_moment - before) <= LIMITS.settled_change * before))
         place = state.place._replace(waiting=self._may_wait(state, found.mean, settled))
         if not place.waiting:
@@ -192,34 +204,82 @@ class Moving(Beginnings):
         bound = self._objective(place.family, place.eta, place.coef, scales)
         return state._replace(place=self._try(place, point, eta, scales, bound + SLACK * (1.0 + abs(bound))))
 
-    def intercept(self, state: State) -> float:
-        """Return the intercept that goes with the mean."""
+    def intercept(self, state: State) -> Any:
+        """Return the intercept that goes with the mean, with all else that is not shrunk."""
         if np.array_equal(state.mean, state.place.coef):
             return state.place.intercept
         return state.problem.intercept(state.mean)
 
-    def uncertainty(self, state: State, of: Mask) -> Uncertainty:
+    def uncertainty(self, state: State, of: Mask, diagonal: bool = False) -> Uncertainty:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
         sigma2, information = state.scales.sigma2, state.place.family.information()
+        if diagonal:
+            variance = sigma2 / ((information or 1.0) * state.problem.targets.information)
+            return Uncertainty(_covariance(state, of, diagonal), state.problem.x_mean, variance)
         if information is None:
             there = self._at_information(state)
             variance = sigma2 / there.problem.targets.information
             changed = there is not state
-            return Uncertainty(_covariance(there, of), there.problem.x_mean, variance, changed)
+            if isinstance(there.problem, Adjusted):
+                return self._adjusted(there, of, there.problem)._replace(at_information=changed)
+            covariance = _covariance(there, of)
+            family = self._sure_thresholds(there, covariance, of)
+            return Uncertainty(covariance, there.problem.x_mean, variance, changed, family=family)
         base = state.spread_problem or self.full.take(state.active)
         tau2, slab2 = information * state.scales.tau2, information * state.scales.slab2
         scales = state.scales._replace(tau2=tau2, sigma2=sigma2 / information, slab2=slab2)
-        covariance = _covariance(state._replace(problem=base, scales=scales), of)
-        return Uncertainty(covariance, np.zeros(state.mean.size), scales.sigma2 / self.total_weight)
+        there, center = state._replace(problem=base, scales=scales), np.zeros(state.mean.size)
+        if self._free is not None:
+            return _with_free(there, of, self._free, center)
+        return Uncertainty(_covariance(there, of), center, scales.sigma2 / self.total_weight)
+
+    def _adjusted(self, state: State, of: Mask, problem: Adjusted) -> Uncertainty:
+        """Return the uncertainty where more than an intercept is not shrunk."""
+        assert self._free is not None
+        targets, q, sigma2 = problem.targets, self._free.basis.shape[1], state.scales.sigma2
+        known = self._free.loads[:, state.active]
+        covariance = _joint(state, of, problem.loads[-q:] + known, sigma2 * targets.covariance()[-q:, -q:])
+        if not self._center:
+            return Uncertainty(
+                covariance, np.zeros(state.mean.size), sigma2 / targets.information, free=np.zeros(q)
+            )
+        middle = targets.heavy[:, -q:].sum(axis=0) / targets.information
+        center = problem.x_mean + middle @ known
+        return Uncertainty(covariance, center, sigma2 / targets.information, free=middle)
+
+    def _sure_thresholds(self, state: State, covariance: Covariance | None, of: Mask) -> Any:
+        """Return the family with the standard deviations of its thresholds, if they are of ordered levels.
+
+        Given b they have the variance C^-1, and they move with it by -C^-1 B'X.
+        """
+        family: Any = state.place.family
+        if not isinstance(family, Ordered) or family.continuous:
+            return None
+        beside = self._beside(state.problem, state.place)
+        try:
+            variance = beside.variance
+        except np.linalg.LinAlgError:  # some thresholds are not told by any row
+            return family.sure(np.full_like(family.thresholds_, np.inf))
+        if covariance is not None:
+            chosen = np.flatnonzero(state.active)[of]
+            back = self._design.mean[chosen] / self._design.scale[chosen]  # to columns that are not centred
+            variance = variance + covariance.quadratic(back + beside.moved(state.problem.columns.take(of)))
+        return family.sure(np.sqrt(variance))
 
     def _at_information(self, state: State) -> State:
-        """Return the state with the expected information in the place of the working weights."""
+        """Return the state with the expected information in the place of the working weights.
+
+        Of ordered levels, with what is known beside the thresholds where they are now.
+        """
+        if self._profiles:
+            here = self._linearise(state.problem, state.place, state.scales.sigma2)
+            return state._replace(problem=self._beside_thresholds(here, state.place))
         fisher = state.place.family.fisher(state.place.eta, state.scales.sigma2)
         if fisher is None:
             return state
         old = state.problem.targets
-        targets = Targets(old.values, self.total_weight, self._sample * fisher, self._center)
-        return state._replace(problem=LeastSquares(state.problem.columns, targets))
+        targets = self._targets(old.values, self._sample * fisher)
+        return state._replace(problem=self._explained(state.problem, targets))
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
         """Fit the intercept alone; return the noise variance that is left."""
@@ -230,10 +290,10 @@ class Moving(Beginnings):
             before, level = scales.sigma2, place.intercept
             problem = self._linearise(problem, place, before)
             place = self._accept(place, problem, none, np.zeros_like(self._y), scales)
-            left = problem.targets.zz
+            left = problem.targets.zz / place.family.noise_share
             scales = scales._replace(sigma2=known or noise_variance(left, self.total_weight))
-            moved = abs(place.intercept - level) + abs(scales.sigma2 - before)
-            if moved < START_TOL**2 * (1.0 + abs(level)):
+            moved = np.abs(place.intercept - level).max() + abs(scales.sigma2 - before)
+            if moved < START_TOL**2 * (1.0 + np.abs(level).max()):
                 break
         return state._replace(place=place, problem=problem), scales.sigma2
 
@@ -256,7 +316,42 @@ Weights = Constant | Moving
 """What the loop asks: a likelihood on data."""
 
 
-def _covariance(state: State, of: Mask) -> Covariance | None:
+def _with_share(found: Moments, sigma2: float, family: Family) -> Moments:
+    """Return the moments with E[RSS] where sigma2 is estimated from it, for families with a share of it."""
+    if family.noise_share == 1.0 or math.isnan(found.fit_trace):  # averages of draws have it already
+        return found
+    spread = sigma2 * found.fit_trace
+    rss = max(found.expected_rss - spread, 0.0) / family.noise_share
+    return found._replace(expected_rss=rss + spread)
+
+
+def _covariance(state: State, of: Mask, diagonal: bool = False) -> Covariance | None:
+    """Return Cov[b]; where that would take a factorisation of too many columns, its diagonal alone."""
     if not of.any():
         return None
+    if diagonal and state.moments is not None:
+        return Covariance(state.moments.variance[of], np.zeros((0, int(of.sum()))), 1.0)
     return condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2, of)
+
+
+def _with_free(state: State, of: Mask, free: Free, center: Vector) -> Uncertainty:
+    """Return the uncertainty where the weights are those of the sample, in which the basis is orthogonal."""
+    q, variance = free.basis.shape[1], state.scales.sigma2 / free.total_weight
+    covariance = _joint(state, of, free.loads[:, state.active], variance * np.eye(q))
+    return Uncertainty(covariance, center, variance, free=np.zeros(q))
+
+
+def _joint(state: State, of: Mask, loads: Matrix, variance: Matrix) -> Covariance:
+    """Return the covariance of some coefficients and, behind them, of e - loads b, e of this variance."""
+    q, own = len(variance), np.asarray(np.linalg.cholesky(variance).T, dtype=np.float64)
+    if not state.mean.size:
+        return Covariance(np.zeros(q), own, 1.0)
+    found = condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2)
+    both = np.hstack([found.factor[:, of], -(found.factor @ loads.T)])
+    if found.sign < 0.0 or found.diagonal.any():  # no factor of the whole is at hand
+        pull = -(found.diagonal * loads)
+        whole = np.block([[np.diag(found.diagonal[of]), pull[:, of].T], [pull[:, of], -pull @ loads.T]])
+        values, vectors = np.linalg.eigh(whole + found.sign * (both.T @ both))
+        both = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    more = np.hstack([np.zeros((q, both.shape[1] - q)), own])
+    return Covariance(np.zeros(both.shape[1]), np.vstack([both, more]), 1.0)

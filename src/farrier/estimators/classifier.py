@@ -28,6 +28,7 @@ from farrier.estimators.settings import em_options
 from farrier.families import Binomial, Family
 from farrier.model.fit import Earlier
 from farrier.model.multinomial import fit_multinomial
+from farrier.model.several import refuse_structure
 from farrier.posterior.predictive import half_width
 from farrier.priors import GlobalPrior, LocalPrior
 
@@ -60,7 +61,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     start : "auto", "linear", "marginal", "paper" or a fitted HorseshoeClassifier, default="auto"
         Where EM starts: as in `HorseshoeRegressor`, where "auto" is "linear" for classes, or at an earlier
         fit to the same classes.
-    warm_start, callback, random_state
+    warm_start, callback, random_state, groups, always, prior_scale
         As in `HorseshoeRegressor`.
     multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
         How more than two classes are fitted. "multinomial" is softmax regression: coefficients and intercepts
@@ -138,6 +139,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
         multi_class: str = "one_vs_rest",
     ) -> None:
         self.weights = weights
@@ -158,6 +162,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
         self.multi_class = multi_class
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeClassifier:
@@ -213,15 +220,15 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     ) -> None:
         """Fit all classes together."""
         n, p = matrix.shape
+        rows = known_rows(matrix, codes.astype(float), weigh(sample_weight, n, self.weight_type), 0.0)
         part = self._part()
-        options, spec = em_options(self), part._spec(Binomial(self.weights))
-        if options.expectation == "stochastic":
+        options, spec = em_options(self), part._spec(Binomial(self.weights), rows)
+        if options.expectation not in ("exact", "approximate"):
             raise ValueError(
-                "expectation='stochastic' does not go with multi_class='multinomial': use 'exact' or "
-                "'approximate'"
+                f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "
+                "'exact' or 'approximate'"
             )
-        weights = weigh(sample_weight, n, self.weight_type)
-        rows = known_rows(matrix, codes.astype(float), weights, 0.0)
+        refuse_structure(spec, "multi_class='multinomial' has several")
         each = tuple(rows._replace(y=(rows.y == k).astype(float)) for k in range(classes.size))
         fitted = tuple(remark_weights(one, rows) for one in fit_multinomial(spec, each, options, start))
         remember_columns(self, X, p)
@@ -301,7 +308,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             )
         return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False, method: str = "auto") -> Any:
+    def summary(
+        self, level: float = 0.95, exponentiate: bool = False, method: str = "auto", by: str = "column"
+    ) -> Any:
         """Return a data frame as `HorseshoeRegressor.summary`; of several classes, the class in front.
 
         Parameters
@@ -313,15 +322,21 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             ``per_sd`` as odds ratios too.
         method : {"auto", "mode", "posterior"}, default="auto"
             Of the interval, as in `HorseshoeRegressor.coef_interval`: for classes, from draws.
+        by : {"column", "group"}, default="column"
+            As in `HorseshoeRegressor.summary`.
 
         Returns
         -------
         pandas.DataFrame
         """
+        from farrier.report.groups import group_columns
         from farrier.report.tables import class_frame, frame, mode_columns
 
         check_is_fitted(self)
-        parts = [mode_columns(model, level, exponentiate, method) for model in self.estimators_]
+        if check_choice("by", by, ("column", "group")) == "group":
+            parts = [group_columns(model) for model in self.estimators_]
+        else:
+            parts = [mode_columns(model, level, exponentiate, method) for model in self.estimators_]
         return frame(parts[0]) if len(parts) == 1 else class_frame(self.classes_.tolist(), parts)
 
     @property

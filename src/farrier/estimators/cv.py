@@ -18,14 +18,16 @@ from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.responses import Responses, check_responses, leading, refuse_several_responses
 from farrier.data.rows import Rows, known_rows
+from farrier.data.structure import check_structure
 from farrier.data.validation import check_x, check_y
+from farrier.estimators.cv_streamed import StreamedAverage
 from farrier.estimators.described import Described
 from farrier.estimators.ending import first_remark, weigh
 from farrier.estimators.outputs import by_output, forget_outputs, gather, outputs_of
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, hand_down_names, remember_columns
-from farrier.families import Family, resolve_family
+from farrier.families import Family, Ordered, resolve_family
 from farrier.model.spec import Prepared
 
 if TYPE_CHECKING:
@@ -59,6 +61,9 @@ class AverageMixin(Selector):
     random_state: Any
     fit_intercept: bool
     standardize: bool
+    groups: Any
+    always: Any
+    prior_scale: Any
 
     def _names(self) -> tuple[str, ...]:
         """Return the names of the members."""
@@ -106,10 +111,11 @@ class AverageMixin(Selector):
             standardize=bool(self.standardize),
             callback=self.callback,
             n_jobs=check_jobs(self.n_jobs),
+            structure=check_structure(self.groups, self.always, self.prior_scale, rows.columns),
         )
 
 
-class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Described):
+class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, RegressorMixin, Described):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -123,7 +129,8 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         As in `HorseshoeRegressor`.
     members : "default" or list of str, default="default"
         What is averaged: "mean", "ridge", "mode" (a horseshoe mode), "mixture" (a normal mixture started
-        there) and "alone" (one that is started at forward selection).
+        there) and "alone" (one that is started at forward selection, or at the lasso where columns are very
+        many).
     cv : int, splitter or pairs of rows, default=10
         The number of folds, in which the response is spread evenly; a splitter of scikit-learn, also for
         groups and for time series; or pairs of rows to learn from and rows to predict.
@@ -141,6 +148,15 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         Called with a `Progress` after each member.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the folds. Without one the same data have the same folds.
+    groups : sequence of labels, or dict of lists of columns, optional
+        Columns that belong together, as in `HorseshoeRegressor`; those of rows go to `fit`. The horseshoe
+        mode has one local scale a group, the sparse answer takes groups as a whole, and so does
+        ``inclusion_``.
+    always : list of columns, optional
+        Never shrunk and never zero, as in `HorseshoeRegressor`: they are fitted first, and the members
+        explain what they leave.
+    prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
+        As in `HorseshoeRegressor`, for every member.
 
     Attributes
     ----------
@@ -223,6 +239,9 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         n_jobs: int | None = None,
         callback: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.family = family
         self.members = members
@@ -234,6 +253,9 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
 
     def fit(
         self,
@@ -259,6 +281,12 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
             Itself.
         """
         family = resolve_family(self.family)
+        if isinstance(family, Ordered):
+            raise ValueError(
+                f"family={self.family!r}: there is no average over ordered levels, whose members would each "
+                "have thresholds of their own; use HorseshoeRegressor, or HorseshoeClassifierCV for the "
+                "classes without their order"
+            )
         columns = check_x(X)
         n, p = columns.shape
         several = check_responses(y, n)
@@ -272,9 +300,11 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         if several is not None:
             self._fit_outputs(X, rows, family, several, groups)
             return self
+        family = family.facing(rows.y, rows.counts, rows.offset)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         folds = self._folds(explained, X, response, groups)
         fitted = self._adapt(rows, family, folds)
+        self.__dict__.pop("_sums", None)
         remember_columns(self, X, p)
         self._store(fitted)
         return self
@@ -371,7 +401,7 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         check_is_fitted(self)
         return np.asarray(self._fitted.coef_interval(check_level(level)))
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False) -> Any:
+    def summary(self, level: float = 0.95, exponentiate: bool = False, by: str = "column") -> Any:
         """Return a data frame: feature, coef, lower, upper, per_sd, inclusion, sparse_coef, selected.
 
         The first row is the intercept, which is never "selected" and has no interval. ``per_sd`` is the
@@ -385,14 +415,19 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         exponentiate : bool, default=False
             Whether to add ``odds_ratio`` or ``rate_ratio``, the exponential of ``coef``, and to give
             ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
+        by : {"column", "group"}, default="column"
+            As in `HorseshoeRegressor.summary`; with the inclusion of each group.
 
         Returns
         -------
         pandas.DataFrame
         """
+        from farrier.report.groups import group_columns
         from farrier.report.tables import average_columns, class_frame, frame
 
         check_is_fitted(self)
+        if check_choice("by", by, ("column", "group")) == "group":
+            return frame(group_columns(self))
         parts = outputs_of(self)
         if parts:
             tables = [average_columns(part, level, exponentiate) for part in parts]
@@ -418,7 +453,10 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
             )
         record = self._fitted.record
         if not record.has_rows:
-            raise ValueError("models from files do not hold the rows that were left out: give rows, X and y")
+            raise ValueError(
+                "models from files, and those of partial_fit, do not hold the rows that were left out: give "
+                "rows, X and y"
+            )
         found: LeftOut = record.left_out()
         return found
 
@@ -434,12 +472,12 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
-            has_noise=self.family_.has_dispersion,
+            has_noise=self.family_.squared_error,
             deviance=record.deviance,
             status=self.status_,
             cv_deviance=record.cv_deviance,
             cv_error=self.cv_error_,
-            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
+            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
         )
 
     def _store(self, fitted: Adapted) -> None:
@@ -455,5 +493,6 @@ class HorseshoeRegressorCV(Saved, Scored, AverageMixin, RegressorMixin, Describe
         self.path_ = tuple((j if names is None else names[j], left) for j, left in fitted.path)
         self.shrinkage_ = 0.0 if fitted.average is None else fitted.average.slope
         self.scale_ = fitted.scale
+        self.__dict__.pop("cv_prediction_", None)
         if fitted.record.has_rows:
             self.cv_prediction_ = fitted.record.everywhere(fitted.record.prediction)

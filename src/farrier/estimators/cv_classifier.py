@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_level
+from farrier._checks import check_choice, check_level
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.folds import check_classes
 from farrier.adaptive.sets import Fold
@@ -36,6 +36,8 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     ----------
     members, cv, selection, fit_intercept, standardize, weight_type, n_jobs, callback, random_state
         As in `HorseshoeRegressorCV`; folds have the classes in equal shares.
+    groups, always, prior_scale
+        As in `HorseshoeRegressorCV`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
 
@@ -98,6 +100,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         n_jobs: int | None = None,
         callback: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.members = members
         self.cv = cv
@@ -109,6 +114,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, groups: Any = None
@@ -172,7 +180,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         level = check_level(level)
         return self._stack([model.coef_interval(level) for model in self.estimators_])
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False) -> Any:
+    def summary(self, level: float = 0.95, exponentiate: bool = False, by: str = "column") -> Any:
         """Return a data frame as `HorseshoeRegressorCV.summary`; of several classes, the class in front.
 
         Parameters
@@ -181,17 +189,23 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
             The coverage of the interval.
         exponentiate : bool, default=False
             As in `HorseshoeClassifier.summary`.
+        by : {"column", "group"}, default="column"
+            As in `HorseshoeRegressorCV.summary`.
 
         Returns
         -------
         pandas.DataFrame
         """
+        from farrier.report.groups import group_columns
         from farrier.report.tables import average_columns, class_frame
 
         check_is_fitted(self)
         if len(self.estimators_) == 1:
-            return self.estimators_[0].summary(level, exponentiate)
-        parts = [average_columns(model, level, exponentiate) for model in self.estimators_]
+            return self.estimators_[0].summary(level, exponentiate, by)
+        if check_choice("by", by, ("column", "group")) == "group":
+            parts = [group_columns(model) for model in self.estimators_]
+        else:
+            parts = [average_columns(model, level, exponentiate) for model in self.estimators_]
         return class_frame(self.classes_.tolist(), parts)
 
     def _part(self) -> HorseshoeRegressorCV:

@@ -43,7 +43,7 @@ def remark_weights(fitted: Fitted, rows: Rows) -> Fitted:
     status = fitted.result.status
     if rows.weights is None or status not in (Status.CONVERGED, Status.NOTHING_SELECTED):
         return fitted
-    if float(rows.weights.sum()) >= LIGHT * rows.y.size:
+    if float(rows.weights.sum()) >= LIGHT * rows.n_seen:
         return fitted
     return replace(fitted, result=fitted.result.with_status(Status.LIGHT_WEIGHTS))
 

@@ -16,7 +16,7 @@ from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.estimators.outputs import Joint, by_output, outputs_of
 from farrier.estimators.selector import check_new
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.families.deviance import Deviance, deviance
 from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import half_width, predictive_interval
@@ -92,8 +92,9 @@ class IntervalMixin:
             The coverage.
         method : {"auto", "mode", "posterior"}, default="auto"
             "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
-            posterior. "auto" is the latter for classes, "negative_binomial" and "laplace", whose intervals at
-            the mode are too narrow, if there is a sampler for the prior and the weights.
+            posterior. "auto" is the latter for classes, "ordinal", "negative_binomial", "laplace" and
+            "quantile", whose intervals at the mode are too narrow (docs/families.md), if there is a sampler
+            for the prior and the weights.
         **options
             Of `sample_posterior`, where draws are taken.
 
@@ -105,10 +106,12 @@ class IntervalMixin:
         matrix = check_new(self, X)
         if self._by_posterior(method, options):
             draws = self._interval_draws(options)
-            return draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
+            found = draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
+            return np.asarray(self.family_.named(found))
         eta = self._eta(matrix, offset, exposure)
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
-        return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
+        found = predictive_interval(self.family_, eta, spread, self.sigma2_, level)
+        return np.asarray(self.family_.named(found))
 
     @by_output()
     def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
@@ -154,6 +157,32 @@ class IntervalMixin:
             return self._interval_draws(options).interval(level, of="intercept")
         reach = half_width(level) * self.intercept_std_
         return np.array([self.intercept_ - reach, self.intercept_ + reach])
+
+    def thresholds_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
+        """Return the interval of each threshold between ordered levels; for ``family="ordinal"``.
+
+        Parameters
+        ----------
+        level, method, **options
+            As in `coef_interval`.
+
+        Returns
+        -------
+        array of shape (n_levels - 1, 2)
+        """
+        check_is_fitted(self)
+        level = check_level(level)
+        family = self.family_
+        if not isinstance(family, Ordered):
+            raise ValueError("thresholds are between ordered levels: they come with family='ordinal'")
+        if self._by_posterior(method, options):
+            return self._interval_draws(options).interval(level, of="nuisance")
+        if family.continuous:
+            raise ValueError(
+                "no two rows of y are the same: thresholds have intervals with method='posterior'"
+            )
+        reach = half_width(level) * family.thresholds_std_
+        return np.column_stack([family.thresholds_ - reach, family.thresholds_ + reach])
 
     @property
     @by_output()
@@ -205,7 +234,7 @@ class IntervalMixin:
             return known
         rows = training.rows
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        return Kept(rows.y.size, deviance(self.family_, rows.y, eta, rows.counts, rows.offset))
+        return Kept(rows.n_seen, deviance(self.family_, rows.y, eta, rows.counts, rows.offset))
 
     def _by_posterior(self, method: Any, options: dict[str, Any]) -> bool:
         """Tell whether draws are to be taken; options without them are a mistake."""

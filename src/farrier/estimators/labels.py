@@ -40,7 +40,7 @@ class Labels:
         return cls(dtype, tuple(listed))
 
     def __post_init__(self) -> None:
-        if len(self.values) < 2 or not DTYPE.fullmatch(self.dtype):
+        if not self.values or not DTYPE.fullmatch(self.dtype):
             raise ValueError(f"{len(self.values)} labels of type {self.dtype!r:.40} are no classes")
         self.array()
 

@@ -92,7 +92,7 @@ def register_converters() -> None:
 def _link(family: Family) -> str:
     """Return how the mean follows from the linear predictor."""
     for name, holds in (
-        ("identity", family.is_location),
+        ("identity", family.is_location or not family.has_intercept),
         ("log", family.log_link),
         ("logit", family.is_binary),
     ):

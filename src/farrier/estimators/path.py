@@ -87,6 +87,7 @@ def horseshoe_path(
     offset: Any = None,
     exposure: Any = None,
     warm_start: bool = True,
+    **fit_params: Any,
 ) -> Path:
     """Fit along a grid of one parameter, from the richest fit to the sparsest, each started at the last.
 
@@ -107,7 +108,7 @@ def horseshoe_path(
         out: 31 values of "tau" and of "tau_max" from the estimator's ``tau_max`` to a thousandth of it; 21
         values of "slab" from 10 to 0.1; those coordinates from 1.25 to 2, an eighth apart, in which the prior
         selects. "sigma2" and parameters of the prior need values.
-    estimator : HorseshoeRegressor or HorseshoeClassifier, optional
+    estimator : HorseshoeRegressor, HorseshoeClassifier or HorseshoeSurvival, optional
         Has all other parameters, and is not changed; if it is fitted, that fit has no say.
         `HorseshoeRegressor()` if left out. The first fit starts at its ``start``; its ``callback`` is given
         the iterations of every fit.
@@ -115,6 +116,8 @@ def horseshoe_path(
         As in `fit` of the estimator.
     warm_start : bool, default=True
         Whether each fit starts at the one before. If not, all start at the estimator's ``start``.
+    **fit_params
+        ``entry`` and ``strata``, of `HorseshoeSurvival`.
 
     Returns
     -------
@@ -136,11 +139,12 @@ def horseshoe_path(
     """
     base = _check_estimator(estimator)
     grid = check_grid(base, over, values)
-    known = {"sample_weight": sample_weight, "offset": offset}
-    if isinstance(base, HorseshoeRegressor):
+    known = {"sample_weight": sample_weight, "offset": offset, **fit_params}
+    if type(base) is HorseshoeRegressor:
         known["exposure"] = exposure
     elif exposure is not None:
-        raise ValueError("exposure is for counts, and a HorseshoeClassifier takes none: leave it out")
+        name = type(base).__name__
+        raise ValueError(f"exposure is for counts, and a {name} takes none: leave it out")
     if not isinstance(warm_start, bool | np.bool_):
         raise TypeError(f"warm_start={warm_start!r} must be True or False")
     models = _fits(base, grid, X, y, known, bool(warm_start))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from farrier._types import Covariance, FitResult, Iteration, Moments, Scales
+from farrier.adaptive.always import Always
 from farrier.adaptive.average import Average, Judged
 from farrier.adaptive.fit import Adapted, MemberRow
 from farrier.adaptive.intervals import Corrected, FoldErrors
@@ -16,10 +17,13 @@ from farrier.adaptive.record import Record
 from farrier.adaptive.sparse import Sparser
 from farrier.data.fitted import Fitted
 from farrier.data.standardise import Units
+from farrier.data.structure import Structure
 from farrier.em.mstep import Hyper
+from farrier.estimators.baseline import Baseline
 from farrier.estimators.intervals import Kept
 from farrier.estimators.labels import Label, Labels
 from farrier.families import FAMILIES, Family
+from farrier.families.cox import Cox
 from farrier.families.deviance import Deviance
 from farrier.model.fit import Earlier
 from farrier.priors import (
@@ -42,7 +46,7 @@ TRACE_ENDS = 100
 """Of a longer trace than twice this, so many iterations are kept at the beginning and at the end."""
 
 CHOICES: dict[Any, tuple[Any, ...]] = {
-    Family: tuple(FAMILIES.values()),
+    Family: (*FAMILIES.values(), Cox),
     LocalPrior: (*LOCAL_PRIORS.values(), InvertedBeta, GammaScale, InverseGammaScale, Slab),
     GlobalPrior: (HalfCauchy, InverseGammaGlobal, FixedScale),
 }
@@ -59,6 +63,19 @@ class Modes:
     regressions: tuple[Fitted, ...]
     kept: tuple[Kept | None, ...]
     outputs: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Lives:
+    """What is kept of a fit to times and events."""
+
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    classes: None
+    regressions: tuple[Fitted, ...]
+    kept: tuple[Kept | None, ...]
+    baseline: Baseline
+    strata: Labels | None
 
 
 @dataclass(frozen=True)
@@ -87,15 +104,15 @@ def _adapted(state: dict[str, Any]) -> Adapted:
 
 REGISTRY = Registry(
     records={
-        **{cls: record(cls) for classes in CHOICES.values() for cls in classes},
-        **{
-            cls: record(cls)
-            for cls in (Covariance, Moments, Scales, Iteration, Hyper, Units, Average, Judged, MemberRow)
-        },
+        **{cls: record(cls) for classes in CHOICES.values() for cls in classes if cls is not Cox},
+        **{cls: record(cls) for cls in (Covariance, Scales, Hyper, Units, Average, Judged, MemberRow)},
+        **{cls: record(cls, without=("error",)) for cls in (Moments, Iteration)},
         **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
-        **{cls: record(cls) for cls in (Deviance, Kept)},
+        **{cls: record(cls) for cls in (Structure, Always)},
+        **{cls: record(cls) for cls in (Deviance, Kept, Baseline, Lives)},
+        Cox: record(Cox, without=("seen", "_known")),
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
-        FitResult: record(FitResult, family=Family | None),
+        FitResult: record(FitResult, without=("free",), family=Family | None),
         Fitted: record(Fitted, family=Family, hyper=Hyper | None),
         Adapted: record(
             Adapted,
@@ -113,6 +130,7 @@ PARAMETERS: dict[str, Any] = {
     "family": str | Family,
     "prior": str | LocalPrior,
     "weights": str,
+    "ties": str,
     "coordinate": float,
     "tau": str | float | GlobalPrior,
     "tau_max": float,
@@ -123,6 +141,9 @@ PARAMETERS: dict[str, Any] = {
     "fit_intercept": bool,
     "standardize": bool,
     "weight_type": str,
+    "groups": tuple[int, ...] | None,
+    "always": tuple[int, ...] | None,
+    "prior_scale": tuple[float, ...] | None,
     "class_weight": str | dict[Label, float] | None,
     "tol": float,
     "max_iter": int,
@@ -156,6 +177,27 @@ AVERAGE_SHAPES = {
     "sparser.order": "o",
 }
 """The sizes that go together: columns p, those that vary k, those selected s, members m, folds f."""
+
+
+def check_baseline(fitted: Lives) -> None:
+    """Refuse hazards that do not go with their times and strata.
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> check_baseline(Lives(1, None, None, (), (), Baseline(one, one, np.array([2]), one, 1.0), None))
+    Traceback (most recent call last):
+    ValueError: fitted.baseline.ends are not those of 1 strata with 1 times
+    """
+    found, n_strata = fitted.baseline, 1 if fitted.strata is None else len(fitted.strata.values)
+    shapes = {"times": "t", "hazard": "t", "ends": "s", "level": "s"}
+    check_shapes(found, shapes, {"s": n_strata}, "fitted.baseline")
+    check_finite(found, ("times", "level"), "fitted.baseline")
+    steps = np.diff(found.ends, prepend=0)
+    if steps.min() < 1 or found.ends[-1] != found.times.size:
+        raise ValueError(
+            f"fitted.baseline.ends are not those of {n_strata} strata with {found.times.size} times"
+        )
 
 
 def portable(fitted: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,25 +11,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_number
 from farrier._types import Callback, Iteration, Mask, Status, Vector
+from farrier.data.condensed import condensed
 from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
 from farrier.data.responses import Responses, check_responses, refuse_several_responses
 from farrier.data.rows import Rows, known_rows
-from farrier.data.validation import check_x, check_y
-from farrier.em.options import Options
+from farrier.data.structure import check_structure
+from farrier.data.validation import check_x
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
-from farrier.estimators.ending import first_remark, remark_weights, warn_unfinished, weigh
+from farrier.estimators.ending import WEIGHT_TYPES, first_remark, remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
+from farrier.estimators.levels import LevelsMixin
 from farrier.estimators.outputs import Joint, by_output, forget_outputs, gather, outputs_of
+from farrier.estimators.response import learned
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
+from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from farrier.families import Family, resolve_family
 from farrier.model.chance import expected_by_chance
 from farrier.model.fit import Earlier, fit
-from farrier.model.several import fit_several
+from farrier.model.several import fit_several, refuse_structure
 from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
@@ -41,7 +46,9 @@ OF_ALL = ("family_", "lambda2_", "tau2_", "scale_", "aliases_", "n_iter_", "tau_
 """What several responses have each, and what they share."""
 
 
-class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, RegressorMixin, Described):
+class HorseshoeRegressor(
+    Streamed, IntervalMixin, ChanceMixin, Saved, LevelsMixin, Scored, Selector, RegressorMixin, Described
+):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -51,9 +58,12 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
     ----------
     family : str or Family, default="gaussian"
         The distribution of y: "gaussian"; "poisson" or "negative_binomial" (counts, log link);
-        "student_t" or "laplace" (heavy-tailed noise, so that outliers count little); "binomial" (0 and 1, or
-        shares of trials; labels are for `HorseshoeClassifier`); or an object of `farrier.families`, where
-        sizes and degrees of freedom can be fixed.
+        "gamma" (positive amounts) or "tweedie" (amounts and zeros), both with a log link; "student_t",
+        "laplace" or "huber" (heavy-tailed noise, so that outliers count little); "quantile" (the median, or
+        with ``Quantile(level=0.9)`` another quantile); "binomial" (0 and 1, or shares of trials; labels are
+        for `HorseshoeClassifier`); "ordinal" (ordered levels: numbers, an ordered categorical of pandas, or
+        labels whose order ``Ordinal(levels=[...])`` says); or an object of `farrier.families`, where sizes,
+        degrees of freedom, powers, levels and thresholds can be chosen.
     prior : str or LocalPrior, default="horseshoe"
         The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
         "normal_gamma", "student_t", "ridge", or an object of `farrier.priors`.
@@ -72,11 +82,12 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         The noise variance: E[RSS]/n as in the paper; a number if it is known, in the units of y squared;
         or "exact", the conditional minimiser, which inflates the noise and warns. Families without a
         noise variance take no number.
-    expectation : {"exact", "approximate", "stochastic"}, default="exact"
+    expectation : {"exact", "approximate", "stochastic", "conjugate_gradient"}, default="exact"
         How E[b^2] is found: exactly; by nine exact iterations and then diagonal variances, Eqs. (11)-(12);
-        or by averages of seeded draws.
+        by averages of seeded draws; or, where rows and columns are both too many to factorise anything, by
+        conjugate gradients and seeded random signs while more than 1,000 columns are left (docs/scale.md).
     fit_intercept : bool, default=True
-        Whether to centre X and y; the intercept is not penalised.
+        Whether to centre X and y; the intercept is not penalised. Of ordered levels always.
     standardize : bool, default=True
         Whether the prior acts on columns of unit variance.
     weight_type : {"count", "precision"}, default="count"
@@ -102,13 +113,26 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
     callback : callable, optional
         Called with each `Iteration`; returning False stops the fit.
     random_state : int, numpy.random.Generator or RandomState, optional
-        Seed of the draws when ``expectation="stochastic"``.
+        Seed of the draws when ``expectation`` is "stochastic", and of the signs when it is
+        "conjugate_gradient".
+    groups : sequence of labels, or dict of lists of columns, optional
+        Columns that belong together, such as those of one factor: each group has one local scale, and is in
+        or out as a whole. A label for each column, or the columns of each group by name or number; None: each
+        column is its own.
+    always : list of columns, optional
+        Names or numbers of columns that are never shrunk and never zero: they are projected out, as the
+        intercept is.
+    prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
+        Positive numbers that multiply the prior standard deviations: above 1 where an effect is likely, below
+        where it is not. 1 where nothing is said.
 
     Attributes
     ----------
     coef_, coef_std_ : arrays of shape (n_features,)
         The posterior mode and the standard deviations, in the user's units; exact zeros. Of several responses
         of shape (n_outputs, n_features), as ``shrinkage_``, and a column is zero in all of them or in none.
+        With ``expectation="conjugate_gradient"`` and more than 1,000 columns left at the end, the variances
+        are estimates: ``trace_[-1].error`` is their error in units of the prior variances, and not None.
     intercept_ : float
         Of several responses an array, as ``sigma2_``.
     sigma2_ : float
@@ -116,6 +140,8 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         1 for families that have none.
     family_ : Family
         The family, with what it estimates (``family_.size_``, ``family_.df_``) filled in.
+    levels_, thresholds_, thresholds_std_ : arrays
+        Of ordered levels: the levels, and the thresholds between them in the place of the intercept.
     lambda2_ : array of shape (n_features,)
     tau2_ : float
         The scales, on the standardised scale on which the prior acts.
@@ -192,6 +218,9 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
+        groups: Any = None,
+        always: Any = None,
+        prior_scale: Any = None,
     ) -> None:
         self.family = family
         self.prior = prior
@@ -211,6 +240,9 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
+        self.groups = groups
+        self.always = always
+        self.prior_scale = prior_scale
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
@@ -222,9 +254,9 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         X : array-like or sparse matrix of shape (n, p)
             NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
         y : array-like of shape (n,) or (n, n_outputs)
-            The response; counts for "poisson" and "negative_binomial". Several responses are for the Gaussian
-            family: they share the local scales of the columns, so that a column is in all or in none, and
-            have a noise variance each.
+            The response; counts for "poisson" and "negative_binomial", amounts for "gamma" and "tweedie",
+            levels for "ordinal". Several responses are for the Gaussian family: they share the local scales
+            of the columns, so that a column is in all or in none, and have a noise variance each.
         sample_weight : array-like of shape (n,), optional
             Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
         offset : float or array-like of shape (n,), optional
@@ -257,34 +289,40 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         several = check_responses(y, n)
         if several is not None and not family.constant_weights:
             refuse_several_responses(y, n, f"the family {type(family).__name__}")
-        response = family.encode(check_y(y, n) if several is None else several.values[:, 0]).values
         weights = weigh(sample_weight, n, self.weight_type)
+        first = y if several is None else several.values[:, 0]
+        family, (response, _) = learned(family, first, n, weights)
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
-        options = em_options(self)
-        spec = self._spec(family)
-        start = self._start(p, 1 if several is None else len(several.names))
+        family = family.facing(rows.y, rows.counts, rows.offset)
+        self.__dict__.pop("_sums", None)
         if several is not None:
-            self._fit_outputs(X, spec, rows, several, options, start)
+            self._fit_outputs(X, rows, family, several)
             return self
-        fitted = remark_weights(fit(spec, rows, options, start), rows)
-        remember_columns(self, X, p)
+        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p))
+
+    def _fit_rows(self, rows: Rows, family: Family, remember: Callable[[], None]) -> HorseshoeRegressor:
+        """Find the mode of checked rows, and store it."""
+        options, spec = em_options(self), self._spec(family, rows)
+        fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
+        remember()
         self._store(fitted)
-        self._training = Training(rows._replace(y=rows.y.copy()), spec)
+        self._training = Training(rows._replace(y=rows.y + rows.level, level=0.0), spec)
         return self
 
-    def _fit_outputs(
-        self, X: Any, spec: ModelSpec, rows: Rows, several: Responses, options: Options, start: Any
-    ) -> None:
+    def _fit_outputs(self, X: Any, rows: Rows, family: Family, several: Responses) -> None:
         """Fit several responses that share their scales."""
-        if options.expectation == "stochastic":
+        options, spec = em_options(self), self._spec(family, rows)
+        start = self._start(rows.columns.shape[1], len(several.names))
+        refuse_structure(spec, f"y has {len(several.names)} columns")
+        if options.expectation not in ("exact", "approximate"):
             raise ValueError(
-                f"expectation='stochastic' is for one response, but y has {len(several.names)} columns: use "
-                "'exact', which shares one factor among all of them, or 'approximate'"
+                f"expectation={options.expectation!r} is for one response, but y has {len(several.names)} "
+                "columns: use 'exact', which shares one factor among all of them, or 'approximate'"
             )
         values = several.values if rows.number is None else several.values[rows.number]
-        each = tuple(rows._replace(y=one.copy()) for one in values.T)
+        each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
         fitted = tuple(remark_weights(one, rows) for one in fit_several(spec, each, options, start))
         remember_columns(self, X, rows.columns.shape[1])
         names = self.__dict__.get("feature_names_in_")
@@ -309,7 +347,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         self.support_ = np.asarray(self.support_.any(axis=0))
         self.status_ = first_remark([part.status_ for part in parts])
 
-    def _spec(self, family: Family) -> ModelSpec:
+    def _spec(self, family: Family, rows: Rows) -> ModelSpec:
         return ModelSpec(
             family,
             resolve_known(self.prior),
@@ -319,11 +357,24 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             self.fit_intercept,
             self.standardize,
             check_slab(self.slab),
+            check_structure(self.groups, self.always, self.prior_scale, rows.columns),
         )
+
+    def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:
+        more = products_of(chunk.columns, chunk.y, chunk.weights)
+        return Sums((more,)) if sums is None else sums.plus(0, more)
+
+    def _fit_sums(self) -> None:
+        (products,) = self._sums.scaled(check_choice("weight_type", self.weight_type, WEIGHT_TYPES))
+        check_sums(products, self.__dict__.get("feature_names_in_"))
+        rows = condensed(products, self.fit_intercept).rows
+        rows.columns.names = self.__dict__.get("feature_names_in_")
+        self._fit_rows(rows, resolve_family(self.family), lambda: None)
+        warn_unfinished(self.status_)
 
     @by_output(axis=1)
     def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
-        """Predict the response: its mean, on the scale of y.
+        """Predict the response: its mean, on the scale of y; of ordered levels the median level.
 
         Parameters
         ----------
@@ -333,7 +384,7 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             Whether to return the standard deviation of the predictive distribution too: the noise and
             the uncertainty of the coefficients and of the intercept. It is infinite where there is none, as
             of t noise with at most 2 degrees of freedom, and where counts are known so badly that it is too
-            large to be computed.
+            large to be computed. Labels count as 0, 1, 2 and so on.
         offset, exposure : float or array-like of shape (m,), optional
             As in `fit`; a row without them has an offset of 0 and an exposure of 1.
 
@@ -343,17 +394,20 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
         """
         matrix = check_new(self, X)
         eta = self._eta(matrix, offset, exposure)
-        mean = self.family_.mean(eta)
+        found = self.family_.named(self.family_.predicted(eta))
         if not return_std:
-            return mean
+            return found
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
-        return mean, predictive_std(self.family_, eta, spread, self.sigma2_)
+        return found, predictive_std(self.family_, eta, spread, self.sigma2_)
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False, method: str = "auto") -> Any:
+    def summary(
+        self, level: float = 0.95, exponentiate: bool = False, method: str = "auto", by: str = "column"
+    ) -> Any:
         """Return a data frame: feature, coef, std, lower, upper, per_sd, shrinkage, selected.
 
         The first row is the intercept, which is never "selected". ``per_sd`` is the effect of one standard
-        deviation of the column. Needs pandas, which the extra ``farrier[pandas]`` installs.
+        deviation of the column. Where it was known, there is the ``group`` of each column too, and whether
+        it is ``always`` in. Needs pandas, which the extra ``farrier[pandas]`` installs.
 
         Parameters
         ----------
@@ -364,14 +418,20 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
         method : {"auto", "mode", "posterior"}, default="auto"
             Of the interval, as in `coef_interval`.
+        by : {"column", "group"}, default="column"
+            "group" returns a row for each group instead: group, size, norm (the root of the sum of squares of
+            ``per_sd``) and selected.
 
         Returns
         -------
         pandas.DataFrame
         """
+        from farrier.report.groups import group_columns
         from farrier.report.tables import class_frame, frame, mode_columns
 
         check_is_fitted(self)
+        if check_choice("by", by, ("column", "group")) == "group":
+            return frame(group_columns(self))
         parts = outputs_of(self)
         if parts:
             tables = [mode_columns(part, level, exponentiate, method) for part in parts]
@@ -400,10 +460,10 @@ class HorseshoeRegressor(IntervalMixin, ChanceMixin, Saved, Scored, Selector, Re
             p=self.n_features_in_,
             n_selected=int(self.support_.sum()),
             family=type(self.family_).__name__,
-            has_noise=self.family_.has_dispersion,
+            has_noise=self.family_.squared_error,
             deviance=None if kept is None else kept.deviance,
             status=self.status_,
-            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.has_dispersion else None,
+            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
             n_iter=self.n_iter_,
             expected_by_chance=self.expected_by_chance_,
         )

@@ -13,14 +13,15 @@ from farrier._checks import check_number
 from farrier.data.known import check_known
 from farrier.data.responses import check_responses, refuse_several_responses
 from farrier.data.rows import known_rows
-from farrier.data.shapes import read_array
-from farrier.data.validation import check_labels, check_x, check_y
+from farrier.data.structure import check_structure
+from farrier.data.validation import check_x
 from farrier.estimators.ending import remark_weights, warn_unfinished_mode, weigh
+from farrier.estimators.response import learned
 from farrier.estimators.settings import check_slab
-from farrier.families import Family, Response, resolve_family
+from farrier.families import Family, resolve_family
 from farrier.model.fit import fit
 from farrier.model.sample import refuse_fractions, sample, sample_several
-from farrier.model.several import fit_several
+from farrier.model.several import fit_several, refuse_structure
 from farrier.model.spec import ModelSpec
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import MAX_MEMORY, Extras
@@ -46,6 +47,9 @@ def sample_posterior(
     fit_intercept: bool = True,
     standardize: bool = True,
     slab: float | None = None,
+    groups: Any = None,
+    always: Any = None,
+    prior_scale: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
@@ -58,7 +62,8 @@ def sample_posterior(
 ) -> Any:
     """Draw from the posterior distribution of which the estimators find the mode.
 
-    Gibbs sampling; Poisson counts and families of your own by Gaussian proposals that are corrected.
+    Gibbs sampling; Poisson counts, amounts, Huber's noise and families of your own by Gaussian proposals that
+    are corrected.
     "binomial" and "negative_binomial" need the package polyagamma, which the extra ``farrier[posterior]``
     installs.
 
@@ -69,8 +74,8 @@ def sample_posterior(
         columns of y share the local scales; more than two classes do in
         ``HorseshoeClassifier(multi_class="multinomial").fit(X, y).sample_posterior()``.
     family : str or Family, default="gaussian"
-        Also "student_t", "laplace", "poisson", "negative_binomial", "binomial", or an object of
-        `farrier.families`.
+        Also "student_t", "laplace", "huber", "quantile", "poisson", "negative_binomial", "gamma", "tweedie",
+        "binomial", or an object of `farrier.families`.
     prior : str or LocalPrior, default="horseshoe"
         As in `HorseshoeRegressor`. ``InvertedBeta(a="estimate", b="estimate")`` (or one of the two) draws the
         shapes of the prior too, so that the posterior mean adapts to how sparse the truth is; the mode,
@@ -90,8 +95,8 @@ def sample_posterior(
     sigma2 : "estimate" or float
         The noise variance, if it is known.
     fit_intercept, standardize : bool
-    slab : float, optional
-        As in `HorseshoeRegressor`.
+    slab, groups, always, prior_scale : optional
+        As in `HorseshoeRegressor`; the columns that are always in have a flat prior.
     sample_weight, offset, exposure : array-like of shape (n,), optional
         As in ``HorseshoeRegressor.fit``.
     weight_type : {"count", "precision"}, default="count"
@@ -130,12 +135,14 @@ def sample_posterior(
     several = check_responses(y, n) if kind.constant_weights else None
     if several is None and not kind.constant_weights:
         refuse_several_responses(y, n, f"the family {type(kind).__name__}")
-    response = _response(y, n, kind) if several is None else Response(several.values[:, 0])
     weights = weigh(sample_weight, n, weight_type)
+    first = y if several is None else several.values[:, 0]
+    kind, response = learned(kind, first, n, weights, two_labels=True)
     known = check_known(offset, exposure, n, kind)
     refuse_fractions(weights, kind)
     kind.check_offset(np.asarray(known))
     rows = known_rows(columns, response.values, weights, known)
+    kind = kind.facing(rows.y, rows.counts, rows.offset)
     plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
     top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
     wanted = resolve_local(prior)
@@ -147,6 +154,7 @@ def sample_posterior(
         fit_intercept=fit_intercept,
         standardize=standardize,
         slab=check_slab(slab),
+        structure=check_structure(groups, always, prior_scale, columns),
     )
     extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
     drawn = replace(spec, prior=wanted)
@@ -154,13 +162,16 @@ def sample_posterior(
         drawn = replace(drawn, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
     if several is not None:
         values = several.values if rows.number is None else several.values[rows.number]
-        each = tuple(rows._replace(y=one.copy()) for one in values.T)
+        refuse_structure(spec, f"y has {len(several.names)} columns")
+        each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
         modes = tuple(remark_weights(one, rows) for one in fit_several(spec, each))
         warn_unfinished_mode(modes[0].result.status)
         return sample_several(drawn, each, modes, plan, extras, several.names, _get_feature_names(X))
     mode = remark_weights(fit(spec, rows), rows)
     warn_unfinished_mode(mode.result.status)
-    return sample(drawn, rows, mode, plan, extras, _get_feature_names(X), response.labels)
+    return sample(
+        drawn, rows, mode, plan, extras, _get_feature_names(X), response.labels if kind.is_binary else None
+    )
 
 
 def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
@@ -211,13 +222,6 @@ def sample_joint(joint: Any, options: dict[str, Any]) -> SeveralPosterior:
     """
     plan, extras = _planned({"random_state": joint.random_state, **options})
     return sample_several(joint.spec, joint.rows, joint.fitted, plan, extras, joint.labels, joint.names)
-
-
-def _response(y: Any, n_rows: int, family: Family) -> Response:
-    """Return the response as numbers, and the two labels if it was given as such."""
-    if family.is_binary and read_array("y", y).dtype.kind in "OUSb":
-        return family.encode(check_labels(y, n_rows))
-    return family.encode(check_y(y, n_rows))
 
 
 def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:

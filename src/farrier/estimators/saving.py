@@ -15,10 +15,13 @@ KINDS = {
     "HorseshoeClassifier": "farrier.estimators.classifier",
     "HorseshoeRegressorCV": "farrier.estimators.cv",
     "HorseshoeClassifierCV": "farrier.estimators.cv_classifier",
+    "HorseshoeSurvival": "farrier.estimators.survival",
 }
 """The estimators that can be saved, and where they live."""
 NOT_KEPT = ("callback", "cv", "random_state")
 """Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
+STRUCTURE = ("groups", "always", "prior_scale")
+"""Parameters saved by the numbers of the columns, however they were given."""
 
 
 class Saved:
@@ -168,9 +171,18 @@ def _encoded_parameters(model: Any) -> dict[str, Any]:
 
     found = {}
     for name, value in model.get_params(deep=False).items():
-        value = _plainer(name, value)
+        value = _known(model, name) if name in STRUCTURE else _plainer(name, value)
         found[name] = REGISTRY.encode(value, PARAMETERS[name], name)
     return found
+
+
+def _known(model: Any, name: str) -> Any:
+    """Return what was known of the columns as it is saved."""
+    structure = getattr(model, "estimators_", [model])[0]._fitted.structure
+    value = None if structure is None else getattr(structure, name)
+    if value is None:
+        return None
+    return tuple((np.flatnonzero(value) if name == "always" else value).tolist())
 
 
 def _plainer(name: str, value: Any) -> Any:
@@ -191,7 +203,7 @@ def _plainer(name: str, value: Any) -> Any:
 
 def _encoded_fit(model: Any) -> Any:
     from farrier.estimators.labels import Labels
-    from farrier.estimators.portable import REGISTRY, Averages, Modes, portable
+    from farrier.estimators.portable import REGISTRY, Averages, Lives, Modes, portable
 
     parts = getattr(model, "estimators_", [model])
     names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
@@ -205,12 +217,16 @@ def _encoded_fit(model: Any) -> Any:
     if _is_adaptive(type(model).__name__):
         return REGISTRY.encode(Averages(*found, outputs), Averages, "fitted")
     kept = tuple(part._keep() for part in parts)
+    if hasattr(model, "_baseline"):
+        strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
+        lives = Lives(found[0], found[1], None, found[3], kept, model._baseline, strata)
+        return REGISTRY.encode(lives, Lives, "fitted")
     return REGISTRY.encode(Modes(*found, kept, outputs), Modes, "fitted")
 
 
 def _decoded(content: dict[str, Any]) -> Any:
     """Return the model that is in a file."""
-    from farrier.estimators.portable import PARAMETERS, REGISTRY, Averages, Modes
+    from farrier.estimators.portable import PARAMETERS, REGISTRY, Averages, Lives, Modes
     from farrier.store.arrays import Budget
     from farrier.store.codec import check_fields
 
@@ -221,7 +237,7 @@ def _decoded(content: dict[str, Any]) -> Any:
     check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
     for name, value in content["parameters"].items():
         setattr(model, name, REGISTRY.decode(value, PARAMETERS[name], f"parameters.{name}", budget))
-    cls = Averages if _is_adaptive(kind) else Modes
+    cls = Averages if _is_adaptive(kind) else Lives if kind == "HorseshoeSurvival" else Modes
     fitted = REGISTRY.decode(content["fitted"], cls, "fitted", budget)
     if not isinstance(content["recipe"], dict | None):
         raise ValueError("recipe is neither an object nor null")
@@ -233,15 +249,18 @@ def _decoded(content: dict[str, Any]) -> Any:
 
 def _check_whole(model: Any, fitted: Any) -> None:
     """Refuse parts that do not fit each other."""
-    from farrier.estimators.portable import check_fit
+    from farrier.estimators.portable import check_baseline, check_fit
 
     classes, n_columns = fitted.classes, fitted.n_features
-    if (classes is None) == hasattr(model, "predict_proba"):
+    if (classes is None) == hasattr(model, "decision_function"):
         raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
+    if classes is not None and len(classes.values) < 2:
+        raise ValueError(f"fitted.classes: {len(classes.values)} label is no classes")
     one = classes is None or (len(classes.values) == 2 and not model._is_softmax)
     wanted = 1 if one or classes is None else len(classes.values)
-    if fitted.outputs is not None:
-        wanted = len(fitted.outputs)
+    outputs = getattr(fitted, "outputs", None)
+    if outputs is not None:
+        wanted = len(outputs)
         if classes is not None or wanted < 2:
             raise ValueError(f"fitted.outputs: {wanted} responses have no classes, and are two or more")
     if len(fitted.regressions) != wanted:
@@ -253,12 +272,15 @@ def _check_whole(model: Any, fitted: Any) -> None:
         raise ValueError(f"fitted.feature_names: {len(names)} names for {n_columns} columns")
     for number, one in enumerate(fitted.regressions):
         check_fit(one, n_columns, f"fitted.regressions[{number}]")
+    if hasattr(fitted, "baseline"):
+        check_baseline(fitted)
 
 
 def _restore(model: Any, fitted: Any) -> None:
     """Give an estimator its fit back; to one for classes, that of each of its regressions."""
     parts = [model]
-    if fitted.outputs is not None:
+    outputs = getattr(fitted, "outputs", None)
+    if outputs is not None:
         parts = [model._part() for _ in fitted.regressions]
     if fitted.classes is not None:
         parts = [model._part() for _ in fitted.regressions]
@@ -273,5 +295,7 @@ def _restore(model: Any, fitted: Any) -> None:
         part._kept = kept
     if fitted.classes is not None:
         model._gather()
-    if fitted.outputs is not None:
-        model._store_outputs(parts, fitted.outputs)
+    if outputs is not None:
+        model._store_outputs(parts, outputs)
+    if hasattr(fitted, "baseline"):
+        model._keep_baseline(fitted.baseline, None if fitted.strata is None else fitted.strata.array())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import ClassifierTags
 
 from farrier._types import Vector
 from farrier.data.columns import Columns
@@ -13,8 +14,9 @@ from farrier.data.responses import check_responses
 from farrier.data.validation import check_y
 from farrier.estimators.ending import weigh
 from farrier.estimators.outputs import by_output, outputs_of
+from farrier.estimators.response import encoded
 from farrier.estimators.selector import check_new
-from farrier.families import Family, resolve_family
+from farrier.families import Family, Ordered, resolve_family
 from farrier.families.deviance import deviance
 
 
@@ -55,7 +57,7 @@ class Scored:
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Return R^2, or for families without a noise variance D^2, the share of the deviance explained.
+        """Return R^2 where y = eta + noise, otherwise D^2, the share of the deviance explained.
 
         Both compare with the mean of y, as scores of scikit-learn do, also where part of eta is known before
         (`statistics` compares with an intercept beside it); 1 is perfect. Of several responses it is the mean
@@ -78,7 +80,7 @@ class Scored:
             found = self._each_output("score", X, y, sample_weight, offset, exposure)
             return float(np.mean(found))
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
-        if self.family_.has_dispersion:
+        if self.family_.squared_error:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
 
             return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
@@ -112,6 +114,9 @@ class Scored:
             family = resolve_family(self.family)
             tags.target_tags.positive_only = family.positive_only
             tags.target_tags.multi_output = family.constant_weights
+            if isinstance(family, Ordered):
+                tags.regressor_tags.poor_score = True  # D^2 of levels is no R^2
+                tags.classifier_tags = ClassifierTags()  # those of its probabilities
         except (TypeError, ValueError):  # `fit` will say what is wrong with it
             tags.target_tags.positive_only = False
         return tags
@@ -138,9 +143,11 @@ class Scored:
     ) -> tuple[Vector, Vector, Vector]:
         """Return the response, the linear predictor and the weights."""
         matrix = check_new(self, X)
-        response = check_y(y, matrix.shape[0])
-        whole = np.floor(response) if self.family_.discrete else response  # rates were accepted by `fit`
-        self.family_.check(np.where(response < 0.0, response, whole))
+        if self.family_.discrete:  # rates were accepted by `fit`
+            response = check_y(y, matrix.shape[0])
+            self.family_.check(np.where(response < 0.0, response, np.floor(response)))
+        else:
+            response = encoded(self.family_, y, matrix.shape[0])
         eta = self._eta(matrix, offset, exposure)
         weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
         return response, eta, np.ones_like(response) if weights is None else weights

@@ -103,8 +103,35 @@ def check_new(model: Any, X: Any) -> Columns:
     check_is_fitted(model)
     matrix = check_x(X)
     if matrix is not X:  # else whoever checked it knows the names
-        validate_data(model, X, reset=False, skip_check_array=True)
+        same_columns(model, X, matrix)
     return matrix
+
+
+def same_columns(model: Any, X: Any, columns: Columns) -> None:
+    """Refuse an X that has not the columns of the fit, in number and by name.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> same_columns(model, np.eye(2), check_x(np.eye(2)))
+    Traceback (most recent call last):
+    ValueError: X has 2 features, but HorseshoeRegressor is expecting 1 features as input.
+    """
+    names, known = _own_names(X, columns), model.__dict__.get("feature_names_in_")
+    if names is None or known is None or columns.shape[1] != known.size:
+        validate_data(model, X, reset=False, skip_check_array=True)
+    elif not np.array_equal(names, known):
+        j = int(np.argmax(names != known))
+        raise ValueError(
+            f"column {j} of X is {names[j]!r}, and was {known[j]!r} in the fit: the feature names should "
+            "match those that were passed during fit"
+        )
+
+
+def _own_names(X: Any, columns: Columns) -> Any:
+    """Return the names that columns in parts have, which scikit-learn does not know of."""
+    return columns.names if hasattr(X, "edges") else None
 
 
 def remember_columns(model: Any, X: Any, n_columns: int) -> None:
@@ -123,6 +150,9 @@ def remember_columns(model: Any, X: Any, n_columns: int) -> None:
         model.n_features_in_ = n_columns
     else:
         validate_data(model, X, reset=True, skip_check_array=True)
+        names = getattr(X, "names", None) if hasattr(X, "edges") else None
+        if names is not None:
+            model.feature_names_in_ = names
 
 
 def hand_down_names(model: Any, parts: list[Any]) -> None:

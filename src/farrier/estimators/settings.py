@@ -10,7 +10,7 @@ import numpy as np
 from farrier._checks import check_choice, check_number, check_random_state
 from farrier.em.options import Options
 
-EXPECTATIONS = ("exact", "approximate", "stochastic")
+EXPECTATIONS = ("exact", "approximate", "stochastic", "conjugate_gradient")
 STARTS = ("auto", "paper", "variance", "linear", "marginal")
 NARROWEST, WIDEST = 1e-6, 1e6
 """A slab is between these."""

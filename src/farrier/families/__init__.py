@@ -9,27 +9,48 @@ posterior of the coefficients is taken to be.
 
 from __future__ import annotations
 
-from farrier.families.base import Augmented, Family, Predictive, Response, Shares, Working, weighted_median
+from farrier.families.amounts import Gamma, Tweedie
+from farrier.families.base import (
+    Augmented,
+    Family,
+    Ordered,
+    Predictive,
+    Response,
+    Shares,
+    Working,
+    weighted_median,
+)
 from farrier.families.binary import Binomial, polya_gamma_mean
 from farrier.families.counts import Counts, NegativeBinomial, Poisson
-from farrier.families.location import Gaussian, Laplace, Location, StudentT
+from farrier.families.cox import Cox
+from farrier.families.huber import Huber
+from farrier.families.location import Gaussian, Location, StudentT
 from farrier.families.names import FAMILIES, resolve_family
+from farrier.families.ordinal import Ordinal
+from farrier.families.quantile import Laplace, Quantile
 
 __all__ = [
     "FAMILIES",
     "Augmented",
     "Binomial",
     "Counts",
+    "Cox",
     "Family",
+    "Gamma",
     "Gaussian",
+    "Huber",
     "Laplace",
     "Location",
     "NegativeBinomial",
+    "Ordered",
+    "Ordinal",
     "Poisson",
     "Predictive",
+    "Quantile",
     "Response",
     "Shares",
     "StudentT",
+    "Tweedie",
     "Working",
     "polya_gamma_mean",
     "resolve_family",

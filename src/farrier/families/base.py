@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from farrier._checks import check_number
-from farrier._types import Status, Vector
+from farrier._types import Matrix, Status, Vector
 from farrier.variates import slice_step
 
 EXTREME, EXTREME_WEIGHT = 700.0, 300.0
@@ -34,6 +34,19 @@ class Response(NamedTuple):
     labels: Any = None
 
 
+class Shared(NamedTuple):
+    """The information about thresholds: that which rows share with those above and below their level.
+
+    ``levels`` are counted from 0; ``alone`` is the information of the thresholds about themselves: what is
+    above the diagonal, and the diagonal.
+    """
+
+    levels: Any
+    above: Vector
+    below: Vector
+    alone: Matrix
+
+
 class Family:
     """A family. Derive from it, and say the five things that have no default.
 
@@ -51,8 +64,18 @@ class Family:
         Whether y is 0 or 1, or a share of trials: then y may be labels, and intervals are of its mean.
     latent_rows : bool
         Whether each row has a latent weight of its own, so that a row of weight 2 is two rows.
+    has_intercept : bool
+        Whether a level of eta means anything; if not, columns are centred, and there is no intercept.
     has_dispersion : bool
         Whether the family has a noise variance sigma2 to estimate; if not, sigma2 is 1.
+    squared_error : bool
+        Whether a fit is judged by the squares of what it leaves of y: R^2, and not D^2.
+    noise_share : float
+        The mean weighted square of the distance to the targets, in units of sigma2: other than 1 only where
+        the targets are not where y is expected.
+    noise_is_conjugate : bool
+        Whether the targets of `Augmented` do not depend on sigma2, so that both it and the coefficients can
+        be drawn together.
     positive_only : bool
         Whether y must not be negative.
     discrete : bool
@@ -72,12 +95,20 @@ class Family:
     log_link: bool = False
     is_binary: bool = False
     latent_rows: bool = False
+    has_intercept: bool = True
     has_dispersion: bool = False
+    squared_error: bool = False
+    noise_share: float = 1.0
+    noise_is_conjugate: bool = True
     positive_only: bool = False
     discrete: bool = False
     interval: str = "mode"
     wide_start: str | None = "linear"
     never_overshoots: bool = False
+
+    def learn(self, y: Any, weights: Vector | None = None, order: Sequence[Any] | None = None) -> Family:
+        """Return the family with what it has to know of all of y before a fit, such as its levels."""
+        return self
 
     def encode(self, y: Any) -> Response:
         """Return y as numbers that the family can have produced, or say in which row it is not."""
@@ -87,8 +118,16 @@ class Family:
     def check(self, y: Vector) -> None:
         """Raise ValueError, with the row, if the family cannot have produced ``y``."""
 
+    def named(self, y: Vector) -> Any:
+        """Return numbers that the family deals with as the user has them: the way back from `encode`."""
+        return y
+
     def check_offset(self, offset: Vector) -> None:
         """Raise ValueError, with the row, if no finite mean goes with ``offset``."""
+
+    def facing(self, y: Vector, weights: Vector, offset: Vector) -> Family:
+        """Return the family as it is fitted to y; other only where it takes a unit from it."""
+        return self
 
     def start(self, y: Vector) -> Vector:
         """Return a linear predictor near ``y``, finite for every y that `check` accepts."""
@@ -98,9 +137,17 @@ class Family:
         """Return weights and targets at ``eta``."""
         raise NotImplementedError
 
+    def coupling(self, y: Vector, eta: Vector) -> Any:
+        """Return how rows hold each other near ``eta``; None: each stands alone, and `working` says all."""
+        return None
+
     def mean(self, eta: Vector) -> Vector:
         """Return E[y]: the inverse link."""
         raise NotImplementedError
+
+    def predicted(self, eta: Vector) -> Vector:
+        """Return what is predicted of y: its mean, unless the family has something better to say."""
+        return self.mean(eta)
 
     def link(self, mean: Vector) -> Vector:
         """Return the eta whose mean is ``mean``, held within finite bounds."""
@@ -109,6 +156,14 @@ class Family:
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return -log p(y_i | eta_i) for each row, with every constant."""
         raise NotImplementedError
+
+    def saturated(self, y: Vector) -> Vector:
+        """Return -log p(y_i) where eta_i fits as well as it can."""
+        return self.neg_log_likelihood(y, self.link(y), 1.0)
+
+    def total(self, y: Vector, weights: Vector) -> float:
+        """Return the n of the paper: how many observations tell of eta."""
+        return float(weights.sum())
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:
         """Return Var[y] given eta; needed only for ``predict(return_std=True)``."""
@@ -119,15 +174,21 @@ class Family:
         return self
 
     @property
+    def ratio(self) -> str | None:
+        """What exp of a coefficient is; None where it is nothing that has a name."""
+        return "odds_ratio" if self.is_binary else "rate_ratio" if self.log_link else None
+
+    @property
     def nuisance(self) -> str | None:
         """The attribute that holds what is estimated beside the coefficients and sigma2, if anything is."""
         return None
 
-    def with_nuisance(self, value: float) -> Family:
-        """Return the family with another value of its nuisance parameter."""
+    def with_nuisance(self, value: Any) -> Family:
+        """Return the family with another value of its nuisance parameter, a number or an array."""
         if self.nuisance is None:
             return self
-        changed: Family = replace(self, **{self.nuisance: value})  # type: ignore[type-var]
+        plain = value if np.ndim(value) else float(value)
+        changed: Family = replace(self, **{self.nuisance: plain})  # type: ignore[type-var]
         return changed
 
     def redraw(
@@ -141,6 +202,11 @@ class Family:
         raise NotImplementedError(
             f"{type(self).__name__} does not say how to draw y: give it a simulate method"
         )
+
+    @property
+    def has_density(self) -> bool:
+        """Whether there is a density of y to sample with, and not only weights and targets."""
+        return True
 
     def information(self) -> float | None:
         """Return sigma2 times the expected information of a row about eta, if the same for all.
@@ -164,7 +230,7 @@ class Family:
         """Return the unit of y on which the prior acts; other than 1 only for y = eta + noise."""
         return 1.0
 
-    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+    def intercept_alone(self, y: Vector, weights: Vector, offset: Vector) -> float:
         """Return an intercept near the best one without any column."""
         return weighted_median(self.start(y) - offset, weights)
 
@@ -203,6 +269,54 @@ class Shares(Protocol):
         """Draw y given eta and the numbers of trials."""
 
 
+@runtime_checkable
+class Ordered(Protocol):
+    """A family of ordered levels: thresholds between them take the place of the intercept."""
+
+    labels_: Any
+    """The levels, where they are labels."""
+    points_: Vector
+    """The numbers that stand for the levels."""
+    thresholds_: Vector
+    thresholds_std_: Vector
+    continuous: bool
+    """Whether no two rows of y were the same."""
+
+    @property
+    def levels_(self) -> Any:
+        """The levels, as y has them."""
+
+    def probabilities(self, eta: Vector) -> Matrix:
+        """Return the probability of each level, one row for each eta."""
+
+    def at_best(self, y: Vector, eta: Vector, weights: Vector) -> Any:
+        """Return the family with the best thresholds at eta."""
+
+    def sure(self, std: Vector) -> Any:
+        """Return the family with the standard deviations of its thresholds."""
+
+    def absorbed(self, intercept: Any) -> Any:
+        """Return the family with the intercept taken off its thresholds, which then do without."""
+
+    def shared(self, y: Vector, eta: Vector, weights: Vector) -> Shared:
+        """Return how eta and the thresholds curve the likelihood together, and the thresholds alone."""
+
+
+def weighted_quantile(values: Vector, weights: Vector, level: float) -> float:
+    """Return the middle of the values that have the share ``level`` of the weight below and the rest above.
+
+    Examples
+    --------
+    >>> weighted_quantile(np.array([1.0, 5.0, 2.0]), np.array([1.0, 1.0, 2.0]), 0.9)
+    5.0
+    """
+    order = np.argsort(values, kind="stable")
+    reached, below = np.cumsum(weights[order]), level * float(weights.sum())
+    low, high = int(np.searchsorted(reached, below, "left")), int(np.searchsorted(reached, below, "right"))
+    last = values.size - 1
+    return 0.5 * float(values[order[min(low, last)]] + values[order[min(high, last)]])
+
+
 def weighted_median(values: Vector, weights: Vector) -> float:
     """Return the middle of the values that have half of the weight below and half above.
 
@@ -211,10 +325,7 @@ def weighted_median(values: Vector, weights: Vector) -> float:
     >>> weighted_median(np.array([1.0, 5.0, 2.0]), np.array([1.0, 1.0, 2.0]))
     2.0
     """
-    order = np.argsort(values, kind="stable")
-    reached, half = np.cumsum(weights[order]), 0.5 * float(weights.sum())
-    low, high = int(np.searchsorted(reached, half, "left")), int(np.searchsorted(reached, half, "right"))
-    return 0.5 * float(values[order[low]] + values[order[min(high, values.size - 1)]])
+    return weighted_quantile(values, weights, 0.5)
 
 
 def draw_positive(

@@ -68,12 +68,7 @@ class Binomial(Family):
 
     def check_offset(self, offset: Vector) -> None:
         """Refuse log odds whose squares are out of range."""
-        far = np.abs(offset) > FARTHEST
-        if far.any():
-            row = int(np.argmax(far))
-            raise ValueError(
-                f"offset in row {row} is {offset[row]:g}: it is added to log odds, so rescale it"
-            )
+        check_log_odds(offset)
 
     def start(self, y: Vector) -> Vector:
         """Return the logit of (y + 1/2) / 2."""
@@ -145,6 +140,21 @@ class Binomial(Family):
         low, high = eta[y == 0.0], eta[y == 1.0]
         apart = low.size > 0 and high.size > 0 and low.size + high.size == y.size
         return Status.SEPARATED if apart and low.max() < high.min() else None
+
+
+def check_log_odds(offset: Vector) -> None:
+    """Refuse an offset whose square is out of range, with its row.
+
+    Examples
+    --------
+    >>> check_log_odds(np.array([0.0, 1e60]))
+    Traceback (most recent call last):
+    ValueError: offset in row 1 is 1e+60: it is added to log odds, so rescale it
+    """
+    far = np.abs(offset) > FARTHEST
+    if far.any():
+        row = int(np.argmax(far))
+        raise ValueError(f"offset in row {row} is {offset[row]:g}: it is added to log odds, so rescale it")
 
 
 def draw_polya_gamma(shape: Vector, tilt: Vector, rng: np.random.Generator) -> Vector:

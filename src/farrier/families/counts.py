@@ -14,7 +14,6 @@ from farrier.families.base import (
     EXTREME,
     EXTREME_WEIGHT,
     WEIGHT_FLOOR,
-    Family,
     Working,
     best_positive,
     draw_positive,
@@ -22,22 +21,18 @@ from farrier.families.base import (
     refuse,
 )
 from farrier.families.binary import draw_polya_gamma
+from farrier.families.log_link import LARGEST, LogLink, draw_poisson
 
-LARGEST = 1e50
-"""Counts, or amounts, are below this: the squares of their means must be finite."""
 LARGE_SIZE = 1e3
 """From this size on the likelihood is taken as that of Poisson and what is left."""
 SIZE_RANGE = (0.01, 1000.0)
 """Where the size of a negative binomial is sampled; beyond it is as good as Poisson."""
 
 
-class Counts(Family):
-    """Families with a log link."""
+class Counts(LogLink):
+    """Families of counts, with a log link."""
 
-    log_link = True
-    positive_only = True
     discrete = True
-    wide_start = "marginal"
 
     def check(self, y: Vector) -> None:
         """Refuse negative counts, and a fractional one among whole ones."""
@@ -47,35 +42,17 @@ class Counts(Family):
         if 2 * int(fractional.sum()) <= y.size:  # else these are rates or amounts
             refuse(y, fractional, "is fractional among whole numbers: counts must be whole")
 
-    def check_offset(self, offset: Vector) -> None:
-        """Refuse logarithms of exposures that are out of range."""
-        far = np.abs(offset) > EXTREME
-        if far.any():
-            row = int(np.argmax(far))
-            raise ValueError(
-                f"offset in row {row} is {offset[row]:g}, and its exponential is out of range: "
-                "for counts it is the logarithm of the exposure"
-            )
-
     def start(self, y: Vector) -> Vector:
         """Return log(y + 1/2)."""
         return np.log(y + 0.5)
 
-    def mean(self, eta: Vector) -> Vector:
-        """Return exp(eta)."""
-        return np.exp(np.clip(eta, -EXTREME, EXTREME))
-
-    def link(self, mean: Vector) -> Vector:
-        """Return the logarithm."""
-        return np.log(np.maximum(mean, math.exp(-EXTREME)))
-
-    def level(self, y: Vector, weights: Vector, offset: Vector) -> float:
+    def intercept_alone(self, y: Vector, weights: Vector, offset: Vector) -> float:
         """Return the logarithm of the counts in all, at least a half, over the exposure in all."""
         return math.log(max(float(weights @ y), 0.5)) - float(special.logsumexp(offset, b=weights))
 
     def boundary(self, y: Vector, weights: Vector, offset: Vector) -> float | None:
         """Return the rate at which half a count is expected in all, if there is none."""
-        return None if y.any() else self.level(y, weights, offset)
+        return None if y.any() else self.intercept_alone(y, weights, offset)
 
 
 @dataclass(frozen=True)
@@ -108,7 +85,7 @@ class Poisson(Counts):
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
         """Draw y given eta; a mean too large for whole numbers gets a normal y."""
-        return _poisson(self.mean(eta), rng)
+        return draw_poisson(self.mean(eta), rng)
 
 
 @dataclass(frozen=True)
@@ -215,13 +192,7 @@ class NegativeBinomial(Counts):
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
         """Draw y given eta: Poisson with a gamma mean."""
-        return _poisson(self.mean(eta) * (rng.standard_gamma(self.size_, eta.shape) / self.size_), rng)
-
-
-def _poisson(mean: Vector, rng: np.random.Generator) -> Vector:
-    small = np.minimum(mean, 1e15)
-    far = mean + np.sqrt(mean) * rng.standard_normal(mean.shape)
-    return np.where(mean > small, np.round(far), rng.poisson(small).astype(np.float64))
+        return draw_poisson(self.mean(eta) * (rng.standard_gamma(self.size_, eta.shape) / self.size_), rng)
 
 
 def _cubes(y: Vector, size: float) -> Vector:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Vector
-from farrier.families.base import Family
+from farrier.families.base import Family, Ordered
 
 REACH = 20.0
 """How far the best intercept may be from where the family thinks it is."""
@@ -16,8 +16,8 @@ REACH = 20.0
 class Deviance(NamedTuple):
     """The deviance that a fit leaves, and that of the mean of y.
 
-    Of families with a noise variance these are sums of squares in units of the latter: ``total`` is 1, or 0
-    where y is constant.
+    Where y = eta + noise, but for quantiles, these are sums of squares in units of the latter: ``total`` is
+    1, or 0 where y is constant.
     """
 
     left: float
@@ -25,7 +25,7 @@ class Deviance(NamedTuple):
 
     @property
     def explained(self) -> float:
-        """The share that is explained: R^2, or D^2 for families without a noise variance."""
+        """The share that is explained: R^2 where y = eta + noise, otherwise D^2."""
         if self.total <= 0.0:
             return 1.0 if self.left <= 0.0 else 0.0
         return 1.0 - self.left / self.total
@@ -44,29 +44,35 @@ def deviance(family: Family, y: Vector, eta: Vector, weights: Vector, offset: Ve
     >>> deviance(Gaussian(), y, np.array([1.0, 2.0, 2.0]), np.ones(3), np.zeros(3)).explained
     0.5
     """
-    if family.has_dispersion:
+    if family.squared_error:
         return _squares(y - offset, family.mean(eta) - offset, weights)
     with np.errstate(over="ignore"):
-        fit, null, perfect = (
-            float(weights @ family.neg_log_likelihood(y, at, 1.0))
-            for at in (eta, _intercept_alone(family, y, weights, offset), family.link(y))
-        )
+        alone, level = _intercept_alone(family, y, weights, offset)
+        fit = float(weights @ family.neg_log_likelihood(y, eta, 1.0))
+        null = float(weights @ alone.neg_log_likelihood(y, level, 1.0))
+        perfect = float(weights @ family.saturated(y))
     return Deviance(2.0 * (fit - perfect), 2.0 * (null - perfect))
 
 
-def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector) -> Vector:
-    """Return the linear predictor of the best intercept beside the offset."""
+def _intercept_alone(family: Family, y: Vector, weights: Vector, offset: Vector) -> tuple[Family, Vector]:
+    """Return the linear predictor of the best intercept, or thresholds, beside the offset."""
+    if isinstance(family, Ordered):
+        return family.at_best(y, offset, weights), offset
+    if not family.has_intercept:
+        return family, offset
+    if family.is_location:
+        return family, offset + family.intercept_alone(y, weights, offset)
     if not offset.any():
-        return family.link(np.full_like(y, float(weights @ y / weights.sum())))
+        return family, family.link(np.full_like(y, float(weights @ y / weights.sum())))
 
     from scipy.optimize import minimize_scalar  # imported here: few fits have an offset
 
     def loss(level: float) -> float:
         return float(weights @ family.neg_log_likelihood(y, offset + level, 1.0))
 
-    start = family.level(y, weights, offset)
+    start = family.intercept_alone(y, weights, offset)
     found = minimize_scalar(loss, bounds=(start - REACH, start + REACH), options={"xatol": 1e-9})
-    return np.asarray(offset + found.x)
+    return family, np.asarray(offset + found.x)
 
 
 def _squares(y: Vector, fit: Vector, weights: Vector) -> Deviance:

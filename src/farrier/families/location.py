@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,9 @@ from farrier.families.base import (
     number_or_guess,
     weighted_median,
 )
-from farrier.variates import reciprocal_inverse_gaussian
 
 DF_RANGE = (2.1, 200.0)
 """Where the degrees of freedom are looked for."""
-SHARPEN, SHARP, SHARPEST = 0.8, 1e-6, 1e-9
-"""By how much the weights of the Laplace family sharpen in a step, and how sharp they become."""
 DF_SHAPE, DF_RATE = 2.0, 0.1
 """The prior of the degrees of freedom where they are sampled: gamma (Juarez and Steel), within DF_RANGE."""
 LOG_2PI = math.log(2.0 * math.pi)
@@ -50,6 +47,7 @@ class Location(Family):
     """Families of y = eta + noise, a scale mixture of normals."""
 
     is_location = True
+    squared_error = True
     has_dispersion = True
     wide_start = None
     never_overshoots = True
@@ -205,67 +203,3 @@ class StudentT(Location):
     def information(self) -> float:
         """Return (df + 1) / (df + 3)."""
         return (self.df_ + 1.0) / (self.df_ + 3.0)
-
-
-@dataclass(frozen=True)
-class Laplace(Location):
-    """y = eta + Laplace noise of scale sigma: least absolute deviations, the regression of the median.
-
-    Examples
-    --------
-    >>> Laplace().working(np.array([2.0, 10.0]), np.zeros(2), 1.0).weights
-    array([0.5, 0.1])
-    """
-
-    interval = "posterior"
-    blur: float = field(default=1.0, repr=False)
-    floor: float = field(default=1.0, repr=False)
-
-    def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
-        """Return the expected precisions sigma / |r|, and y; |r| counts as at least ``floor`` sigma."""
-        sigma = math.sqrt(sigma2)
-        return Working(sigma / np.maximum(np.abs(y - eta), self.floor * sigma), y)
-
-    def update(self, y: Vector, eta: Vector, sigma2: float, weights: Vector) -> Laplace:
-        """Return the family with a lower floor: ``blur`` times the median |r|, and less blur each time.
-
-        Residuals near zero would hold the coefficients where they are while the scales still move.
-        """
-        blur = max(SHARPEN * self.blur, SHARP)
-        typical = weighted_median(np.abs(y - eta), weights) / math.sqrt(sigma2)
-        return replace(self, blur=blur, floor=max(blur * typical, SHARPEST))
-
-    def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
-        """Return |r| / sigma + log(2 sigma)."""
-        sigma = math.sqrt(with_noise(sigma2))
-        return np.asarray(np.abs(y - eta) / sigma + math.log(2.0 * sigma))
-
-    def variance(self, eta: Vector, sigma2: float) -> Vector:
-        """Return 2 sigma2."""
-        return np.full(eta.shape, 2.0 * sigma2)
-
-    def cdf(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
-        """Return that of Laplace."""
-        r = (y - eta) / math.sqrt(sigma2)
-        tail = 0.5 * np.exp(-np.abs(r))
-        return np.where(r > 0.0, 1.0 - tail, tail)
-
-    def augment(
-        self, y: Vector, eta: Vector, sigma2: float, counts: Vector, rng: np.random.Generator
-    ) -> Working:
-        """Draw the variances, of density v^-1/2 exp(-(v + (r/sigma)^2 / v)/2), and return y.
-
-        The precisions are inverse Gaussian, with mean 1/a and shape 1 for a = |r|/sigma. Of rows that are
-        repeated w times only their sum matters, which is inverse Gaussian too, with mean w/a and shape w^2:
-        w^2 times one of mean 1/(w a) and shape 1.
-        """
-        variance = reciprocal_inverse_gaussian(counts * (np.abs(y - eta) / math.sqrt(sigma2)), rng)
-        return Working(counts * (counts / np.maximum(variance, counts * SHARPEST**2)), y)
-
-    def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
-        """Draw y given eta."""
-        return np.asarray(eta + np.sqrt(sigma2) * rng.laplace(size=eta.shape))
-
-    def information(self) -> float:
-        """Return 1: the weights sigma / |r| would make the coefficients far too certain."""
-        return 1.0

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from farrier._checks import check_choice
+from farrier.families.amounts import Gamma, Tweedie
 from farrier.families.base import Family
 from farrier.families.binary import Binomial
 from farrier.families.counts import NegativeBinomial, Poisson
-from farrier.families.location import Gaussian, Laplace, StudentT
+from farrier.families.huber import Huber
+from farrier.families.location import Gaussian, StudentT
+from farrier.families.ordinal import Ordinal
+from farrier.families.quantile import Laplace, Quantile
 
 FAMILIES: dict[str, Callable[[], Family]] = {
     "gaussian": Gaussian,
@@ -18,6 +22,11 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "student_t": StudentT,
     "laplace": Laplace,
     "binomial": Binomial,
+    "gamma": Gamma,
+    "tweedie": Tweedie,
+    "quantile": Quantile,
+    "huber": Huber,
+    "ordinal": Ordinal,
 }
 
 

@@ -15,7 +15,7 @@ from farrier.intake.words import TableError, counted, listed, shown
 
 CLASSES = "classes"
 MOST_CLASSES = 20
-COUNTS = ("poisson", "negative_binomial")
+COUNTS, AMOUNTS = ("poisson", "negative_binomial"), ("gamma", "tweedie")
 SMALL = 20.0
 """Counts with a larger median are as good as normal."""
 
@@ -82,9 +82,10 @@ def settle(column: Column, family: str | None, exposure: Vector | None) -> Targe
             f"the target {shown(column.name)} is {shown(column.value(0))} "
             "in every row: nothing is left to explain"
         )
-    if exposure is not None and (column.numbers is None or family not in (None, *COUNTS)):
+    if exposure is not None and (column.numbers is None or family not in (None, *COUNTS, *AMOUNTS)):
         raise TableError(
-            f"an exposure is for counts, family poisson or negative_binomial: {shown(column.name)} is to be "
+            "an exposure is for counts and amounts, family poisson, negative_binomial, gamma or tweedie: "
+            f"{shown(column.name)} is to be "
             f"{'classes' if column.numbers is None else family}"
         )
     if column.numbers is None:
@@ -96,6 +97,9 @@ def settle(column: Column, family: str | None, exposure: Vector | None) -> Targe
         notes = ()
     if family == CLASSES:
         return _number_labels(column, notes)
+    if family == "ordinal":
+        size = np.unique(column.numbers).size
+        notes = (f"{shown(column.name)} has {size:,} ordered levels: the single mode is fitted",)
     return Target(column.numbers, family, (), notes)
 
 
@@ -161,6 +165,7 @@ def _labels(column: Column, family: str | None) -> Target:
         raise TableError(
             f"the target {shown(column.name)} holds words "
             f"({listed(present, most=3)}), and family {family} needs numbers"
+            + (" here, which say their order" if family == "ordinal" else "")
         )
     if len(present) > MOST_CLASSES:
         raise TableError(
@@ -204,6 +209,10 @@ def _check_range(column: Column, family: str) -> None:
     wanted = ""
     if family in COUNTS:
         wrong, wanted = (y < 0) | (y != np.round(y)), "whole numbers of at least 0"
+    elif family == "gamma":
+        wrong, wanted = y <= 0, "numbers above 0 (tweedie takes zeros)"
+    elif family == "tweedie":
+        wrong, wanted = y < 0, "numbers of at least 0"
     elif family == "binomial":
         wrong, wanted = (y < 0) | (y > 1), "numbers from 0 to 1"
     if wrong.any():

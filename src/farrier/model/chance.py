@@ -18,16 +18,19 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaincc, ndtr
 
 from farrier._types import Matrix, Status, Vector
+from farrier.data.coupled import Coupled, CoupledTargets
+from farrier.data.dense import Dense
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.model.spec import ModelSpec
-from farrier.priors import is_dense
+from farrier.priors import Groups, is_dense
 
 GRID, FINER = 150, 60
 """Points of the curve of W, first and near its lowest."""
@@ -41,10 +44,11 @@ REFITS = 30
 """Steps of the fit of a few columns without a prior."""
 
 
-def threshold(hyper: Hyper, size: float, cutoff: float) -> float:
+def threshold(hyper: Hyper, size: float, cutoff: float, together: float = 1.0) -> float:
     """Return the |z| that a null column has to exceed to be selected; ``size`` is n tau2.
 
-    ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error.
+    ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error. Of
+    columns that are selected ``together`` it is the root of the sum of their z^2.
 
     Of a column that has coefficients in several regressions, |z| is the root of the sum of their squares.
 
@@ -56,18 +60,18 @@ def threshold(hyper: Hyper, size: float, cutoff: float) -> float:
     (2.41, 3.73)
     """
     w = np.geomspace(1e-4, 1e7, GRID) / size
-    best = int(np.argmin(_squares(hyper, w, size, cutoff)))
+    best = int(np.argmin(_squares(hyper, w, size, cutoff, together)))
     near = np.geomspace(w[max(best - 1, 0)], w[min(best + 1, w.size - 1)], FINER)
-    return math.sqrt(float(_squares(hyper, near, size, cutoff).min()))
+    return math.sqrt(float(_squares(hyper, near, size, cutoff, together).min()))
 
 
-def _squares(hyper: Hyper, w: Vector, size: float, cutoff: float) -> Vector:
+def _squares(hyper: Hyper, w: Vector, size: float, cutoff: float, together: float) -> Vector:
     """Return the z^2 whose fixed point has this W; infinite where there is none that counts."""
-    s = size * hyper.mode(w)
+    s = size * hyper.local.mode(w, hyper.coordinate + (together - 1.0))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        mean2 = 2.0 * size * w - hyper.size * (s / (1.0 + s))
+        mean2 = 2.0 * size * w - together * s / (1.0 + s)
         z2 = mean2 * ((1.0 + s) / s) ** 2
-    return np.asarray(np.where(np.isfinite(z2) & (mean2 >= hyper.size * (cutoff * cutoff)), z2, np.inf))
+    return np.asarray(np.where(np.isfinite(z2) & (mean2 >= cutoff * cutoff * together), z2, np.inf))
 
 
 def expected_by_chance(fitted: Fitted) -> float:
@@ -87,17 +91,21 @@ def expected_by_chance(fitted: Fitted) -> float:
         return float(fitted.n_fitted)
     information = result.scales.sigma2 / result.intercept_variance
     least = SMALLEST if fitted.cutoff is None else fitted.cutoff * math.sqrt(information)
-    passed = threshold(hyper, information * result.scales.tau2, least)
-    if hyper.size == 1.0:
-        return 2.0 * fitted.n_fitted * float(ndtr(-passed))
-    return fitted.n_fitted * float(gammaincc(0.5 * hyper.size, 0.5 * passed**2))  # of a sum of squares
+    total, size = 0.0, information * result.scales.tau2
+    for columns, groups in zip(*np.unique(fitted.group_sizes, return_counts=True), strict=True):
+        together = float(columns) * hyper.size  # coefficients that share a scale
+        passed = threshold(hyper, size, least, together)
+        share = 2.0 * ndtr(-passed) if together == 1.0 else gammaincc(0.5 * together, 0.5 * passed**2)
+        total += float(groups * columns * share)  # P(chi^2 > passed^2)
+    return total
 
 
 def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
     """Return the status of a fit that found no more than noise would, if it is one."""
     result = fitted.result
-    selected = int(np.count_nonzero(result.coef))
-    if result.status not in (Status.CONVERGED, Status.SEPARATED) or not selected or not fitted.hyper.sparse:
+    selected = int(np.count_nonzero(_found(fitted)))
+    ended = (Status.CONVERGED, Status.SEPARATED, Status.MONOTONE)
+    if result.status not in ended or not selected or not fitted.hyper.sparse:
         return None
     if _is_clear(spec, fitted, selected) or any(gain > 0.0 for gain in gains(spec, rows, fitted)):
         return None
@@ -111,14 +119,26 @@ def _is_clear(spec: ModelSpec, fitted: Fitted, selected: int) -> bool:
         return False
     n = result.scales.sigma2 / result.intercept_variance
     rss = result.moments.expected_rss - result.scales.sigma2 * result.moments.fit_trace
-    if selected > LARGEST_SHARE * n or not 0.0 < rss < n:  # the squares of y add up to n
+    whole = n if fitted.always is None else n - float(fitted.always.sum())  # what the squares of y add up to
+    if selected > LARGEST_SHARE * n or not 0.0 < rss < whole:
         return False
-    return n * math.log(n / rss) > selected * _asked(n, fitted)
+    return n * math.log(whole / rss) > _asked(n, fitted, selected, _n_groups(fitted))
 
 
-def _asked(n: float, fitted: Fitted) -> float:
-    """Return what the criterion asks of each column."""
-    return math.log(max(n, 2.0)) + 2.0 * math.log(max(fitted.n_fitted, 2))
+def _asked(n: float, fitted: Fitted, columns: int, groups: int) -> float:
+    """Return what the criterion asks of so many columns in so many groups, each found among all of them."""
+    return columns * math.log(max(n, 2.0)) + groups * 2.0 * math.log(max(fitted.group_sizes.size, 2))
+
+
+def _found(fitted: Fitted) -> Vector:
+    """Return the coefficients, but for those of columns that are always in."""
+    return fitted.coef if fitted.always is None else np.where(fitted.always, 0.0, fitted.coef)
+
+
+def _n_groups(fitted: Fitted) -> int:
+    """Return in how many groups the selected columns are."""
+    label, chosen = fitted.groups, _found(fitted) != 0.0
+    return int(np.count_nonzero(chosen) if label is None else np.unique(label[chosen]).size)
 
 
 def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
@@ -140,38 +160,57 @@ def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
 
 
 def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
-    """Yield it for the strongest column, the two strongest, and so on, as far as rows allow."""
-    strength = np.abs(fitted.coef) * fitted.scale
-    most = min(int((strength > 0.0).sum()), int(LARGEST_SHARE * rows.y.size))
-    if most == 0:
+    """Yield it for the strongest column or group, the two strongest, and so on, as far as rows allow."""
+    most = spec.family.total(rows.y, np.ones_like(rows.y)) * rows.n_seen / rows.y.size
+    chosen, ends = _ranked(fitted, int(LARGEST_SHARE * most))
+    if not ends:
         return
-    chosen = np.argsort(-strength, kind="stable")[:most]
-    keep = np.zeros(strength.size, dtype=np.bool_)
+    keep = np.zeros(fitted.coef.size, dtype=np.bool_)
     keep[chosen] = True
     x = (rows.columns.take(keep).dense() / fitted.scale[keep])[:, np.argsort(np.argsort(chosen))]
-    each = _asked(float(rows.counts.sum()), fitted)
+    total = spec.family.total(rows.y, rows.counts)
     if spec.family.is_location:  # in units in which no square overflows
         known = rows.y - rows.offset
         rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))
-    for size, gain in _likelihood_gains(spec, rows, fitted.family, x):
-        yield gain - size * each
-
-
-def _likelihood_gains(spec: ModelSpec, rows: Rows, family: Family, x: Matrix) -> Iterator[tuple[int, float]]:
-    """Yield twice the gain in log-likelihood of the first columns over none."""
+    family = spec.family if fitted.family == spec.family else fitted.family  # the former knows its rows
     ones = np.full((len(x), int(spec.fit_intercept)), 1.0)
+    if fitted.always is not None:
+        own = rows.columns.take(fitted.always).dense() / fitted.scale[fitted.always]
+        ones = np.column_stack([ones, own])
+    for number, gain in _likelihood_gains(ones, rows, family, x, ends):
+        yield gain - _asked(total, fitted, ends[number - 1], number)
+
+
+def _ranked(fitted: Fitted, most: int) -> tuple[NDArray[np.intp], list[int]]:
+    """Return the selected columns, the strongest first, and how many there are after each, or each group."""
+    strength, label = np.abs(_found(fitted)) * fitted.scale, fitted.groups
+    if label is None:
+        most = min(int((strength > 0.0).sum()), most)
+        return np.argsort(-strength, kind="stable")[:most], list(range(1, most + 1))
+    chosen = np.flatnonzero(strength > 0.0)
+    groups = Groups(np.unique(label[chosen], return_inverse=True)[1])
+    order = np.lexsort((groups.label, -groups.rms(strength[chosen])))
+    sizes = groups.size[list(dict.fromkeys(groups.label[order].tolist()))]
+    ends = [int(end) for end in np.cumsum(sizes) if end <= most]
+    return chosen[order][: ends[-1] if ends else 0], ends
+
+
+def _likelihood_gains(
+    ones: Matrix, rows: Rows, family: Family, x: Matrix, ends: list[int]
+) -> Iterator[tuple[int, float]]:
+    """Yield, of the first columns or groups, how many, and twice their gain in likelihood over ``ones``."""
     if family.constant_weights:
         root = np.sqrt(rows.counts)
         basis = np.linalg.qr(np.column_stack([ones, x]) * root[:, None])[0]
         explained = np.cumsum(np.append(0.0, (basis.T @ (root * rows.y)) ** 2))
         left = (float(rows.counts @ rows.y**2) - explained)[ones.shape[1] :]
         left = np.maximum(left, SIGMA2_FLOOR * left[0])
-        for size, rss in enumerate(left[1:], 1):
-            yield size, float(rows.counts.sum()) * math.log(left[0] / rss)
+        for number, rss in enumerate(left[ends], 1):
+            yield number, float(rows.counts.sum()) * math.log(left[0] / rss)
         return
     none = _loss(family, rows, ones)
-    for size in _sizes(x.shape[1]):
-        yield size, 2.0 * (none - _loss(family, rows, np.column_stack([ones, x[:, :size]])))
+    for number in _sizes(len(ends)):
+        yield number, 2.0 * (none - _loss(family, rows, np.column_stack([ones, x[:, : ends[number - 1]]])))
 
 
 def _sizes(most: int) -> list[int]:
@@ -180,20 +219,33 @@ def _sizes(most: int) -> list[int]:
     return sorted({size for size in sizes if size <= most} | {most})
 
 
+def _least_squares(family: Family, rows: Rows, x: Matrix, eta: Vector, sigma2: float) -> Vector:
+    """Return the coefficients that fit the targets at eta best."""
+    coupling = family.coupling(rows.y, eta)
+    if coupling is not None:
+        problem = Coupled(Dense(x), CoupledTargets(coupling, eta - rows.offset, 1.0))
+        return np.asarray(np.linalg.lstsq(problem.gram, problem.xz, rcond=None)[0])
+    weights, targets = family.working(rows.y, eta, sigma2)
+    root = np.sqrt(rows.counts * weights)
+    return np.asarray(np.linalg.lstsq(x * root[:, None], root * (targets - rows.offset), rcond=None)[0])
+
+
 def _loss(family: Family, rows: Rows, x: Matrix) -> float:
     """Return minus the log-likelihood of a fit without a prior, by iterated least squares."""
     y, counts, offset, sigma2 = rows.y, rows.counts, rows.offset, 1.0
-    eta, best = offset + family.level(y, counts, offset), math.inf
+    alone = family.intercept_alone(y, counts, offset) if family.has_intercept else 0.0
+    eta, best = offset + alone, math.inf
     if family.has_dispersion:
-        sigma2 = float(counts @ (y - eta) ** 2 / counts.sum()) or 1.0
+        left = family.working(y, eta, 1.0).targets - eta
+        sigma2 = float(counts @ left**2 / counts.sum()) or 1.0
     for _ in range(REFITS):
-        weights, targets = family.working(y, eta, sigma2)
-        root = np.sqrt(counts * weights)
-        coef = np.linalg.lstsq(x * root[:, None], root * (targets - offset), rcond=None)[0]
-        eta = x @ coef + offset
+        if isinstance(family, Ordered):
+            family = family.at_best(y, eta, counts)
+        eta = x @ _least_squares(family, rows, x, eta, sigma2) + offset
         if family.has_dispersion:
-            weights = family.working(y, eta, sigma2).weights
-            sigma2 = float(counts @ (weights * (y - eta) ** 2) / counts.sum()) or sigma2
+            weights, targets = family.working(y, eta, sigma2)
+            noise = float(counts @ (weights * (targets - eta) ** 2) / counts.sum())
+            sigma2 = noise / family.noise_share or sigma2
         with np.errstate(over="ignore", invalid="ignore"):
             loss = float(counts @ family.neg_log_likelihood(y, eta, sigma2))
         if not loss < best - 1e-3:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from farrier._checks import check_memory
 from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
+from farrier.data.always import free_level
+from farrier.data.condensed import shortened
 from farrier.data.fitted import Fitted, restore
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
-from farrier.data.standardise import Units
-from farrier.data.ties import Ties, find_near_ties, find_ties
+from farrier.data.ties import Ties, find_near_ties, find_ties, whole_ties
 from farrier.em.beginnings import Begin
 from farrier.em.loop import solve
 from farrier.em.mstep import Hyper
@@ -21,12 +23,15 @@ from farrier.em.result import scatter_result
 from farrier.em.starts import earlier_start
 from farrier.em.weights import Constant, Moving, Weights
 from farrier.linalg import fitting_threads
+from farrier.model.always import unshrunk, with_always
 from farrier.model.chance import remark
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
-from farrier.priors import GlobalPrior
+from farrier.priors import GlobalPrior, Groups
 
 LINEAR_TOL = 1e-3
 """Of the Gaussian fit that other families start from."""
+MATRICES = 3.0
+"""So many matrices of the size of the smaller side, rows or columns, are in memory at once."""
 
 
 class Earlier(NamedTuple):
@@ -53,21 +58,35 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     array([1.99])
     """
     options = Options() if options is None else options
+    given, rows = rows, shortened(rows, spec.fit_intercept) if spec.family.constant_weights else rows
     prepared = prepare(spec, rows)
     design, units = prepared.design, prepared.units
     nothing = _nothing_to_fit(spec, rows, prepared)
     if nothing is not None:
-        return restore(nothing, units, design.spread, spec.family)
+        return _known(spec, restore(nothing, prepared.all_units, prepared.all_spread, spec.family))
     options = options._replace(sigma2=known_sigma2(spec, units))
+    _check_room(design.columns.shape, options)
     with fitting_threads(*design.columns.shape):
         result, ties = _solve(spec, prepared, options, start)
         if not design.kept.any():
-            result = result.with_status(Status.NO_COLUMNS)
+            result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
+        if design.free is not None:
+            result = with_always(result, design.free, units.kept[prepared.all_units.kept])
         aliases = None if ties is None else aliases_of(ties, units.kept)
         family = result.family or spec.family
-        fitted = restore(result, units, design.spread, family, aliases, spec.hyper, options.zero_threshold)
-        status = remark(spec, rows, fitted)  # on a selection that noise could have made
+        whole, spread = prepared.all_units, prepared.all_spread
+        fitted = restore(result, whole, spread, family, aliases, spec.hyper, options.zero_threshold)
+        fitted = _known(spec, fitted)
+        status = remark(spec, given, fitted)  # on a selection that noise could have made
         return fitted if status is None else replace(fitted, result=result.with_status(status))
+
+
+def _known(spec: ModelSpec, fitted: Fitted) -> Fitted:
+    """Return the fit with what was known of the columns."""
+    if spec.structure is None:
+        return fitted
+    fitted = replace(fitted, structure=spec.structure)
+    return fitted if fitted.always is None else unshrunk(fitted, fitted.always)
 
 
 def _solve(
@@ -77,18 +96,39 @@ def _solve(
     ties = _find_ties(spec, prepared)
     while True:
         weights = _weights(spec, prepared, options.fast, ties)
-        begin = _begin(weights, spec.hyper, options, prepared.units, start, ties)
-        result = solve(weights, spec.hyper, options, begin)
+        groups = _groups_of(prepared, ties)
+        begin = _begin(weights, spec.hyper, options, prepared, start, ties, groups)
+        result = solve(weights, spec.hyper, options, begin, groups)
         more = find_near_ties(weights.full, result.coef) if spec.hyper.sparse else None
+        more = more if groups is None else whole_ties(more, groups.label)
         if more is None:
             break
         ties = more if ties is None else ties.then(more)
     return (result, None) if ties is None else (scatter_result(result, ties.keep), ties)
 
 
+def _check_room(shape: tuple[int, int], options: Options) -> None:
+    """Refuse a fit whose matrices have no room in memory, and say what has."""
+    if options.expectation == "conjugate_gradient":
+        return
+    n, p = shape
+    check_memory(
+        8.0 * MATRICES * min(n, p) ** 2,
+        f"an exact fit of {n:,} rows and {p:,} columns",
+        "use expectation='conjugate_gradient', which factorises nothing",
+    )
+
+
 def _find_ties(spec: ModelSpec, prepared: Prepared) -> Ties | None:
     """Return which columns are the same; a prior that does not select lets them share."""
-    return find_ties(prepared.problem) if spec.hyper.sparse else None
+    ties = find_ties(prepared.problem) if spec.hyper.sparse else None
+    return ties if prepared.groups is None else whole_ties(ties, prepared.groups.label)
+
+
+def _groups_of(prepared: Prepared, ties: Ties | None) -> Groups | None:
+    """Return the groups of the columns that are fitted."""
+    groups = prepared.groups
+    return groups if groups is None or ties is None else groups.take(ties.keep)
 
 
 def aliases_of(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
@@ -136,7 +176,7 @@ def empty_result(status: Status, n_columns: int, total_weight: float, tau: Globa
 
 def _nothing_to_fit(spec: ModelSpec, rows: Rows, prepared: Prepared) -> FitResult | None:
     """Return the fit where y is constant, or has no finite intercept; otherwise None."""
-    k, n = int(prepared.design.kept.sum()), prepared.design.total_weight
+    k, n = int(prepared.all_units.kept.sum()), prepared.design.total_weight
     if prepared.units.unit == 0.0:
         return empty_result(Status.CONSTANT_RESPONSE, k, n, spec.tau)
     level = spec.family.boundary(rows.y, rows.counts, rows.offset) if spec.fit_intercept else None
@@ -150,7 +190,7 @@ def _weights(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None)
     design = design if ties is None else design.take(ties.keep)
     if spec.family.constant_weights:
         problem = prepared.problem
-        return Constant(problem if ties is None else problem.take(ties.keep), design.unit)
+        return Constant(problem if ties is None else problem.take(ties.keep), design.unit, design.free)
     return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
 
 
@@ -158,34 +198,44 @@ def _begin(
     weights: Weights,
     hyper: Hyper,
     options: Options,
-    units: Units,
+    prepared: Prepared,
     start: str | Earlier,
     ties: Ties | None,
+    groups: Groups | None,
 ) -> Begin:
     """Return where to begin."""
+    units, free = prepared.units, prepared.design.free
     if not isinstance(start, Earlier) or not units.kept.any():
-        return _begin_named(weights, hyper, options, "paper" if isinstance(start, Earlier) else start)
+        name = "paper" if isinstance(start, Earlier) else start
+        return _begin_named(weights, hyper, options, name, groups)
     coef, std = units.from_coef(start.coef), units.from_coef(start.std)
+    intercept: Any = prepared.all_units.from_intercept(start.intercept, start.coef)
+    if free is not None:
+        whole, shrunk = prepared.all_units, units.kept[prepared.all_units.kept]
+        own = whole.from_coef(start.coef)[~shrunk]
+        intercept = free_level(free, intercept, coef, own, units.has_intercept)
     if ties is not None:
         coef, std = ties.fold(coef), ties.fold(ties.sign * std)
     sigma2 = units.from_sigma2(start.sigma2)
-    begin = weights.begin_at(coef, units.from_intercept(start.intercept, start.coef), sigma2)
+    begin = weights.begin_at(coef, intercept, sigma2)
     return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2, start.again))
 
 
-def _begin_named(weights: Weights, hyper: Hyper, options: Options, start: str) -> Begin:
+def _begin_named(
+    weights: Weights, hyper: Hyper, options: Options, start: str, groups: Groups | None
+) -> Begin:
     """Return a start by its name; one for wide data where the family has it and the prior selects."""
     wide = weights.family.wide_start if isinstance(weights, Moving) else None
     if isinstance(weights, Moving) and wide is not None and hyper.sparse and weights.full.n_columns:
         name = wide if start == "auto" else start
         if name == "linear":
-            return _begin_linear(weights, hyper, options)
+            return _begin_linear(weights, hyper, options, groups)
         if name == "marginal":
             return weights.begin_marginal()
     return weights.begin_variance() if start == "variance" else weights.begin()
 
 
-def _begin_linear(weights: Moving, hyper: Hyper, options: Options) -> Begin:
+def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Groups | None) -> Begin:
     """Return the mode of a Gaussian fit to the targets near y; what is zero there starts from what is left.
 
     A ridge would share an effect among so many columns, where these are many, that none of them keeps enough
@@ -195,7 +245,9 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options) -> Begin:
     problem = weights.linear()
     alone = LeastSquares(problem.weighted, Targets(problem.z, weights.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
-    found = solve(Constant(alone, weights.unit), hyper, quick)
+    if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
+        quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
+    found = solve(Constant(alone, weights.unit), hyper, quick, groups=groups)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)
     return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))

@@ -10,7 +10,7 @@ import numpy as np
 from farrier._types import Status, Vector
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
-from farrier.families import Augmented, Family
+from farrier.families import Family, Ordered
 from farrier.model.spec import ModelSpec, known_sigma2, prepare
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import Extras, draw
@@ -48,11 +48,11 @@ def sample(
     _refuse_light_rows(spec, rows)
     prepared = prepare(spec, rows)
     design, units = prepared.design, prepared.units
-    if not np.allclose(units.places(design.spread), mode.scale, rtol=1e-9, atol=0.0):
+    if not np.allclose(prepared.all_units.places(prepared.all_spread), mode.scale, rtol=1e-9, atol=0.0):
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
     assert isinstance(spec.prior, LocalSampler)
     assert isinstance(spec.tau, GlobalSampler)
-    known = known_sigma2(spec, units)
+    noise = known_sigma2(spec, units)
     model = Model(
         columns=design.columns,
         y=prepared.response.values,
@@ -61,11 +61,14 @@ def sample(
         family=spec.family,
         prior=spec.prior,
         tau=spec.tau,
-        sigma2=None if isinstance(known, str) else known,
-        center=spec.fit_intercept,
+        sigma2=None if isinstance(noise, str) else noise,
+        center=spec.fit_intercept and not isinstance(spec.family, Ordered),
         slab2=spec.slab2,
+        groups=prepared.groups,
+        free=design.free,
     )
-    return draw(model, units, rows, mode, plan, extras, vars(spec), names, classes)
+    known = {name: value for name, value in vars(spec).items() if value is not None}
+    return draw(model, units, rows, mode, plan, extras, known, names, classes, prepared.whole)
 
 
 def sample_several(
@@ -175,21 +178,32 @@ def _refuse_status(status: Status) -> None:
 
 def _refuse_without_sampler(spec: ModelSpec) -> None:
     family, prior, tau = spec.family, spec.prior, spec.tau
-    if family.has_dispersion and not isinstance(family, Augmented):
+    if not family.has_density:
         raise ValueError(
-            f"{type(family).__name__} has no sampler: a family with a noise variance needs a method "
-            "augment(y, eta, sigma2, counts, rng), which draws the weights that make y Gaussian"
+            f"{family} has no sampler: weights and targets alone are no density of y; use intervals with "
+            "method='mode', or parameters that have one (for Tweedie, a power above 1)"
         )
     if not isinstance(prior, LocalSampler):
         raise ValueError(
             f"{type(prior).__name__} has no sampler: give it a method draw(w, lambda2, rng), as those of "
             "farrier.priors have"
         )
+    if spec.structure is not None and spec.structure.groups is not None and not _takes_size(prior):
+        raise ValueError(
+            f"{type(prior).__name__} has no sampler for groups: its method draw(w, lambda2, rng, size) must "
+            "take how many coefficients share a scale, as those of farrier.priors do"
+        )
     if not isinstance(tau, GlobalSampler):
         raise ValueError(
             f"{type(tau).__name__} has no sampler: give it methods log_density(log_tau) and "
             "draw(n, s, tau2, rng), as in farrier.priors"
         )
+
+
+def _takes_size(prior: Any) -> bool:
+    """Tell whether a prior can draw the scale of several coefficients."""
+    inner = getattr(prior, "prior", prior)  # within a slab
+    return "size" in signature(inner.draw).parameters
 
 
 def _refuse_many_rows(spec: ModelSpec, rows: Rows) -> None:
@@ -208,8 +222,10 @@ def _refuse_many_rows(spec: ModelSpec, rows: Rows) -> None:
 
 def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
     total = float(rows.counts.sum())
+    always = None if spec.structure is None else spec.structure.always
+    flat = float(spec.fit_intercept) + (0.0 if always is None else float(always.sum()))
     unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
-    if unknown and total - float(spec.fit_intercept) < LEAST_DOF:
+    if unknown and total - flat < LEAST_DOF:
         raise ValueError(
             f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: weights count "
             "rows; if only their proportions matter, use weight_type='precision', or give sigma2"

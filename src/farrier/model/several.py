@@ -70,6 +70,22 @@ def fit_several(
     return remarked(spec, rows, fitted, varying)
 
 
+def refuse_structure(spec: ModelSpec, why: str) -> None:
+    """Refuse groups, columns without shrinkage and prior scales where several regressions share their scales.
+
+    Examples
+    --------
+    >>> from farrier.families import Gaussian
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> refuse_structure(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), "y has 2 columns")
+    """
+    if spec.structure is not None:
+        raise ValueError(
+            f"groups, always and prior_scale are for one regression, but {why}: leave them out, or fit each "
+            "on its own"
+        )
+
+
 def _solve(
     spec: ModelSpec, prepared: list[Prepared], options: Options, start: str | list[Earlier]
 ) -> tuple[tuple[FitResult, ...], Ties | None]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from farrier._lazy import lazy
 from farrier._types import Vector
+from farrier.data.always import left_of, set_apart, whole_units
 from farrier.data.problem import LeastSquares
 from farrier.data.rows import Rows
 from farrier.data.standardise import (
@@ -20,9 +21,10 @@ from farrier.data.standardise import (
     standardise,
     standardise_response,
 )
+from farrier.data.structure import Structure
 from farrier.em.mstep import Hyper
-from farrier.families import Family
-from farrier.priors import GlobalPrior, LocalPrior
+from farrier.families import Family, Ordered
+from farrier.priors import GlobalPrior, Groups, LocalPrior, grouped
 
 FARTHEST = 1e100
 """No y is farther from the others than so many times their spread: its square would be out of range."""
@@ -43,7 +45,21 @@ class ModelSpec:
     fit_intercept: bool = True
     standardize: bool = True
     slab: float = math.inf
+    structure: Structure | None = None
     size: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.fit_intercept and isinstance(self.family, Ordered):
+            raise ValueError(
+                "fit_intercept=False: thresholds take the place of the intercept of ordered levels, and "
+                "there is no fit without them; leave fit_intercept=True"
+            )
+        if (
+            self.structure is not None
+            and self.structure.always is not None
+            and isinstance(self.family, Ordered)
+        ):
+            raise ValueError("always=...: ordered levels have no columns without shrinkage yet; leave it out")
 
     @property
     def hyper(self) -> Hyper:
@@ -64,6 +80,19 @@ class Prepared:
     response: ScaledResponse
     offset: Vector
     units: Units
+    groups: Groups | None = None
+    whole: Units | None = None
+    spread: Vector | None = None
+
+    @property
+    def all_units(self) -> Units:
+        """The units of all columns that are fitted, those that are not shrunk included."""
+        return self.units if self.whole is None else self.whole
+
+    @property
+    def all_spread(self) -> Vector:
+        """The standard deviations of the same."""
+        return self.design.spread if self.spread is None else self.spread
 
     @lazy
     def problem(self) -> LeastSquares:
@@ -87,7 +116,12 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     array([-1.,  1., -1.,  1.])
     """
     family, center = spec.family, spec.fit_intercept
-    design = standardise(rows.columns, rows.weights, center=center, scale=spec.standardize)
+    centred = center or not family.has_intercept
+    before = design = standardise(rows.columns, rows.weights, center=centred, scale=spec.standardize)
+    always = None if spec.structure is None else spec.structure.always
+    if always is not None:
+        design = set_apart(design, always, rows.columns, center=center, scale=spec.standardize)
+    design = _stretched(spec, design)
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
@@ -97,9 +131,30 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
             refuse_unit(unit, left, rows.number)
             response = ScaledResponse(0.0, unit, left / unit)
             _refuse_far(left, unit, rows.number)
-    units = Units(design.kept, design.mean, design.scale, response.level, response.unit, center)
-    units.refuse_extremes(rows.columns)
-    return Prepared(design, response, offset, units)
+        elif always is not None:
+            response, design = left_of(response, design)
+    level = response.level + rows.level
+    units = Units(design.kept, design.mean, design.scale, level, response.unit, center)
+    groups = _groups(spec, design)
+    if always is None:
+        units.refuse_extremes(rows.columns)
+        return Prepared(design, response, offset, units, groups)
+    whole = whole_units(units, before, always)
+    whole.refuse_extremes(rows.columns)
+    spread = before.spread[whole.kept[before.kept]]
+    return Prepared(design, response, offset, units, groups, whole, spread)
+
+
+def _stretched(spec: ModelSpec, design: Standardised) -> Standardised:
+    """Return the columns with what is known of their sizes."""
+    factor = None if spec.structure is None else spec.structure.prior_scale
+    return design if factor is None else design.stretched(factor[design.kept])
+
+
+def _groups(spec: ModelSpec, design: Standardised) -> Groups | None:
+    """Return which of the columns that vary share a local scale."""
+    label = None if spec.structure is None else spec.structure.groups
+    return None if label is None else grouped(label[design.kept])
 
 
 def _refuse_far(values: Vector, unit: float, number: Any) -> None:

@@ -10,7 +10,22 @@ import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
 
-Kind = Literal["means", "gaussian", "binomial", "poisson", "negative_binomial", "student_t", "laplace"]
+Kind = Literal[
+    "means",
+    "gaussian",
+    "binomial",
+    "poisson",
+    "negative_binomial",
+    "student_t",
+    "laplace",
+    "gamma",
+    "tweedie",
+    "quantile",
+    "huber",
+    "ordinal",
+]
+QUANTILE = 0.8
+"""The level of the kind "quantile"."""
 HORSESHOES = ("hs-em", "hs-apx")
 RELEASED = ("hs-em-released", "hs-apx-released")
 HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")

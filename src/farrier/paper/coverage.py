@@ -2,7 +2,7 @@
 
 Not a table of the paper, which has no intervals. 120 rows, 15 columns, five of them with an effect. Intervals
 of 95 % are judged by the coefficients that are not zero, by those that are selected, by all of them, and by
-the responses of 200 new rows; of two classes by their true probabilities.
+the responses of 200 new rows; of two classes by their true probabilities. The quantile is that of level 0.8.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import expit
 
 from farrier._types import Matrix, Vector
-from farrier.paper.core import Experiment, Fit, Kind, Note, Problem
+from farrier.families import Huber, Quantile, Tweedie
+from farrier.paper.core import QUANTILE, Experiment, Fit, Kind, Note, Problem
 
 ROWS, COLUMNS, NEW_ROWS, LEVEL = 120, 15, 200, 0.95
 EFFECTS = np.array([1.0, -0.8, 0.6, -0.5, 0.4])
@@ -25,8 +26,15 @@ SIZES: dict[Kind, float] = {
     "poisson": 0.5,
     "negative_binomial": 0.5,
     "binomial": 1.5,
+    "gamma": 0.5,
+    "tweedie": 0.5,
+    "quantile": 1.0,
+    "huber": 1.0,
+    "ordinal": 1.5,
 }
 """Of the largest effect."""
+THRESHOLDS = (-2.0, -0.5, 0.5, 2.0)
+"""Between five ordered levels."""
 METRICS = ("Not zero", "Selected", "All", "Predictions")
 
 Draw = Callable[[Vector, np.random.Generator], Vector]
@@ -38,7 +46,12 @@ RESPONSES: dict[Kind, Draw] = {
     "negative_binomial": lambda eta, rng: rng.poisson(np.exp(eta) * rng.gamma(2.0, 0.5, eta.size)).astype(
         float
     ),
+    "gamma": lambda eta, rng: np.exp(eta) * rng.gamma(2.0, 0.5, eta.size),
+    "tweedie": lambda eta, rng: Tweedie(power=1.5, unit=1.0).simulate(eta, 1.0, rng),
+    "quantile": lambda eta, rng: Quantile(level=QUANTILE).simulate(eta, 0.5, rng),
+    "huber": lambda eta, rng: Huber().simulate(eta, 1.0, rng),
     "binomial": lambda eta, rng: (rng.random(eta.size) < expit(eta)).astype(float),
+    "ordinal": lambda eta, rng: np.digitize(eta + rng.logistic(size=eta.size), THRESHOLDS).astype(float),
 }
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means
 from farrier._types import Matrix, Vector
-from farrier.paper.core import Fit, Problem, RequestError
+from farrier.families import Quantile
+from farrier.paper.core import QUANTILE, Fit, Problem, RequestError
 from farrier.paper.peers.horseshoe_like import horseshoe_like
 from farrier.paper.peers.means_posterior import means_posterior
 from farrier.paper.peers.normal_mixture import normal_mixture
@@ -239,7 +240,8 @@ def _interval(method: str) -> Runner:
         if method == "posterior":
             seed = int(rng.integers(2**31))
             options = {"n_chains": 2, "n_warmup": WARMUP, "n_draws": DRAWS, "n_jobs": 1, "random_state": seed}
-        model = HorseshoeRegressor(family=problem.kind).fit(problem.design, problem.y)
+        family = Quantile(level=QUANTILE) if problem.kind == "quantile" else problem.kind
+        model = HorseshoeRegressor(family=family).fit(problem.design, problem.y)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="R-hat is ")
             of_coef = model.coef_interval(method=method, **options)

@@ -112,6 +112,8 @@ def _warm_up(name: str, kind: Kind) -> None:
     y = X[:, 0] + rng.standard_normal(20)
     if kind in ("binomial", "poisson", "negative_binomial"):
         y = (y > 0.0).astype(float)
+    elif kind in ("gamma", "tweedie"):
+        y = np.exp(y)
     problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {}, X)
     METHODS[name].run(problem, rng)
 

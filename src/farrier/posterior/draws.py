@@ -17,7 +17,8 @@ from farrier.data.fitted import Fitted, refuse_far_rows
 from farrier.data.known import check_known
 from farrier.data.rows import Rows
 from farrier.data.validation import check_labels, check_x, check_y
-from farrier.families import Family, Shares
+from farrier.families import Family, Ordered, Shares
+from farrier.posterior.predictive import level_interval
 from farrier.sampling import diagnostics
 
 if TYPE_CHECKING:
@@ -212,12 +213,13 @@ class Posterior:
         Returns
         -------
         array of shape (m,), or a pair of them
+            Of ordered levels with labels, numbers from 0 stand for them; `predict_proba` has them all.
         """
         matrix, known = self._new(X, offset, exposure)
         first, second, noise = (np.zeros(matrix.shape[0]) for _ in range(3))
         total = 0
         for rows, eta in self._etas(matrix, known):
-            mean = self.family.mean(eta)
+            mean = self._means(eta)
             first[rows] += mean.sum(axis=0)
             total = len(eta)
             if return_std:
@@ -228,6 +230,29 @@ class Posterior:
             return first / total
         refuse_far_rows(second + noise)
         return first / total, np.sqrt((second + noise) / total)
+
+    def predict_proba(self, X: Any, offset: Any = None) -> Matrix:
+        """Return the posterior mean of the probability of each level; of ordered levels only.
+
+        Parameters
+        ----------
+        X, offset
+            As in `predict`.
+
+        Returns
+        -------
+        array of shape (m, n_levels)
+        """
+        if not isinstance(self.family, Ordered):
+            raise ValueError("predict_proba is for ordered levels: see predict")
+        matrix, known = self._new(X, offset, None)
+        out = np.zeros((matrix.shape[0], self.family.points_.size))
+        for rows, eta in self._etas(matrix, known):
+            for draw, values in enumerate(eta):
+                family = self._family(draw)[0]
+                assert isinstance(family, Ordered)
+                out[rows] += family.probabilities(values)
+        return np.asarray(out / self.intercept.size)
 
     def predict_interval(
         self,
@@ -247,7 +272,7 @@ class Posterior:
         level : float, default=0.95
             The probability in the intervals.
         kind : {"predictive", "credible"}, default="predictive"
-            Of a new y, or of E[y]; of two classes always the latter.
+            Of a new y, or of E[y]; of two classes, and of risks, always the latter.
         random_state : int, numpy.random.Generator or RandomState, default=0
             Seed of the draws of y.
 
@@ -257,12 +282,14 @@ class Posterior:
         """
         check_choice("kind", kind, ("predictive", "credible"))
         level = check_level(level)
+        if kind == "predictive" and isinstance(self.family, Ordered):
+            return level_interval(self.family, self.predict_proba(X, offset), level)
         matrix, known = self._new(X, offset, exposure)
         out = np.empty((matrix.shape[0], 2))
-        new = kind == "predictive" and not self.family.is_binary
+        new = kind == "predictive" and not self.family.is_binary and self.family.has_intercept
         rng = check_random_state(random_state)
         for rows, eta in self._etas(matrix, known):
-            values = self._new_y(eta, rng) if new else self.family.mean(eta)
+            values = self._new_y(eta, rng) if new else self._means(eta)
             out[rows] = diagnostics.equal_tailed(values[None], level)
         return out
 
@@ -321,6 +348,11 @@ class Posterior:
         -------
         array of shape (chains, draws, m)
         """
+        if not self.family.has_intercept:
+            raise ValueError(
+                f"rows have no log-likelihood of their own under {type(self.family).__name__}: who is at "
+                "risk depends on all of them; compare models by the concordance of rows left out"
+            )
         if (X is None) != (y is None):
             raise ValueError("give X and y, or neither: then the data of the posterior are taken")
         if X is None:
@@ -346,7 +378,8 @@ class Posterior:
         Parameters
         ----------
         log_likelihood : bool, default=True
-            Whether to add it, which takes as many numbers as there are draws times rows.
+            Whether to add it, which takes as many numbers as there are draws times rows. Rows of
+            `HorseshoeSurvival` have none of their own.
 
         Returns
         -------
@@ -356,7 +389,7 @@ class Posterior:
         names = [name for name in QUANTITIES if getattr(self, name) is not None]
         groups = {"posterior": {name: getattr(self, name) for name in names}}
         groups["observed_data"] = {"y": self.rows.y}
-        if log_likelihood:
+        if log_likelihood and self.family.has_intercept:
             groups["log_likelihood"] = {"y": self.log_likelihood()}
         return arviz.from_dict(
             groups,
@@ -410,6 +443,8 @@ class Posterior:
 
     def _response(self, y: Any, n_rows: int) -> Vector:
         """Return responses as numbers, as they were when the posterior was drawn."""
+        if isinstance(self.family, Ordered):
+            return self.family.encode(check_labels(y, n_rows)).values
         if self.classes is None:
             response = check_y(y, n_rows)
             self.family.check(response)
@@ -436,8 +471,16 @@ class Posterior:
 
     def _family(self, draw: int) -> tuple[Family, float]:
         """Return the family and sigma2 of one draw."""
-        value = 0.0 if self.nuisance is None else float(self.nuisance.reshape(-1)[draw])
-        return self.family.with_nuisance(value), float(self.sigma2.reshape(-1)[draw])
+        sigma2 = float(self.sigma2.reshape(-1)[draw])
+        if self.nuisance is None:
+            return self.family, sigma2
+        return self.family.with_nuisance(self.nuisance.reshape(-1, *self.nuisance.shape[2:])[draw]), sigma2
+
+    def _means(self, eta: Matrix) -> Matrix:
+        """Return E[y] given each draw."""
+        if not isinstance(self.family, Ordered):  # whose mean hangs on the thresholds too
+            return self.family.mean(eta)
+        return np.array([self._family(draw)[0].mean(values) for draw, values in enumerate(eta)])
 
     def _variances(self, eta: Matrix) -> Matrix:
         """Return Var[y] given each draw."""

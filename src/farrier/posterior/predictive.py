@@ -13,7 +13,8 @@ from numpy.polynomial import chebyshev
 from scipy.special import ndtri
 
 from farrier._types import Mask, Matrix, Vector
-from farrier.families import Family, Predictive
+from farrier.families import Family, Ordered, Predictive
+from farrier.families.base import EXTREME
 
 FEW = np.polynomial.hermite_e.hermegauss(15)
 END, PLACES = 7.0, np.linspace(0.0, 1.0, 281)
@@ -22,7 +23,8 @@ WELL_KNOWN = 0.7
 """A few nodes do where eta's standard deviation is below this share of the noise of a single y."""
 CHUNK = 1024
 """Rows that are worked through at a time."""
-BISECTIONS, PRECISION = 80, 1e-12
+BISECTIONS, PRECISION, SHARE = 80, 1e-12, 1e-8
+"""The most bisections, and where they end: at the first share of the spread, or of amounts at the second."""
 DEGREE = 32
 """Of the polynomial that stands for the quantile as a function of the spread, for y = eta + noise."""
 
@@ -85,11 +87,37 @@ def predictive_interval(family: Family, eta: Vector, spread: Vector, sigma2: flo
     if family.constant_weights or (family.is_location and sigma2 == 0.0):  # without noise: of a constant y
         half = z * np.sqrt(sigma2 + spread**2)
         return np.column_stack([eta - half, eta + half])
+    if isinstance(family, Ordered):
+        return level_interval(family, _level_shares(family, eta, spread), level)
     if not isinstance(family, Predictive):
         ends = family.mean(eta - z * spread), family.mean(eta + z * spread)
         return np.sort(np.column_stack(ends), axis=1)
     tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
     return np.column_stack([_quantile(family, eta, spread, sigma2, tail) for tail in tails])
+
+
+def level_interval(family: Ordered, shares: Matrix, level: float) -> Matrix:
+    """Return the central interval of ordered levels that have these probabilities, as numbers.
+
+    Examples
+    --------
+    >>> from farrier.families import Ordinal
+    >>> family = Ordinal().learn(np.array([1.0, 2.0, 5.0]))
+    >>> level_interval(family, np.array([[0.1, 0.6, 0.3]]), 0.7)
+    array([[2., 5.]])
+    """
+    reached = np.cumsum(shares, axis=1)[:, :-1]
+    tails = (0.5 - level / 2.0, 0.5 + level / 2.0)
+    return np.column_stack([family.points_[(reached < tail).sum(axis=1)] for tail in tails])
+
+
+def _level_shares(family: Ordered, eta: Vector, spread: Vector) -> Matrix:
+    """Return the probabilities of levels where eta is not quite known."""
+    nodes, weights = _nodes(MANY)
+    shares = np.zeros((eta.size, family.points_.size))
+    for node, weight in zip(nodes, weights, strict=True):
+        shares += weight * family.probabilities(eta + node * spread)
+    return shares
 
 
 def _quantile(family: Family, eta: Vector, spread: Vector, sigma2: float, probability: float) -> Vector:
@@ -148,6 +176,8 @@ class Mixture:
 
     def quantile(self, probability: float) -> Vector:
         """Return the smallest y with P(Y <= y) of at least ``probability``, by bisection."""
+        if self._family.positive_only and not self._family.discrete:
+            return self._amount(probability)
         with np.errstate(over="ignore", invalid="ignore"):
             low, high = self._bracket(probability)
             for _ in range(BISECTIONS):
@@ -160,11 +190,50 @@ class Mixture:
                 low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return high
 
+    def _amount(self, probability: float) -> Vector:
+        """Return the quantile of an amount: the root in its logarithm, by the Illinois method."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            level = np.log(self._center)
+            zero = self._cdf(np.zeros_like(level)) >= probability
+
+            def excess(log_y: Vector) -> Vector:
+                return np.where(zero, 1.0, self._cdf(np.exp(log_y)) - probability)
+
+            low, high, reach = level - 1.0, level + 1.0, 2.0
+            below, above = excess(low), excess(high)
+            while (short := above < 0.0).any() and reach < EXTREME:
+                low, below = np.where(short, high, low), np.where(short, above, below)
+                high, reach = np.where(short, level + reach, high), 2.0 * reach
+                above = excess(high)
+            reach = 2.0
+            while (long := (below >= 0.0) & ~zero).any() and reach < EXTREME:
+                high, above = np.where(long, low, high), np.where(long, below, above)
+                low, reach = np.where(long, level - reach, low), 2.0 * reach
+                below = excess(low)
+            last = np.zeros_like(zero)
+            for k in range(BISECTIONS):
+                if np.all((high - low <= SHARE) | zero):
+                    break
+                share = np.clip(below / (below - above), 0.0, 1.0)
+                middle = low + share * (high - low)
+                at = excess(middle)
+                enough, there = at >= 0.0, np.abs(at) < SHARE * probability
+                low = np.where(enough & ~there, low, middle)
+                high = np.where(enough | there, middle, high)
+                same = (enough == last) & (k > 0)  # an end that stays counts for less
+                below = np.where(enough, np.where(same, 0.5, 1.0) * below, at)
+                above = np.where(enough, at, np.where(same, 0.5, 1.0) * above)
+                last = enough
+            return np.where(zero, 0.0, np.exp(0.5 * (low + high)))
+
     def _reached(self, y: Vector, probability: float) -> Mask:
+        return np.asarray(self._cdf(y) >= probability)
+
+    def _cdf(self, y: Vector) -> Vector:
         points = self._points
         assert isinstance(self._family, Predictive)
         cdf = self._family.cdf(np.broadcast_to(y[:, None], points.shape), points, self._sigma2)
-        return np.asarray(cdf @ self._weights >= probability)
+        return np.asarray(cdf @ self._weights)
 
     def _bracket(self, probability: float) -> tuple[Vector, Vector]:
         """Return values of y on either side of the quantile; whole numbers, for counts' sake."""

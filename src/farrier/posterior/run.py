@@ -12,10 +12,11 @@ import numpy as np
 
 from farrier._checks import check_jobs, check_number, check_random_state
 from farrier._types import Matrix
+from farrier.data.always import free_level, with_free
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.posterior.draws import Posterior
 from farrier.priors import Estimating, estimated
 from farrier.sampling.chains import Draws, Outcome, Plan, Progress, Run
@@ -48,17 +49,23 @@ def draw(
     spec: dict[str, Any],
     names: Any = None,
     classes: Any = None,
+    whole: Units | None = None,
 ) -> Posterior:
-    """Run the chains; ``spec`` is what decides the draws beside the data, by name."""
+    """Run the chains; ``spec`` is what decides the draws beside the data, by name.
+
+    ``whole`` are the units of all columns where some are not shrunk, ``units`` those of the others.
+    """
     need = plan.bytes(units.kept.size, len(estimated(model.prior)))
     refuse_memory(need, extras.max_memory)
     file = checkpoint_of(rows, plan, extras, spec)
     before = file.load() if file is not None else None
-    state, drawn = before if before is not None else (_start(model, mode, plan.n_chains, extras), None)
+    state, drawn = (
+        before if before is not None else (_start(model, mode, plan.n_chains, extras, units, whole), None)
+    )
     run = Run(
         model,
         plan,
-        lambda piece: _in_units(piece, units),
+        lambda piece: _in_units(piece, model, units, whole),
         check_jobs(extras.n_jobs),
         reporter(extras.progress, need),
         file.save if file is not None else None,
@@ -111,30 +118,38 @@ def _text(value: Any) -> str:
     return f"{type(value).__qualname__}({vars(value)})" if " object at 0x" in text else text
 
 
-def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
+def _start(
+    model: Model, mode: Fitted, n_chains: int, extras: Extras, units: Units, whole: Units | None
+) -> State:
     """Return starts around the mode, farther apart than the posterior is wide."""
     seeds = np.random.SeedSequence(entropy(extras.random_state)).spawn(n_chains)
     rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
     result, size = mode.result, float(model.counts.sum())
-    k = model.columns.shape[1]
+    k, groups = model.columns.shape[1], model.groups
     low, high = model.tau.bounds
+    start, flat, level = _at_mode(model, mode, units, whole)
+    scales = result.scales.lambda2 if whole is None else result.scales.lambda2[units.kept[whole.kept]]
     normal = np.array([r.standard_normal(2 * k + 2) for r in rng])
-    lambda2 = np.maximum(result.scales.lambda2, 1.0 / size) * np.exp(normal[:, :k])
-    coef = result.coef + normal[:, k : 2 * k] / np.sqrt(size * k)
+    lambda2 = np.maximum(scales, 1.0 / size) * np.exp(normal[:, :k])
+    if groups is not None:
+        lambda2 = lambda2[:, np.unique(groups.label, return_index=True)[1]]
+    coef = start + normal[:, k : 2 * k] / np.sqrt(size * k)
     tau2 = np.clip(np.exp(2.0 * normal[:, -1]) / size, low, high)
     sigma2 = np.maximum(result.scales.sigma2, 1e-8) * np.exp(0.5 * normal[:, -2])
     if model.sigma2 is not None:
         sigma2 = np.full(n_chains, model.sigma2)
-    family = mode.family
+    family = result.family or mode.family
+    if isinstance(family, Ordered):
+        family, flat, level = family.absorbed(level), 0.0, 0.0
     nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
-    eta = model.columns.matvec(result.coef) + result.intercept + model.offset
+    eta = model.columns.matvec(start) + level + model.offset
     return State(
         coef=coef,
-        intercept=np.full(n_chains, result.intercept),
+        intercept=np.full((n_chains, *np.shape(flat)), flat),
         lambda2=lambda2,
         tau2=tau2,
         sigma2=sigma2,
-        nuisance=np.full(n_chains, float(nuisance)),
+        nuisance=np.array([nuisance] * n_chains, dtype=np.float64),
         shrinkage=np.zeros((n_chains, k)),
         angle=np.full(n_chains, 0.5),
         accepted=np.zeros(n_chains),
@@ -143,6 +158,17 @@ def _start(model: Model, mode: Fitted, n_chains: int, extras: Extras) -> State:
         shapes=_start_shapes(model, rng),
         source=Streams(rng),
     )
+
+
+def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
+    """Return the coefficients at the mode, what is not shrunk, and its part of each linear predictor."""
+    result = mode.result
+    if model.free is None or whole is None:
+        return result.coef, result.intercept, result.intercept
+    shrunk = units.kept[whole.kept]
+    coef, own = result.coef[shrunk], result.coef[~shrunk]
+    flat = free_level(model.free, result.intercept, coef, own, model.center)
+    return coef, flat, model.free.with_ones(model.center) @ flat
 
 
 def _start_shapes(model: Model, rng: list[np.random.Generator]) -> Matrix:
@@ -166,11 +192,29 @@ def entropy(random_state: Any) -> int | None:
     return None if random_state is None else int(random_state)
 
 
-def _in_units(piece: Draws, units: Units) -> Draws:
-    """Return draws in the user's units, with zeros for the constant columns."""
+def _in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
+    """Return draws in the user's units, with zeros for the constant columns.
+
+    Of ordered levels, the thresholds take what the intercept gives up to the centred columns.
+    """
+    piece = dict(piece)
+    if "lambda2" in piece and model.groups is not None:
+        piece["lambda2"] = model.groups.spread(piece["lambda2"])
+    if model.free is not None and whole is not None:
+        shrunk = units.kept[whole.kept]
+        coef, intercept = with_free(model.free, piece["coef"], piece["intercept"], shrunk)
+        piece |= {"coef": coef, "intercept": intercept}
+        if "lambda2" in piece:
+            every = np.full(coef.shape, np.inf)
+            every[..., shrunk] = piece["lambda2"]
+            piece["lambda2"] = every
+        units = whole
     out = dict(piece)
     out["coef"] = units.coef(piece["coef"])
     out["intercept"] = units.intercept(piece["intercept"], piece["coef"])
+    if isinstance(model.family, Ordered):
+        out["nuisance"] = piece["nuisance"] - out["intercept"][..., None]
+        out["intercept"] = np.zeros_like(out["intercept"])
     out["sigma2"] = units.sigma2(piece["sigma2"])
     if "lambda2" in piece:
         out["lambda2"] = units.places(piece["lambda2"])
@@ -203,6 +247,8 @@ def _posterior(
     counted = -(-after // SHRINKAGE_EVERY)
     shrinkage = np.ones(units.kept.size)
     shrinkage[units.kept] = state.shrinkage.mean(axis=0) / counted
+    if mode.always is not None:
+        shrinkage[mode.always] = 0.0
     shapes = dict(zip(estimated(model.prior), np.moveaxis(draws.get("shapes", NO_SHAPES), 2, 0), strict=True))
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(
@@ -227,7 +273,7 @@ def _posterior(
 
 def _with_mean(family: Family, nuisance: Any) -> Family:
     """Return the family with the posterior mean of what it estimates beside the coefficients."""
-    return family if family.nuisance is None else family.with_nuisance(float(nuisance.mean()))
+    return family if family.nuisance is None else family.with_nuisance(nuisance.mean(axis=(0, 1)))
 
 
 def _judge(posterior: Posterior, outcome: Outcome, plan: Plan) -> None:

@@ -148,7 +148,7 @@ def _metric(posterior: Posterior) -> Metric:
     """Return the weights of the rows at the posterior mean of the linear predictor."""
     rows, family = posterior.rows, posterior.family
     if posterior.nuisance is not None:
-        family = family.with_nuisance(float(posterior.mean("nuisance")))
+        family = family.with_nuisance(posterior.mean("nuisance"))
     information = family.information()
     if information is None:
         eta = rows.columns.matvec(posterior.mean()) + posterior.mean("intercept") + rows.offset
@@ -158,7 +158,7 @@ def _metric(posterior: Posterior) -> Metric:
     weights = rows.counts * each
     has_intercept = bool(posterior.intercept.any())
     center = np.zeros(rows.columns.shape[1])
-    if has_intercept:
+    if has_intercept or not family.has_intercept:
         center = rows.columns.rmatvec(weights) / weights.sum()
     return Metric(weights / rows.counts.sum(), center, has_intercept)
 

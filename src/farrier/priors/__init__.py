@@ -34,6 +34,7 @@ from farrier.priors.base import (
     settled,
 )
 from farrier.priors.global_ import FixedScale, HalfCauchy, InverseGammaGlobal
+from farrier.priors.groups import Groups, grouped
 from farrier.priors.local import (
     GammaScale,
     Horseshoe,
@@ -55,6 +56,7 @@ __all__ = [
     "GammaScale",
     "GlobalPrior",
     "GlobalSampler",
+    "Groups",
     "HalfCauchy",
     "Horseshoe",
     "HorseshoeLike",
@@ -70,6 +72,7 @@ __all__ = [
     "StrawdermanBerger",
     "StudentT",
     "estimated",
+    "grouped",
     "is_dense",
     "is_sparse",
     "resolve_global",

@@ -18,9 +18,11 @@ NEWTON_STEPS, NEWTON_CHANGE = 50, 1e-15
 """Newton's method for a mode without a closed form ends at this relative change; about five steps do."""
 
 
-def _positive_root(quadratic: float, linear: Vector, w: Vector) -> Vector:
+def _positive_root(quadratic: float, linear: Vector | float, w: Vector) -> Vector:
     """Solve quadratic v^2 + linear v - w = 0 for v > 0 without cancellation on either side."""
-    total = np.sqrt(linear * linear + (4.0 * quadratic) * w) + np.abs(linear)
+    total: Vector = np.sqrt(linear * linear + (4.0 * quadratic) * w) + abs(linear)
+    if isinstance(linear, float):
+        return 2.0 * w / total if linear > 0.0 else total / (2.0 * quadratic)
     root = total / (2.0 * quadratic)  # where linear <= 0
     np.divide(2.0 * w, total, out=root, where=linear > 0.0)
     return root
@@ -211,7 +213,7 @@ class GammaScale:
 
     def mode(self, w: Vector, coordinate: float) -> Vector:
         """Solve rate v^2 + A v - W = 0."""
-        return _positive_root(self.rate, np.full_like(w, self.null_rate(coordinate)), w)
+        return _positive_root(self.rate, self.null_rate(coordinate), w)
 
     def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
         """Return (c/2 - shape) log v + rate v."""

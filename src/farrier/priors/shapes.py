@@ -10,7 +10,7 @@ lambda2 = x_a / x_b with x_a ~ gamma(a, 1) and x_b ~ gamma(b, 1), and everything
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,9 +81,9 @@ class Shapes:
         return np.exp(np.clip(log_shapes, low, high))
 
     def draw(
-        self, values: Vector, w: Vector, lambda2: Vector, rng: np.random.Generator
+        self, values: Vector, w: Vector, lambda2: Vector, rng: np.random.Generator, size: Any = 1.0
     ) -> tuple[Vector, Vector]:
-        """Move the shapes and lambda2 given W = b^2 / (2 sigma2 tau2).
+        """Move the shapes and lambda2 given W = b^2 / (2 sigma2 tau2), a sum of ``size`` of them.
 
         With x_a known, lambda2 can be integrated out where b is drawn: Student's t is left. With lambda2
         known, x_a can be where a is.
@@ -92,8 +92,8 @@ class Shapes:
         for _ in range(STEPS):
             x = self._above(a + b, lambda2, rng)
             if self._b is None:
-                b = _draw_shape(b, np.log(x / (x + w)), 0.5, rng)
-            lambda2 = held((x + w) / rng.standard_gamma(b + 0.5, w.size))
+                b = _draw_shape(b, np.log(x / (x + w)), 0.5 * size, rng)
+            lambda2 = held((x + w) / rng.standard_gamma(b + 0.5 * size, w.size))
             if self._a is None:
                 a = _draw_shape(a, -np.log1p(1.0 / lambda2), b, rng)
         return np.array([v for v, known in ((a, self._a), (b, self._b)) if known is None]), lambda2
@@ -115,16 +115,24 @@ class Shapes:
         return np.maximum(rng.standard_gamma(shape, lambda2.size) / (1.0 + 1.0 / lambda2), TINY)
 
 
-def _draw_shape(shape: float, pulls: Vector, other: float, rng: np.random.Generator) -> float:
-    """Move a shape s by a slice of log s: prior times (Gamma(s + other) / Gamma(s))^p exp(s sum(pulls))."""
-    pull, p = float(pulls.sum()), pulls.size
+def _draw_shape(shape: float, pulls: Vector, other: Any, rng: np.random.Generator) -> float:
+    """Move a shape s by a slice of log s: prior times (Gamma(s + other) / Gamma(s))^p exp(s sum(pulls)).
+
+    ``other`` may differ from one of the p to the next.
+    """
+    pull = float(pulls.sum())
+    others, times = np.unique(other, return_counts=True)
+    times = times if np.ndim(other) else np.array([pulls.size])
+    pairs = list(zip(others.tolist(), times.tolist(), strict=True))
 
     def log_density(t: float) -> float:
         prior = log_prior(t)
         if prior == -math.inf:
             return prior
         s = math.exp(t)
-        return prior + s * pull + p * (math.lgamma(s + other) - math.lgamma(s))
+        log_gamma = math.lgamma(s)
+        gammas = sum(p * (math.lgamma(s + more) - log_gamma) for more, p in pairs)
+        return prior + s * pull + float(gammas)
 
     return math.exp(slice_step(log_density, log_of(shape), WIDTH, rng))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from farrier._checks import check_number
 from farrier._extras import require
 from farrier._types import Vector
-from farrier.families import Family
+from farrier.families import Family, Ordered
 
 SELECTED, ZERO, MODE = "#1b4965", "#b0b0b0", "#c8553d"
 CHAINS = (SELECTED, MODE, "#5fa8a0", "#e0a030", "#7a5c99", "#6b8e23")
@@ -106,6 +106,10 @@ def unit_of(family: Family, classes: Any = None, per: str = "one standard deviat
         what = "change of y"
     elif family.is_binary:
         what = "log odds" if classes is None or len(classes) != 2 else f"log odds of {shown(classes[1])}"
+    elif family.ratio == "hazard_ratio":
+        what = "log of the hazard"
+    elif isinstance(family, Ordered):
+        what = "log odds of a higher level"
     else:
         what = "log of the mean of y" if family.log_link else "linear predictor"
     return f"{what} for {per}"

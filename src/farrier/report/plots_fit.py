@@ -161,7 +161,7 @@ def plot_members(model: Any, ax: Any = None) -> Any:
     weights.set_yticks(at, ["", *(f"weight {row.weight:.2f}" for row in rows)])
     weights.tick_params(length=0.0, labelsize="small")
     weights.spines["right"].set_visible(False)
-    what = "mean squared error" if part.family_.has_dispersion else "mean deviance, up to a constant,"
+    what = "mean squared error" if part.family_.squared_error else "mean deviance, up to a constant,"
     ax.set_xlabel(f"{what} of rows left out")
     hide_spines(ax, "top", "right")
     plain_ticks(ax.xaxis)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from farrier._extras import require
-from farrier._types import Vector
-from farrier.families import Family
+from farrier._types import Matrix, Vector
+from farrier.families import Family, Ordered
+from farrier.report.groups import known_columns
 from farrier.report.model import FittedClasses, FittedModel, FittedPath, part_labels
 
 INTERCEPT = "(Intercept)"
@@ -34,7 +36,8 @@ def mode_columns(
 ) -> dict[str, Any]:
     """Return the columns of the table of a mode: the intercept, then each column of X in the user's units.
 
-    Where columns are tied, ``alias_of`` names the one that stands for each.
+    Where columns are tied, ``alias_of`` names the one that stands for each; ``group`` and ``always`` say
+    what was known of them.
 
     Examples
     --------
@@ -48,27 +51,25 @@ def mode_columns(
     """
     ratio = ratio_of(model.family_, exponentiate)
     interval = model.coef_interval(level, method=method)
-    first = None
-    if model.fit_intercept:
-        first = (model.intercept_, model.intercept_std_, *model.intercept_interval(level, method=method))
+    first = _before(model, level, method)
     numbers = np.column_stack([model.coef_, model.coef_std_, interval])
-    coef, std, lower, upper = (numbers if first is None else np.vstack([first, numbers])).T
-    per_sd = _below(first is not None, model.coef_ * model.scale_)
+    coef, std, lower, upper = np.vstack([first, numbers]).T
+    per_sd = _below(len(first), model.coef_ * model.scale_)
     found = {
-        "feature": _features(model, first is not None),
+        "feature": _features(model, len(first)),
         "coef": coef,
         "std": std,
         **_ends(coef, lower, upper, per_sd, ratio),
-        "shrinkage": _below(first is not None, model.shrinkage_),
-        "selected": _below(first is not None, model.support_, False),
+        "shrinkage": _below(len(first), model.shrinkage_),
+        "selected": _below(len(first), model.support_, False),
     }
     if model.aliases_:
-        lead = {str(later): str(first) for first, tied in model.aliases_.items() for later in tied}
+        lead = {str(later): str(one) for one, tied in model.aliases_.items() for later in tied}
         named = hasattr(model, "feature_names_in_")
         names = feature_names(model) if named else map(str, range(model.coef_.size))
         tied = np.array([lead.get(str(name), "") for name in names], dtype=object)
-        found["alias_of"] = _below(first is not None, tied, "")
-    return found
+        found["alias_of"] = _below(len(first), tied, "")
+    return found | _known(model, len(first))
 
 
 def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
     interval, first = model.coef_interval(level), bool(model.fit_intercept)
     coef = _below(first, model.coef_, model.intercept_)
     lower, upper = (_below(first, ends) for ends in interval.T)
-    return {
+    found = {
         "feature": _features(model, first),
         "coef": coef,
         **_ends(coef, lower, upper, _below(first, model.coef_ * model.scale_), ratio),
@@ -94,6 +95,13 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
         "sparse_coef": _below(first, model.sparse_coef_, model.sparse_intercept_),
         "selected": _below(first, model.support_, False),
     }
+    return found | _known(model, first)
+
+
+def _known(model: Any, before: int) -> dict[str, Any]:
+    """Return what was known of the columns beforehand: the intercept has no group, and is in."""
+    first = {"group": "", "always": True}
+    return {name: _below(before, values, first[name]) for name, values in known_columns(model).items()}
 
 
 def _ends(coef: Vector, lower: Vector, upper: Vector, per_sd: Vector, ratio: str | None) -> dict[str, Vector]:
@@ -106,7 +114,7 @@ def _ends(coef: Vector, lower: Vector, upper: Vector, per_sd: Vector, ratio: str
 
 
 def ratio_of(family: Family, exponentiate: Any = True) -> str | None:
-    """Return what exp of a coefficient is, "odds_ratio" or "rate_ratio"; None where nobody asked.
+    """Return what exp of a coefficient is, such as "odds_ratio"; None where nobody asked.
 
     Examples
     --------
@@ -123,7 +131,7 @@ changes of y itself: leave it out
     if not exponentiate:
         return None
     if has_ratios(family):
-        return "odds_ratio" if family.is_binary else "rate_ratio"
+        return family.ratio
     raise ValueError(
         "exponentiate=True is for log odds and logarithms of means, but coefficients of "
         f"{type(family).__name__} are changes of y itself: leave it out"
@@ -139,18 +147,34 @@ def has_ratios(family: Family) -> bool:
     >>> has_ratios(Poisson()), has_ratios(Gaussian())
     (True, False)
     """
-    return bool(family.is_binary or family.log_link)
+    return family.ratio is not None
 
 
-def _features(model: Any, intercept: bool) -> Any:
-    return np.array([INTERCEPT] * intercept + feature_names(model), dtype=object)
+def _before(model: Any, level: float, method: str) -> Matrix:
+    """Return value, deviation and interval of what stands before the columns: intercept or thresholds."""
+    family = model.family_
+    if isinstance(family, Ordered):
+        if family.continuous:  # as many thresholds as rows
+            return np.empty((0, 4))
+        ends = model.thresholds_interval(level, method=method)
+        return np.column_stack([family.thresholds_, family.thresholds_std_, ends])
+    if not model.fit_intercept:
+        return np.empty((0, 4))
+    ends = model.intercept_interval(level, method=method)
+    return np.array([[model.intercept_, model.intercept_std_, *ends]])
 
 
-def _below(intercept: bool, values: Any, first: Any = np.nan) -> Any:
-    """Return what is said of the columns below what is said of the intercept, if there is one."""
-    if not intercept:
-        return np.array(values)
-    return np.concatenate([np.array([first], dtype=values.dtype), values])
+def _features(model: Any, before: int) -> Any:
+    family, first = model.family_, [INTERCEPT] * before
+    if before and isinstance(family, Ordered):
+        names = [f"{level:g}" if family.labels_ is None else str(level) for level in family.levels_.tolist()]
+        first = [f"{low} | {high}" for low, high in pairwise(names)]
+    return np.array(first + feature_names(model), dtype=object)
+
+
+def _below(before: int, values: Any, first: Any = np.nan) -> Any:
+    """Return what is said of the columns below what is said of intercept or thresholds, if there are any."""
+    return np.concatenate([np.full(int(before), first, dtype=values.dtype), values])
 
 
 def frame(columns: dict[str, Any]) -> Any:

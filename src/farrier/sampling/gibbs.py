@@ -28,23 +28,28 @@ import numpy as np
 from farrier._types import Matrix, Vector, within_slab
 from farrier.conditional.base import Drawable, Kernel, condition, kernel
 from farrier.conditional.batch import Batch
+from farrier.data.adjusted import Adjusted, AdjustedTargets, Free
 from farrier.data.columns import Columns
 from farrier.data.problem import LeastSquares, Targets
 from farrier.families import Augmented, Family
-from farrier.priors import GlobalSampler, LocalSampler
+from farrier.priors import GlobalSampler, Groups, LocalSampler
 from farrier.sampling.shapes import shape_moves
 from farrier.sampling.streams import Streams
 from farrier.variates import TINY, slice_step
 
 SHRINKAGE_EVERY = 8
 """Sweeps from one to the next of which the shrinkage factors are added up."""
-TAU_WIDTH = 3.0
-"""Of the slice of log tau."""
+TAU_WIDTH, NOISE_WIDTH = 3.0, 3.0
+"""Of the slices of log tau and log sigma2."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """What is sampled, on the scale on which the prior acts; ``sigma2`` is None where it is unknown."""
+    """What is sampled, on the scale on which the prior acts; ``sigma2`` is None where it is unknown.
+
+    ``groups`` tells which columns share a local scale: the state has one for each group. ``free`` is what
+    has a flat prior beside the intercept: the state has its coefficients behind that.
+    """
 
     columns: Columns
     y: Vector
@@ -56,6 +61,8 @@ class Model:
     sigma2: float | None
     center: bool
     slab2: float = math.inf
+    groups: Groups | None = None
+    free: Free | None = None
     token: str = field(default_factory=lambda: uuid4().hex)
     """Tells one model from another, in any process."""
 
@@ -155,7 +162,9 @@ class Gibbs:
     def __init__(self, model: Model, n_warmup: int) -> None:
         self.model, self.n_warmup = model, n_warmup
         n, self.n_columns = model.columns.shape
-        self.dof = float(model.counts.sum()) - float(model.center)
+        self.basis = None if model.free is None else model.free.with_ones(model.center)
+        flat = float(model.center) if self.basis is None else float(self.basis.shape[1])
+        self.dof = float(model.counts.sum()) - flat
         self.collapse = not model.tau_is_known and self.n_columns > n
         low, high = model.tau.bounds
         self.log_bounds = 0.5 * math.log(max(low, TINY)), 0.5 * math.log(max(high, TINY))
@@ -181,17 +190,41 @@ class Gibbs:
         """Draw sigma2, the coefficients and the intercept of one chain, and tau2 with them integrated out."""
         problem = self.problem(state, chain, rng)
         self.move_shapes(problem, state, chain, rng)
-        given = self.given(self.kernel(problem, state.lambda2[chain]), state, chain, rng)
-        if self.model.sigma2 is None:
+        given = self.given(self.kernel(problem, self.each(state.lambda2[chain])), state, chain, rng)
+        if self.noise(state, chain) is None:
             quadratic = max(given.quadratic + self.left_over, TINY)
             state.sigma2[chain] = 0.5 * quadratic / rng.standard_gamma(0.5 * self.dof)
         sigma = math.sqrt(state.sigma2[chain])
         coef = given.draw(sigma, rng)
         state.coef[chain] = coef
-        if self.model.center:
-            spread = sigma / math.sqrt(problem.targets.information)
-            state.intercept[chain] = problem.intercept(coef) + spread * rng.standard_normal()
+        if self.basis is not None or self.model.center:
+            state.intercept[chain] = self.flat(problem, coef, sigma, rng)
         self.record(state, chain, problem)
+
+    def each(self, lambda2: Any) -> Any:
+        """Return the local scale of each column from those of the groups."""
+        groups = self.model.groups
+        return lambda2 if groups is None else groups.spread(lambda2)
+
+    def flat(self, problem: LeastSquares, coef: Vector, sigma: float, rng: np.random.Generator) -> Any:
+        """Draw what is not shrunk given the coefficients."""
+        if isinstance(problem, Adjusted):
+            return problem.intercept(coef) + sigma * problem.targets.draw(rng)
+        spread = sigma / math.sqrt(problem.targets.information)
+        return problem.intercept(coef) + spread * rng.standard_normal()
+
+    def level(self, state: State, chain: int) -> Any:
+        """Return the part of each linear predictor that is not shrunk."""
+        intercept = state.intercept[chain]
+        return intercept if self.basis is None else self.basis @ intercept
+
+    def working(self, targets: Vector, weights: Vector) -> LeastSquares:
+        """Return the problem of explaining targets, less the offset, with weights that move."""
+        model, size = self.model, float(self.model.y.size)
+        values = targets - model.offset
+        if self.basis is not None:
+            return Adjusted(model.columns, AdjustedTargets(values, size, weights, self.basis))
+        return LeastSquares(model.columns, Targets(values, size, weights, model.center))
 
     def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
         """Draw what is latent, and return the least-squares problem that is left."""
@@ -203,25 +236,48 @@ class Gibbs:
             state.nuisance[chain] = getattr(family, family.nuisance or "")
         assert isinstance(family, Augmented)
         weights, targets = family.augment(model.y, eta, sigma2, model.counts, rng)
-        rows = Targets(targets - model.offset, float(model.y.size), weights, model.center)
-        return LeastSquares(model.columns, rows)
+        return self.working(targets, weights)
 
     def kernel(self, problem: LeastSquares, lambda2: Vector) -> Kernel | SlabKernel:
         """Return the coefficients given the local scales, at any value of tau2."""
         slab2 = self.model.slab2
         return kernel(problem, lambda2) if slab2 == math.inf else SlabKernel(problem, lambda2, slab2)
 
+    def noise(self, state: State, chain: int) -> float | None:
+        """Return sigma2 if all below it is drawn given it; None where it is drawn with them."""
+        return self.model.sigma2
+
+    def move_noise(self, state: State, chain: int, rng: np.random.Generator) -> None:
+        """Draw sigma2 given the coefficients, by a slice; nothing but they and y is held fixed."""
+        if self.model.sigma2 is not None:
+            return
+        model, family, eta = self.model, self.family(state, chain), self.eta(state, chain)
+        coef, variance = (
+            state.coef[chain],
+            within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), model.slab2),
+        )
+        pull = float((coef * coef / variance).sum())
+
+        def log_density(log_sigma2: float) -> float:
+            sigma2 = math.exp(log_sigma2)
+            loss = float(model.counts @ family.neg_log_likelihood(model.y, eta, sigma2))
+            loss += 0.5 * (coef.size * log_sigma2 + pull / sigma2)
+            return -loss if math.isfinite(loss) else -math.inf
+
+        here = math.log(state.sigma2[chain])
+        state.sigma2[chain] = math.exp(slice_step(log_density, here, NOISE_WIDTH, rng))
+
     left_over = 0.0
     """What sigma2 is estimated from beside the problem."""
 
     def family(self, state: State, chain: int) -> Family:
         """Return the family with the chain's value of its nuisance parameter."""
-        return self.model.family.with_nuisance(float(state.nuisance[chain]))
+        return self.model.family.with_nuisance(state.nuisance[chain])
 
     def eta(self, state: State, chain: int) -> Vector:
         """Return the linear predictor of a chain."""
         fit = self.model.columns.matvec(state.coef[chain])
-        return np.asarray(fit + (self.model.offset + state.intercept[chain]))
+        return np.asarray(fit + (self.model.offset + self.level(state, chain)))
 
     def counted(self, state: State) -> bool:
         """Tell whether the shrinkage factors of this sweep are added up."""
@@ -231,7 +287,7 @@ class Gibbs:
     def record(self, state: State, chain: int, problem: LeastSquares) -> None:
         """Add up the shrinkage factors of some of the sweeps."""
         if self.counted(state):
-            variance = within_slab(state.tau2[chain] * state.lambda2[chain], self.model.slab2)
+            variance = within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), self.model.slab2)
             gain = problem.targets.information * variance
             state.shrinkage[chain] += 1.0 / (1.0 + gain)
 
@@ -241,7 +297,7 @@ class Gibbs:
         """Return the coefficients at tau2, drawn anew with all below it integrated out where that pays."""
         if not self.collapse:
             return scaled.at(float(state.tau2[chain]))
-        low, high = self.log_bounds
+        (low, high), noise = self.log_bounds, self.noise(state, chain)
         last: list[Drawable] = []
 
         def log_density(log_tau: float) -> float:
@@ -250,19 +306,21 @@ class Gibbs:
             tau2 = math.exp(2.0 * log_tau)
             there = scaled.at(tau2)
             last[:] = [there]
-            return self.model.tau.log_density(log_tau) - 0.5 * self.misfit(scaled, there, tau2)
+            return self.model.tau.log_density(log_tau) - 0.5 * self.misfit(scaled, there, tau2, noise)
 
         log_tau = slice_step(log_density, 0.5 * math.log(state.tau2[chain]), TAU_WIDTH, rng)
         state.tau2[chain] = math.exp(2.0 * log_tau)
         return last[0]
 
-    def misfit(self, scaled: Kernel | SlabKernel, there: Drawable, tau2: float) -> float:
+    def misfit(
+        self, scaled: Kernel | SlabKernel, there: Drawable, tau2: float, sigma2: float | None
+    ) -> float:
         """Return -2 log of the likelihood of the scales, all below them integrated out."""
         slab = scaled.log_share(tau2) if isinstance(scaled, SlabKernel) else 0.0
-        if self.model.sigma2 is None:
+        if sigma2 is None:
             fit = self.dof * math.log(max(there.quadratic + self.left_over, TINY))
         else:
-            fit = there.quadratic / self.model.sigma2
+            fit = there.quadratic / sigma2
         return there.log_det + fit + slab
 
     def move_shapes(self, problem: LeastSquares, state: State, chain: int, rng: np.random.Generator) -> None:
@@ -270,9 +328,11 @@ class Gibbs:
         if self.shapes is None:
             return
 
+        noise = self.noise(state, chain)
+
         def log_likelihood(lambda2: Vector, tau2: float) -> float:
-            scaled = self.kernel(problem, lambda2)
-            return -0.5 * self.misfit(scaled, scaled.at(tau2), tau2)
+            scaled = self.kernel(problem, self.each(lambda2))
+            return -0.5 * self.misfit(scaled, scaled.at(tau2), tau2, noise)
 
         self.shapes.move(state, chain, log_likelihood, rng)
 
@@ -282,13 +342,34 @@ class Gibbs:
         half_square = state.coef * state.coef
         half_square *= (0.5 / state.sigma2)[:, None]
         if not (self.tau_is_drawn or self.model.tau_is_known):
-            pull = (half_square / state.lambda2).sum(axis=1)
+            pull = (half_square / self.each(state.lambda2)).sum(axis=1)
             state.tau2 = self.model.tau.draw(self.n_columns, pull, state.tau2, source)
         half_square /= state.tau2[:, None]
-        if self.shapes is None:
-            state.lambda2 = self.model.prior.draw(half_square, state.lambda2, source)
-        else:
+        groups, prior = self.model.groups, self.model.prior
+        if groups is not None:
+            half_square = groups.totals(half_square)
+        if self.shapes is not None:
             self.shapes.move_with_scales(state, half_square)
+        elif groups is not None:
+            state.lambda2 = groups.draw(prior, half_square, state.lambda2, source)
+        else:
+            state.lambda2 = prior.draw(half_square, state.lambda2, source)
+
+
+class GivenNoise(Gibbs):
+    """The sweep where the latent weights make y Gaussian around targets that depend on sigma2.
+
+    Then sigma2 is drawn first, given the coefficients alone, and all else given it.
+    """
+
+    def noise(self, state: State, chain: int) -> float:
+        """Return sigma2."""
+        return float(state.sigma2[chain])
+
+    def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
+        """Draw sigma2 and what is latent."""
+        self.move_noise(state, chain, rng)
+        return super().problem(state, chain, rng)
 
 
 class GaussianGibbs(Gibbs):
@@ -309,7 +390,7 @@ class GaussianGibbs(Gibbs):
             return
         for chain, rng in enumerate(state.rng if self.shapes is not None else ()):
             self.move_shapes(problem, state, chain, rng)
-        root = np.sqrt(within_slab(state.tau2[:, None] * state.lambda2, model.slab2))
+        root = np.sqrt(within_slab(state.tau2[:, None] * self.each(state.lambda2), model.slab2))
         noise = source.standard_normal((len(root), problem.n_rows))
         given = Batch(problem, root, noise, source.standard_normal(root.shape))
         if model.sigma2 is None:
@@ -319,10 +400,26 @@ class GaussianGibbs(Gibbs):
         sigma = np.sqrt(state.sigma2)
         state.coef = given.draw(sigma)
         n = problem.total_weight
-        if model.center:
+        if model.free is not None and self.basis is not None:
+            noise = source.standard_normal((sigma.size, self.basis.shape[1]))
+            state.intercept = self._middle() + sigma[:, None] * (noise / math.sqrt(n))
+        elif model.center:
             state.intercept = sigma * (source.standard_normal(sigma.shape) / math.sqrt(n))
         if self.counted(state):
             state.shrinkage += 1.0 / (1.0 + n * (root * root))
+
+    def _middle(self) -> Vector:
+        """Return what is explained of y by what is not shrunk; the columns are orthogonal to it."""
+        assert self.model.free is not None
+        level = self.model.free.level
+        return np.append(0.0, level) if self.model.center else level
+
+    def flat(self, problem: LeastSquares, coef: Vector, sigma: float, rng: np.random.Generator) -> Any:
+        """Draw what is not shrunk given the coefficients."""
+        if self.basis is None:
+            return super().flat(problem, coef, sigma, rng)
+        noise = rng.standard_normal(self.basis.shape[1])
+        return self._middle() + sigma / math.sqrt(problem.total_weight) * noise
 
     def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
         """Return the problem, which is always the same."""

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from farrier._types import Vector
 from farrier.conditional.base import Drawable, Kernel
-from farrier.data.problem import LeastSquares, Targets
+from farrier.data.adjusted import Adjusted
+from farrier.data.coupled import coupled
+from farrier.data.problem import LeastSquares
 from farrier.families import Augmented
-from farrier.sampling.gibbs import TAU_WIDTH, GaussianGibbs, Gibbs, Model, SlabKernel, State
-from farrier.variates import slice_step
+from farrier.sampling.gibbs import (
+    TAU_WIDTH,
+    GaussianGibbs,
+    Gibbs,
+    GivenNoise,
+    Model,
+    SlabKernel,
+    State,
+)
+from farrier.variates import TINY, slice_step
 
 PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
 """Proposals a sweep, the share of them to accept, and how fast the tuning of their length calms down."""
 REFERENCES = (0.1, 0.25, 0.5)
 """Shares of the warm-up after which the proposals are centred anew."""
+NOISE_STEPS = 20
+"""Iterations of the noise variance that goes with a reference: some weights depend on it."""
 
 
 class Place(NamedTuple):
@@ -36,7 +48,8 @@ class Metropolis(Gibbs):
     from N(0, V), leaves that Gaussian as it is, so that it is accepted with the ratio of the likelihood to
     what stands for it. The angle is tuned during the warm-up (a right angle is an independent draw), and the
     reference is moved to the mean of eta. tau2 is drawn given the coefficients, and again given b / tau;
-    where there are more columns than rows, it is proposed together with the coefficients too.
+    where there are more columns than rows, it is proposed together with the coefficients too. sigma2, where
+    there is one, is drawn given the coefficients.
     """
 
     def __init__(self, model: Model, n_warmup: int) -> None:
@@ -58,24 +71,30 @@ class Metropolis(Gibbs):
         """Propose, accept or not, and tune while that is allowed."""
         self._move_reference(state, chain)
         problem = self.problem(state, chain, rng)
-        scaled = self.kernel(problem, state.lambda2[chain])
-        here = self._at(problem, np.append(state.coef[chain], state.intercept[chain]))
+        scaled = self.kernel(problem, self.each(state.lambda2[chain]))
+        sigma2 = float(state.sigma2[chain])
+        here = self._at(problem, np.append(state.coef[chain], state.intercept[chain]), sigma2)
         if self.collapse:
             here = self._jump(scaled, problem, here, state, chain, rng)
         given = scaled.at(float(state.tau2[chain]))
         center = self._with_intercept(problem, given.mean, 0.0)
         turn, accepted = float(state.angle[chain]), 0
         for _ in range(PROPOSALS):
-            fresh = self._fresh(problem, given, rng)
+            fresh = self._fresh(problem, given, sigma2, rng)
             step = math.cos(turn) * (here.point - center) + math.sin(turn) * (fresh - center)
-            there = self._at(problem, center + step)
+            there = self._at(problem, center + step, sigma2)
             if -rng.standard_exponential() < there.worth - here.worth:
                 here, accepted = there, accepted + 1
-        state.coef[chain], state.intercept[chain] = here.point[:-1], here.point[-1]
+        state.coef[chain], state.intercept[chain] = self._apart(here.point)
         self._interweave(state, chain, here.eta, rng)
         self.move_shapes(problem, state, chain, rng)
+        self.move_noise(state, chain, rng)
         self._tune(state, chain, accepted / PROPOSALS)
         self.record(state, chain, problem)
+
+    def noise(self, state: State, chain: int) -> float:
+        """Return sigma2: the proposals are made given it."""
+        return float(state.sigma2[chain])
 
     def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
         """Return the problem at the reference, which changes a few times in the warm-up only."""
@@ -84,11 +103,25 @@ class Metropolis(Gibbs):
         if known is not None and np.array_equal(known[0], reference):
             return known[1]
         model = self.model
-        weights, targets = model.family.working(model.y, reference, 1.0)
-        rows = Targets(targets - model.offset, float(model.y.size), model.counts * weights, model.center)
-        problem = LeastSquares(model.columns, rows)
+        problem: LeastSquares | None = coupled(
+            model.columns, model.family, model.y, reference, model.offset, float(model.y.size)
+        )
+        if problem is None:
+            weights, targets = model.family.working(model.y, reference, self._noise_at(reference))
+            problem = self.working(targets, model.counts * weights)
         self._problems[chain] = (reference.copy(), problem)
         return problem
+
+    def _noise_at(self, reference: Vector) -> float:
+        """Return the noise variance that goes with a reference."""
+        model = self.model
+        if model.sigma2 is not None:
+            return model.sigma2
+        sigma2 = 1.0
+        for _ in range(NOISE_STEPS):
+            weights, targets = model.family.working(model.y, reference, sigma2)
+            sigma2 = max(float(np.average(weights * (targets - reference) ** 2, weights=model.counts)), TINY)
+        return sigma2
 
     def _jump(
         self,
@@ -100,36 +133,48 @@ class Metropolis(Gibbs):
         rng: np.random.Generator,
     ) -> Place:
         """Propose tau2 and coefficients to go with it, both as if the Gaussian were the likelihood."""
-        before = state.tau2[chain]
+        before, sigma2 = state.tau2[chain], float(state.sigma2[chain])
         given = self.given(scaled, state, chain, rng)
-        there = self._at(problem, self._fresh(problem, given, rng))
+        there = self._at(problem, self._fresh(problem, given, sigma2, rng), sigma2)
         if -rng.standard_exponential() < there.worth - here.worth:
             return there
         state.tau2[chain] = before
         return here
 
-    def _fresh(self, problem: LeastSquares, given: Drawable, rng: np.random.Generator) -> Vector:
+    def _fresh(
+        self, problem: LeastSquares, given: Drawable, sigma2: float, rng: np.random.Generator
+    ) -> Vector:
         """Draw the coefficients and the intercept from the Gaussian."""
-        information = problem.targets.information
-        noise = rng.standard_normal() / math.sqrt(information) if self.model.center else 0.0
-        return self._with_intercept(problem, given.draw(1.0, rng), noise)
+        noise: Any = 0.0
+        if isinstance(problem, Adjusted):
+            noise = problem.targets.draw(rng)
+        elif self.model.center:
+            noise = rng.standard_normal() / math.sqrt(problem.targets.information)
+        sigma = math.sqrt(sigma2)
+        return self._with_intercept(problem, given.draw(sigma, rng), sigma * noise)
 
-    def _at(self, problem: LeastSquares, point: Vector) -> Place:
+    def _at(self, problem: LeastSquares, point: Vector, sigma2: float) -> Place:
         """Look at some coefficients, with the intercept behind them."""
-        eta = self.model.columns.matvec(point[:-1]) + (self.model.offset + point[-1])
-        return Place(point, eta, self._worth(problem, eta))
+        coef, flat = self._apart(point)
+        level = flat if self.basis is None else self.basis @ flat
+        eta = self.model.columns.matvec(coef) + (self.model.offset + level)
+        return Place(point, eta, self._worth(problem, eta, sigma2))
 
-    def _with_intercept(self, problem: LeastSquares, coef: Vector, noise: float) -> Vector:
-        """Return the coefficients with the intercept behind them."""
-        return np.append(coef, problem.intercept(coef) + noise if self.model.center else 0.0)
+    def _apart(self, point: Vector) -> tuple[Vector, Any]:
+        """Return the coefficients, and what is not shrunk."""
+        k = self.n_columns
+        return point[:k], point[-1] if self.basis is None else point[k:]
 
-    def _worth(self, problem: LeastSquares, eta: Vector) -> float:
+    def _with_intercept(self, problem: LeastSquares, coef: Vector, noise: Any) -> Vector:
+        """Return the coefficients with the intercept, and all else that is not shrunk, behind them."""
+        flat = self.model.center or self.basis is not None
+        return np.append(coef, problem.intercept(coef) + noise if flat else 0.0)
+
+    def _worth(self, problem: LeastSquares, eta: Vector, sigma2: float) -> float:
         """Return the log of the likelihood over the Gaussian that stands for it."""
         model = self.model
-        fit = -float(model.counts @ model.family.neg_log_likelihood(model.y, eta, 1.0))
-        gap = problem.targets.values + model.offset - eta
-        assert problem.targets.weights is not None
-        worth = fit + 0.5 * float(problem.targets.weights @ (gap * gap))
+        fit = -float(model.counts @ model.family.neg_log_likelihood(model.y, eta, sigma2))
+        worth = fit + 0.5 * problem.targets.misfit(eta - model.offset) / sigma2
         return worth if math.isfinite(worth) else -math.inf
 
     def _interweave(self, state: State, chain: int, eta: Vector, rng: np.random.Generator) -> None:
@@ -137,16 +182,17 @@ class Metropolis(Gibbs):
         if self.model.tau_is_known:
             return
         model, (low, high) = self.model, self.log_bounds
-        level = model.offset + state.intercept[chain]
+        level = model.offset + self.level(state, chain)
         fit = eta - level
-        here = 0.5 * math.log(state.tau2[chain])
-        pull = 0.5 * float(state.coef[chain] @ state.coef[chain]) / model.slab2  # of the slab
+        here, sigma2 = 0.5 * math.log(state.tau2[chain]), float(state.sigma2[chain])
+        pull = 0.5 * float(state.coef[chain] @ state.coef[chain]) / (model.slab2 * sigma2)  # of the slab
 
         def log_density(log_tau: float) -> float:
             if not low <= log_tau <= high:
                 return -math.inf
             grown = math.exp(log_tau - here)
-            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, level + grown * fit, 1.0))
+            eta = level + grown * fit
+            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, eta, sigma2))
             loss += grown * grown * pull
             return model.tau.log_density(log_tau) - loss if math.isfinite(loss) else -math.inf
 
@@ -158,18 +204,19 @@ class Metropolis(Gibbs):
         """Draw what the prior leaves to be estimated given b / (tau lambda): the coefficients move along."""
         if self.shapes is None:
             return
-        model, level = self.model, self.model.offset + state.intercept[chain]
-        standard = state.coef[chain] / np.sqrt(state.tau2[chain] * state.lambda2[chain])
+        model, level = self.model, self.model.offset + self.level(state, chain)
+        sigma2 = float(state.sigma2[chain])
+        standard = state.coef[chain] / np.sqrt(state.tau2[chain] * self.each(state.lambda2[chain]))
 
         def log_likelihood(lambda2: Vector, tau2: float) -> float:
-            coef = standard * np.sqrt(tau2 * lambda2)
+            coef = standard * np.sqrt(tau2 * self.each(lambda2))
             eta = level + model.columns.matvec(coef)
-            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, eta, 1.0))
-            loss += 0.5 * float(coef @ coef) / model.slab2
+            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, eta, sigma2))
+            loss += 0.5 * float(coef @ coef) / (model.slab2 * sigma2)
             return -loss if math.isfinite(loss) else -math.inf
 
         self.shapes.move(state, chain, log_likelihood, rng)
-        state.coef[chain] = standard * np.sqrt(state.tau2[chain] * state.lambda2[chain])
+        state.coef[chain] = standard * np.sqrt(state.tau2[chain] * self.each(state.lambda2[chain]))
 
     def _tune(self, state: State, chain: int, rate: float) -> None:
         """Lengthen the proposals if too many are accepted, and shorten them if too few are."""
@@ -206,4 +253,6 @@ def sampler(model: Model, n_warmup: int) -> Gibbs:
     """
     if model.family.constant_weights:
         return GaussianGibbs(model, n_warmup)
-    return (Gibbs if isinstance(model.family, Augmented) else Metropolis)(model, n_warmup)
+    if not isinstance(model.family, Augmented):
+        return Metropolis(model, n_warmup)
+    return (Gibbs if model.family.noise_is_conjugate else GivenNoise)(model, n_warmup)

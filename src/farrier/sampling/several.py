@@ -90,7 +90,9 @@ class SeveralGibbs(Gibbs):
         quadratic = np.einsum("ij,ij->j", left, self._targets) + self._over
         return mean, np.asarray(np.maximum(quadratic, TINY))
 
-    def misfit(self, scaled: Kernel | SlabKernel, there: Drawable, tau2: float) -> float:
+    def misfit(
+        self, scaled: Kernel | SlabKernel, there: Drawable, tau2: float, sigma2: float | None
+    ) -> float:
         """Return -2 log of the likelihood of the scales, all below them integrated out."""
         q = self._targets.shape[1]
         slab = scaled.log_share(tau2) if isinstance(scaled, SlabKernel) else 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,10 +40,18 @@ class ShapeMoves:
         The prior of tau.
     log_bounds : tuple of float
         The range of log tau; no range at all if it is known.
+    size : float or array of shape (p,)
+        How many coefficients share each local scale.
     """
 
-    def __init__(self, shapes: Shapes, tau: GlobalSampler, log_bounds: tuple[float, float]) -> None:
-        self._shapes, self._tau, self._log_bounds = shapes, tau, log_bounds
+    def __init__(
+        self,
+        shapes: Shapes,
+        tau: GlobalSampler,
+        log_bounds: tuple[float, float],
+        size: Any = 1.0,
+    ) -> None:
+        self._shapes, self._tau, self._log_bounds, self._size = shapes, tau, log_bounds, size
 
     def move(self, state: State, chain: int, log_likelihood: LogLikelihood, rng: np.random.Generator) -> None:
         """Move each shape of a chain, lambda2 and tau2 with it."""
@@ -60,7 +68,7 @@ class ShapeMoves:
     def move_with_scales(self, state: State, w: Matrix) -> None:
         """Move the shapes given the local scales, these given W, and tau2 given tau2 lambda2; all chains."""
         for chain, rng in enumerate(state.rng):
-            found = self._shapes.draw(state.shapes[chain], w[chain], state.lambda2[chain], rng)
+            found = self._shapes.draw(state.shapes[chain], w[chain], state.lambda2[chain], rng, self._size)
             state.shapes[chain], state.lambda2[chain] = found
             if not self._tau_is_known:
                 self._slide(state, chain, rng)
@@ -123,4 +131,5 @@ def shape_moves(model: Model, log_bounds: tuple[float, float]) -> ShapeMoves | N
     """
     if not isinstance(model.prior, Estimating) or not estimated(model.prior):
         return None
-    return ShapeMoves(model.prior.shapes(), model.tau, log_bounds)
+    size = 1.0 if model.groups is None else model.groups.size
+    return ShapeMoves(model.prior.shapes(), model.tau, log_bounds, size)

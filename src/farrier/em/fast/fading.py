@@ -88,7 +88,7 @@ class MatrixFading(NamedTuple):
         x = problem.weighted
         return GramFading(
             self.weight,
-            problem.n_rows,
+            float(problem.n_rows),
             first=Effect(x.rmatvec(kx), x.rmatvec(kz), float(problem.z @ kz), float(matrix.trace())),
             second=Effect(kx.T @ kx, kx.T @ kz, float(kz @ kz), float(np.einsum("ij,ij->", matrix, matrix))),
         )
@@ -122,23 +122,23 @@ class Effect(NamedTuple):
 
 
 class GramFading(NamedTuple):
-    """The effects of K and of K^2."""
+    """The effects of K and of K^2; ``size`` is the number of rows that K is of."""
 
     weight: Weight
-    n_rows: int
+    size: float
     first: Effect
     second: Effect
 
     @property
     def level(self) -> float:
         """The mean eigenvalue of K."""
-        return self.weight.total / self.n_rows
+        return self.weight.total / self.size
 
     def faded(self, factor: float) -> GramFading:
         """Return the effects of K times ``factor``, at most 1: the expansion must stay a good one."""
         factor = min(factor, 1.0)
         first, second = self.first.times(factor), self.second.times(factor * factor)
-        return GramFading(self.weight.times(factor), self.n_rows, first, second)
+        return GramFading(self.weight.times(factor), self.size, first, second)
 
     def absorb(self, problem: LeastSquares, leaving: Mask, share: Vector, weight: Weight) -> GramFading:
         """Return the effects with those of the columns that leave added."""
@@ -196,7 +196,7 @@ def absorb(fading: Fading | None, problem: LeastSquares, leaving: Mask, share: V
         return fading.absorb(problem, leaving, share, weight)
     if problem.n_columns > problem.n_rows:
         return MatrixFading(weight, outer(problem.weighted, leaving, share))
-    return GramFading(weight, problem.n_rows, *_effects(problem, leaving, share))
+    return GramFading(weight, problem.total_weight, *_effects(problem, leaving, share))
 
 
 def outer(columns: Columns, chosen: Mask, share: Vector, base: Any = None, dtype: Any = np.float32) -> Any:

@@ -10,6 +10,7 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
 from farrier.em.state import State
 from farrier.em.weights import Weights
+from farrier.priors import Groups
 
 
 def worth_keeping(moments: Moments, scales: Scales, limit: float = LIMITS.prune) -> Mask:
@@ -31,6 +32,25 @@ def worth_keeping(moments: Moments, scales: Scales, limit: float = LIMITS.prune)
     return alive
 
 
+def groups_worth_keeping(moments: Moments, scales: Scales, groups: Groups, limit: float) -> Mask:
+    """Tell which groups do more than fade, of each column that of its group.
+
+    The scale of a group of g changes by the factor (1 - mean leverage + mean gain) g / (2A), and g / (2A) is
+    but a share of about 1/g below 1: so the sums over the group must be small.
+
+    Examples
+    --------
+    >>> moments = Moments(np.array([1.0, 1e-9]), np.array([1e-4, 1e-8]), 1.0, 0.0, None)
+    >>> groups_worth_keeping(moments, Scales(np.full(2, 1e-8), 1.0, 1.0), Groups(np.array([0, 0])), 0.05)
+    array([ True,  True])
+    """
+    prior = scales.sigma2 * scales.prior_variance
+    share = np.divide(moments.variance, prior, out=np.ones_like(prior), where=prior > 0.0)
+    gain = np.divide(moments.mean**2, prior, out=np.zeros_like(prior), where=prior > 0.0)
+    alive = (groups.totals(1.0 - share) >= limit) | (groups.totals(gain) >= limit)
+    return np.asarray(groups.spread(alive))
+
+
 def prune(weights: Weights, state: State, pace: Pace) -> State | None:
     """Return the state without the columns that only fade, or None if none leaves."""
     assert state.moments is not None
@@ -40,21 +60,29 @@ def prune(weights: Weights, state: State, pace: Pace) -> State | None:
     if paused and state.mean.size <= LIMITS.few_columns:
         return None
     limit = LIMITS.prune if pace.rate < LIMITS.careful_fading else LIMITS.prune_careful
-    limit = limit if weights.constant else LIMITS.prune_moving
-    keep = worth_keeping(state.moments, state.scales, limit)
+    limit = limit if _fades(weights, state) else LIMITS.prune_moving
+    if state.groups is None:
+        keep = worth_keeping(state.moments, state.scales, limit)
+    else:
+        keep = groups_worth_keeping(state.moments, state.scales, state.groups, limit)
     kept = int(np.count_nonzero(keep))
     if kept == keep.size or (paused and kept > LIMITS.prune_share * keep.size):
         return None  # a copy of the columns must pay
-    if weights.constant and pace.resting is not None and kept > state.problem.n_rows:
+    if _fades(weights, state) and pace.resting is not None and kept > state.problem.n_rows:
         return None  # what fades rests already
     pace = _without(weights, state, pace, keep)._replace(last_prune=state.n_steps)
     return weights.take(state, keep)._replace(pace=pace)
 
 
+def _fades(weights: Weights, state: State) -> bool:
+    """Tell whether what leaves fades on: not where weights move, nor in groups, whose rates differ."""
+    return weights.constant and state.groups is None
+
+
 def _without(weights: Weights, state: State, pace: Pace, keep: Mask) -> Pace:
-    """Return what is remembered of the columns that leave; where weights move they are gone."""
+    """Return what is remembered of the columns that leave; in some fits they are gone."""
     share = state.second_moment / state.scales.sigma2
-    if not weights.constant:
+    if not _fades(weights, state):
         return pace._replace(resting=pace.resting and pace.resting.take(keep))
     if pace.resting is not None:
         return pace._replace(fading=pace.resting.fading(keep, share), resting=None)

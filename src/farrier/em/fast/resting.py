@@ -70,7 +70,7 @@ class RestingDual(NamedTuple):
     def moments(self, problem: LeastSquares, d: Vector, sigma2: float) -> tuple[Moments, RestingDual]:
         """Return the moments of all columns, those that rest included, and who rests next."""
         here = self._follow(d)
-        awake, light = here.awake, LeastSquares(here.columns, problem.targets)
+        awake, light = here.awake, problem.on(here.columns)
         root = np.sqrt(d[awake])
         moving = problem.targets.root is not None
         part = here.part.scaled(root, here.dtype)
@@ -79,7 +79,7 @@ class RestingDual(NamedTuple):
         small = here.dtype is np.float64 and _norm(whole) < LIMITS.single_spread
         given = Dual(light, np.sqrt(d), whole, refine=False)
         if moving:  # single precision loses the square root of the condition number only
-            weighted = LeastSquares(here.part.single(), problem.targets).weighted
+            weighted = problem.on(here.part.single()).weighted
             part = weighted.scaled(root, np.float32)
         leverage = d * here.unit_leverage
         leverage[awake] = part.leverages(given.factor.astype(np.float32, order="F", copy=False))

@@ -63,7 +63,7 @@ class Fast:
     def e_step(self, state: State) -> tuple[Moments, Pace]:
         """Return the moments, as cheaply as the path to the mode allows."""
         before, sigma2 = _pace(state), state.scales.sigma2
-        rate = before.sigma2 / (2.0 * self._hyper.null_rate * sigma2)
+        rate = before.sigma2 / (self._null_growth(state) * sigma2)
         fading = self._faded(before.fading, rate, state)
         found, resting = self._moments(state, fading, before.resting)
         if fading is not None:
@@ -73,6 +73,12 @@ class Fast:
                 fading = fading.faded(found.fading_growth)
         pace = Pace(sigma2, rate, fading, resting, before.last_prune, before.patience, before.next_polish)
         return found, pace
+
+    def _null_growth(self, state: State) -> float:
+        """Return by what the E[b_j^2] of null coefficients is divided at each M-step: 2A, of groups 2A/g."""
+        if state.groups is None:
+            return 2.0 * self._hyper.null_rate
+        return 1.0 / state.groups.slowest(self._hyper.local, self._hyper.coordinate)
 
     def _is_impossible(self, found: Moments, state: State) -> bool:
         """Tell whether no coefficients have such moments: E[RSS] below 0, or a trace beyond that of I."""
@@ -172,7 +178,8 @@ class Fast:
         """Go to the fixed point of EM on the least-squares problem at hand, if that is safe."""
         assert state.moments is not None
         approximate = self._plain.expectation == "approximate"
-        path = find_fixed_point(EMMap(state.problem, self._hyper, self._known, approximate), state.moments)
+        em = EMMap(state.problem, self._hyper, self._known, approximate, state.groups)
+        path = find_fixed_point(em, state.moments)
         if not path or state.n_steps + len(path) > self._max_iter:
             return None
         pace = _pace(state)._replace(fading=None, sigma2=path[-1][0].sigma2)

@@ -27,6 +27,7 @@ from farrier.data.problem import LeastSquares
 from farrier.em.fast.limits import LIMITS
 from farrier.em.mstep import Hyper, m_step, noise_variance
 from farrier.em.schedule import approximate
+from farrier.priors import Groups
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """The reciprocal of anything smaller may be too large for a float."""
@@ -39,12 +40,13 @@ class EMMap(NamedTuple):
     hyper: Hyper
     known_sigma2: float | None
     approximate: bool = False
+    groups: Groups | None = None
 
     def step(self, log_second: Vector, log_rss: float) -> tuple[Scales, Moments]:
         """Return the scales and the moments that follow."""
         second = np.exp(log_second)
         sigma2 = self.known_sigma2 or noise_variance(float(np.exp(log_rss)), self.problem.total_weight)
-        scales = m_step(self.hyper, second, sigma2)
+        scales = m_step(self.hyper, second, sigma2, self.groups)
         form = approximate if self.approximate else condition
         return scales, moments(form(self.problem, scales.prior_variance), sigma2)
 
@@ -61,6 +63,8 @@ class EMMap(NamedTuple):
         rho = self._elasticity(log_second, scales)
         jac[:k, :k] = d_second * rho / found.second_moment[:, None]
         jac[k, :k] = d_rss * rho / found.expected_rss
+        if self.groups is not None:
+            jac[:, :k] = self.groups.mixed(jac[:, :k], np.exp(log_second))
         direct = np.append(found.variance / found.second_moment, 0.0)
         direct[k] = sigma2 * found.fit_trace / found.expected_rss
         jac[:, k] = direct - jac[:, :k].sum(axis=1)
@@ -76,7 +80,7 @@ class EMMap(NamedTuple):
     def _elasticity(self, log_second: Vector, scales: Scales) -> Vector:
         w = np.exp(log_second) / (2.0 * scales.sigma2 * scales.tau2)
         h = 1e-5
-        up, down = (self.hyper.mode(w * np.exp(s)) for s in (h, -h))
+        up, down = (self.hyper.mode(w * np.exp(s), self.groups) for s in (h, -h))
         bent = scales.prior_variance / (scales.tau2 * scales.lambda2)  # by the slab: 1 without one
         return np.asarray(bent * np.log(up / down) / (2.0 * h))
 

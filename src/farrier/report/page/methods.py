@@ -38,13 +38,15 @@ FAMILY_WORDS = {
     "Binomial": "a binomial response and log odds",
     "Poisson": "Poisson counts and a log link",
     "NegativeBinomial": "negative binomial counts and a log link",
+    "Cox": "proportional hazards (Cox's partial likelihood)",
+    "Ordinal": "ordered levels and proportional odds",
 }
 MEMBER_WORDS = {
     "mean": "the intercept alone",
     "ridge": "ridge regression",
     "mode": "a posterior mode under the horseshoe prior (Tew, Schmidt and Makalic, 2022)",
     "mixture": "a normal mixture prior started at that mode (Kim et al., 2022)",
-    "alone": "a normal mixture prior started at forward selection",
+    "alone": "a normal mixture prior started at forward selection, or at the lasso of very wide data",
 }
 RULES = {
     "1se": "one standard error of the cross-validated error",

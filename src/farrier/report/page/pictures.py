@@ -145,6 +145,8 @@ def _coefficients(model: Any, one: Effects, level: float, method: str) -> Drawin
 
 
 def _of_rows(model: Any, one: Effects, rows: dict[str, Any], level: float) -> Iterator[Drawing]:
+    if not one.family.has_intercept:
+        return  # a risk is compared with other risks, not with y
     if one.family.is_binary:
         yield Drawing(
             "Calibration",

@@ -139,7 +139,7 @@ def _left_out_rows(effects: Sequence[Effects]) -> str:
     shares = [one.model.statistics().cv_explained for one in effects]
     if any(found is None for found in shares):
         return ""
-    what = "variance" if effects[0].family.has_dispersion else "deviance"
+    what = "variance" if effects[0].family.squared_error else "deviance"
     said = [
         f"{percent_of(max(found or 0.0, 0.0))}" + ("" if one.label is None else f" for {named(one.label)}")
         for one, found in zip(effects, shares, strict=True)

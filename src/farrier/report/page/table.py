@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from farrier.families import Ordered
 from farrier.report.digits import ratios, share
 from farrier.report.page.content import Heading, Number, Row, Table
 from farrier.report.page.effects import Effects
@@ -68,8 +69,12 @@ def _headings(one: Effects, level: float) -> tuple[Heading, ...]:
 
 
 def _effect_words(one: Effects) -> tuple[str, str]:
+    if isinstance(one.family, Ordered):
+        return "Odds ratio", "what the odds of a higher level are multiplied by"
     if one.family.is_binary:
         return "Odds ratio", "what the odds are multiplied by"
+    if one.family.ratio == "hazard_ratio":
+        return "Hazard ratio", "what the hazard is multiplied by"
     if one.family.log_link:
         return "Rate ratio", "what the expected count is multiplied by"
     return "Effect", "the change of the response"
@@ -130,6 +135,6 @@ def _note(effects: Sequence[Effects]) -> str:
     more = f", and so on for {counted(len(said) - 3, 'column')} more" if len(said) > 3 else ""
     aliases = f" Columns that are the same but for their unit: {'; '.join(said[:3])}{more}." if said else ""
     marked = "Selected columns are marked and stand first."
-    if len(effects) == 1:
+    if len(effects) == 1 and not isinstance(effects[0].family, Ordered):
         marked += f" The intercept{_scale(effects[0])} is {alone(float(effects[0].model.intercept_))}."
     return marked + aliases

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from farrier._types import Status
+from farrier.families import Ordered
 from farrier.report.digits import ratios
 from farrier.report.page.effects import Effects
 from farrier.report.page.numbers import alike, counted, listed, named, percent_of, pretty
@@ -190,7 +191,10 @@ def _multiplied(one: Effects, target: str, classes: Sequence[str]) -> str:
     if one.family.is_binary:
         of = classes[1] if len(classes) == 2 else target
         return f"The odds of {named(of)} are"
-    return f"The mean of {named(target)} is"
+    if isinstance(one.family, Ordered):
+        return f"The odds of a higher {named(target)} are"
+    what = "hazard" if one.family.ratio == "hazard_ratio" else "mean"
+    return f"The {what} of {named(target)} is"
 
 
 def _ratio_term(one: Effects, term: str, level: float, first: bool) -> str:

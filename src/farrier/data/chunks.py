@@ -1,0 +1,158 @@
+"""Columns of which some rows are read at a time: tall data that are passed over."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import blas
+
+from farrier._types import Mask, Matrix, Vector
+from farrier.data.columns import Compressed, Spread, varies
+from farrier.data.dense import Dense, mirrored
+from farrier.data.parted import ROOM, Parted
+from farrier.data.parts import Picked
+from farrier.data.products import CrossProducts, cross_products
+
+
+class RowChunks(Parted):
+    """Rows in chunks; a Gaussian fit passes over them once, any other once or twice for each set of weights.
+
+    Columns that are taken from the others are held in memory as soon as they are few enough.
+
+    Examples
+    --------
+    >>> from farrier.data.parts import ArrayParts
+    >>> x = RowChunks(ArrayParts(np.array([[1.0, 2.0], [3.0, 4.0]]), axis=0, step=1))
+    >>> x.rmatvec(np.ones(2)), x.matvec(np.ones(2))
+    (array([4., 6.]), array([3., 7.]))
+    """
+
+    axis = 0
+
+    def matvec(self, coef: Any) -> Any:
+        """Return X b."""
+        found = list(self._each(partial(_times, coef), np.float64))
+        return np.concatenate(found) if found else np.zeros((0, *coef.shape[1:]))
+
+    def rmatvec(self, rows: Any) -> Any:
+        """Return X' r."""
+        found = self._summed(_times_rows, np.float64, rows)
+        return np.zeros((self.shape[1], *rows.shape[1:])) if found is None else found
+
+    def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
+        """Return sum_i w_i (x_i - center)(x_i - center)'."""
+        here = self if center is None else self.reweighted(np.ones(self.shape[0]), center)
+        each = np.ones(self.shape[0]) if weights is None else np.sqrt(weights)
+        return mirrored(here._summed(_gram, np.float64, each))
+
+    def squares(self, weights: Any = None) -> Any:
+        """Return ||x_j||^2, or sum_i w_i x_ij^2."""
+        return self._summed(_squares, np.float64, np.ones(self.shape[0]) if weights is None else weights)
+
+    def scaled(self, root: Vector, dtype: Any = np.float64) -> Any:
+        """Return the columns times ``root``: where columns outnumber rows, these are few enough to hold."""
+        return Dense(self.dense()).scaled(root, dtype)
+
+    def take(self, keep: Mask) -> Any:
+        """Return the columns in ``keep``; in memory, if they take little of it."""
+        out, which = self._copy(), np.flatnonzero(keep)
+        out._across = which if self._across is None else self._across[which]
+        out._some(keep)
+        return Dense(out.dense()) if 8 * self.shape[0] * which.size <= ROOM else out
+
+    def rows(self, which: Any) -> Any:
+        """Return some of the rows; in memory, if they take little of it."""
+        n, k = self.shape
+        keep = np.zeros(n, dtype=np.bool_)
+        keep[which] = True
+        out = self._copy(Picked(self._parts, keep))
+        out._root = None if self._root is None else self._root[keep]
+        if 8 * int(keep.sum()) * k > ROOM and np.asarray(which).dtype == np.bool_:
+            return out
+        place = np.cumsum(keep)[np.arange(n)[which]] - 1
+        held = Dense(np.asfortranarray(out.dense()[place]))
+        held.names = self.names
+        return held
+
+    def single(self) -> RowChunks:
+        """Return the columns as they are: passes take longer than the arithmetic."""
+        return self
+
+    def compressed(self, targets: Vector) -> Compressed:
+        """Return R and Q'z, X = QR, from some rows at a time."""
+        n, k = self.shape
+        if n <= k:
+            return Compressed(self.dense(), targets, 0.0)
+        triangle = self._summed(_triangle, np.float64, targets, add=_joined)
+        rest = float(triangle[k, k] ** 2) if len(triangle) > k else 0.0
+        return Compressed(triangle[:k, :k], triangle[:k, k], rest)
+
+    def summed(self, targets: Vector, weights: Vector | None) -> CrossProducts:
+        """Return the cross-products of columns and targets, in one pass."""
+        each = np.ones(self.shape[0]) if weights is None else weights
+        found: CrossProducts = self._summed(cross_products, np.float64, targets, each, add=CrossProducts.plus)
+        return found
+
+    def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Any, Spread]:
+        """Return the columns that vary, centred and scaled when they are read."""
+        n, k = self.shape
+        each = np.ones(n) if weights is None else weights
+        sums: _Sums = self._summed(_sums, np.float64, each, add=_Sums.plus)
+        mean = sums.mean if center else np.zeros(k)
+        squares = sums.squares if center else sums.squares + sums.weight * sums.mean**2
+        spread = np.sqrt(squares / sums.weight)
+        found = Spread(mean, spread, varies(spread, mean, n))
+        self._refuse_extremes(spread, found.varies)
+        out = self._copy()
+        out._mean = mean if self._mean is None else self._mean + mean
+        out._unit = np.divide(1.0, spread, out=np.ones(k), where=found.varies) if scale else None
+        return (out if found.varies.all() else out.take(found.varies)), found
+
+
+class _Sums(NamedTuple):
+    """Weight, means and centred squares of some rows."""
+
+    weight: float
+    mean: Vector
+    squares: Vector
+
+    def plus(self, other: _Sums) -> _Sums:
+        """Return those of both chunks."""
+        weight, gap = self.weight + other.weight, other.mean - self.mean
+        share = other.weight / weight if weight else 0.0
+        squares = self.squares + other.squares + share * self.weight * gap * gap
+        return _Sums(weight, self.mean + share * gap, squares)
+
+
+def _sums(block: Matrix, weights: Vector) -> _Sums:
+    total = float(weights.sum())
+    mean = weights @ block / total if total else np.zeros(block.shape[1])
+    around = block - mean
+    return _Sums(total, mean, np.asarray(np.einsum("ij,ij,i->j", around, around, weights)))
+
+
+def _times(coef: Any, block: Matrix) -> Any:
+    return block @ coef
+
+
+def _times_rows(block: Matrix, rows: Any) -> Any:
+    return block.T @ rows
+
+
+def _gram(block: Matrix, root: Vector) -> Matrix:
+    weighted = np.ascontiguousarray(block * root[:, None])
+    return np.asarray(blas.dsyrk(1.0, weighted.T, lower=1))
+
+
+def _squares(block: Matrix, weights: Any) -> Any:
+    return (block * block).T @ weights
+
+
+def _triangle(block: Matrix, targets: Vector) -> Matrix:
+    return np.asarray(np.linalg.qr(np.column_stack([block, targets]), mode="r"))
+
+
+def _joined(one: Matrix, other: Matrix) -> Matrix:
+    return np.asarray(np.linalg.qr(np.vstack([one, other]), mode="r"))

@@ -1,0 +1,86 @@
+"""The schedule for n and p both too large to factorise: conjugate gradients until few columns are left.
+
+E-steps are those of `farrier.conditional.gradient`, with new random signs at each. A column leaves when its
+leverage and its gain are below what columns of moving weights leave at; nothing is kept of it, for that would
+be a matrix. Once few columns are left, the schedule of exact steps takes over and ends the fit: the noise of
+the probes is on the way to the mode only, not in it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from farrier._types import Moments, Status, Vector
+from farrier.conditional.gradient import Gradient
+from farrier.data.problem import LeastSquares
+from farrier.em.fast.limits import LIMITS
+from farrier.em.fast.pace import Pace
+from farrier.em.fast.pruning import groups_worth_keeping, worth_keeping
+from farrier.em.mstep import Hyper
+from farrier.em.schedule import Plain, Schedule
+from farrier.em.state import State
+
+FEW = 1_000
+"""So many columns, and no more than rows, are left to exact steps."""
+GRADIENT_TOL = 1e-3
+"""What the noise of the probes lets coefficients settle to, if columns stay many."""
+
+
+class Probed:
+    """E-steps by conjugate gradients while columns are many, and those of another schedule after that."""
+
+    def __init__(self, plain: Plain, exact: Schedule, hyper: Hyper, rng: np.random.Generator) -> None:
+        self._plain, self._exact, self._hyper, self._rng = plain, exact, hyper, rng
+
+    def begin(self, state: State) -> State:
+        """Return the state with what the exact schedule wants to remember."""
+        return self._exact.begin(state)
+
+    def e_step(self, state: State) -> tuple[Moments, Pace | None]:
+        """Return the moments at the scales of ``state``."""
+        if _is_few(state):
+            return self._exact.e_step(state)
+        stated: list[float] = []
+        found = self._plain.weights.moments(partial(self._form, state, stated), state)
+        found = found._replace(error=max(stated))
+        if state.pace is None:
+            return found, None
+        sigma2 = state.scales.sigma2
+        rate = state.pace.sigma2 / (2.0 * self._hyper.null_rate * sigma2)
+        return found, state.pace._replace(sigma2=sigma2, rate=rate)
+
+    def _form(self, state: State, stated: list[float], problem: LeastSquares, d: Vector) -> Gradient:
+        """Return the coefficients given the scales, and state how far off their variances are."""
+        found = Gradient(problem, d, self._rng, state.mean)
+        stated.append(found.error)
+        return found
+
+    def after(self, before: State, state: State) -> tuple[State, Status | None]:
+        """Let columns go, or end where the noise of the probes allows no more."""
+        if _is_few(state):
+            return self._exact.after(before, state)
+        pruned = self._pruned(state)
+        if pruned is not None:
+            return pruned, None
+        if max(state.change, state.place.left_out) < max(self._plain.tol, GRADIENT_TOL) and state.place.fresh:
+            return state, Status.CONVERGED
+        return state, None
+
+    def _pruned(self, state: State) -> State | None:
+        """Return the state without the columns that only fade; None if none may leave."""
+        assert state.moments is not None
+        if state.pace is None or state.pace.rate > 1.0 or state.n_steps <= 1 or not self._hyper.sparse:
+            return None
+        found, scales, limit = state.moments, state.scales, LIMITS.prune_moving
+        if state.groups is None:
+            keep = worth_keeping(found, scales, limit)
+        else:
+            keep = groups_worth_keeping(found, scales, state.groups, limit)
+        return None if keep.all() else self._plain.weights.take(state, keep)
+
+
+def _is_few(state: State) -> bool:
+    n, k = state.problem.shape
+    return k <= min(n, FEW)

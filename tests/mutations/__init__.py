@@ -1,0 +1,1 @@
+"""Files that somebody or something has changed: seeded changes to checkpoints, journals and models."""
