@@ -70,9 +70,8 @@ def _given(case: Case, data: Data) -> tuple[Any, Any]:
         y = spoil_vector(way, np.asarray(wrap_y(case.but(y_container="array"), data.y)))
     elif case.outputs > 1:  # the others have something to do with the first, and something of their own
         first = np.asarray(wrap_y(case.but(y_container="array"), data.y), dtype=float)
-        rng = np.random.default_rng(case.seed)
-        more = [data.unit * rng.standard_normal(case.n) - k * first for k in range(1, case.outputs)]
-        y = np.column_stack([first, *more])
+        own = [np.cos(k * (first / data.unit) + k) for k in range(1, case.outputs)]
+        y = np.column_stack([first, *(data.unit * one - k * first for k, one in enumerate(own, 1))])
     return X, y
 
 
@@ -273,10 +272,12 @@ def _copy(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Val
 
 
 def _posterior(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
-    if len(getattr(model, "classes_", ())) > 2:
+    if case.is_classifier and len(model.estimators_) > 1:
         model = model.estimators_[0]
     if case.outputs > 1:
-        return {"draws of coef": model.sample_posterior(**RUN).coef}
+        if not np.isfinite(model.sample_posterior(**RUN).coef).all():
+            raise ContradictionError("draws of several responses are not finite")
+        return {}
     return _drawn(case, model.sample_posterior(**RUN), X, offset)
 
 
