@@ -132,6 +132,17 @@ def test_classes_that_are_told_apart_and_columns_that_say_nothing():
     np.testing.assert_allclose(none.predict_proba(np.ones((1, 2))), 1.0 / 3.0)
 
 
+def test_without_intercepts():
+    X, y = data()
+    bare = model(fit_intercept=False).fit(X - X.mean(axis=0), y)
+    np.testing.assert_array_equal(bare.intercept_, 0.0)
+    assert ((bare.shrinkage_ > 0.0) & (bare.shrinkage_ <= 1.0)).all()
+    assert bare.expected_by_chance_ < 1.0
+    np.testing.assert_allclose(
+        bare.predict_interval(np.zeros((1, 6)), method="mode"), np.full((1, Q, 2), 1.0 / Q), rtol=1e-12
+    )
+
+
 def test_draws_of_probabilities():
     X, y = data()
     fitted = model(random_state=0).fit(X, y)

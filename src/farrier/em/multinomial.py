@@ -328,7 +328,7 @@ def _uncertainty(
     for k in range(q):
         factor = half @ basis[k]
         if not softmax.center:
-            found.append((Covariance(np.zeros(s), factor, 1.0), np.zeros(s), 0.0))
+            found.append((Covariance(np.zeros(s), factor, 1.0), np.zeros(s), (1.0 - 1.0 / q) / total))
             continue
         level, slopes = factor[:, 0], factor[:, 1:]
         center, *_ = np.linalg.lstsq(slopes, -level, rcond=None)
