@@ -162,6 +162,7 @@ ESTIMATORS = [
     HorseshoeClassifier(),
     HorseshoeClassifier(weights="irls", class_weight="balanced"),
     HorseshoeClassifier(prior="ridge", expectation="approximate", warm_start=True),
+    HorseshoeClassifier(multi_class="multinomial"),
     HorseshoeRegressorCV(),
     HorseshoeRegressorCV(family="poisson", cv=5),
     HorseshoeRegressorCV(family="student_t", cv=5, selection="paired"),

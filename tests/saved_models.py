@@ -60,6 +60,11 @@ def frame(family: str) -> tuple[Any, Any]:
     return pd.DataFrame(X, columns=NAMES), y
 
 
+def several(n: int = 50, p: int = 4) -> tuple[Any, Any]:
+    X, y = data("gaussian", n, p)
+    return X, np.column_stack([y, -2.0 * y + X[:, 2], 1e6 * X[:, 0]]) + np.cos(np.arange(3 * n)).reshape(n, 3)
+
+
 def classes(labels: Any, p: int = 3) -> tuple[Any, Any]:
     rng = np.random.default_rng(1)
     X = rng.standard_normal((60, p))
@@ -134,18 +139,31 @@ MODES: dict[str, Case] = {
     "random": lambda: fit(
         HorseshoeRegressor(random_state=np.random.default_rng(0), callback=lambda _: None), *data("gaussian")
     ),
+    "several": lambda: fit(HorseshoeRegressor(), *several()),
+    "several wide": lambda: fit(HorseshoeRegressor(prior="lasso", slab=2.0), *several(30, 90)),
+    "start several": lambda: started(HorseshoeRegressor, *several()),
+    "one of several constant": lambda: fit(
+        HorseshoeRegressor(), np.eye(6)[:, :3], np.eye(6)[:, 2:] * [1, 2, 3, 0]
+    ),
     **{f"classes {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v)) for kind, v in LABELS.items()},
     **{f"two {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v[:2])) for kind, v in LABELS.items()},
     "bools": lambda: fit(HorseshoeClassifier(weights="irls"), *classes([False, True])),
     "objects of bool": lambda: fit(HorseshoeClassifier(), *classes(np.array([False, True], dtype=object))),
     "class weights": lambda: fit(HorseshoeClassifier(class_weight={"a": 2, "b": 1.5}), *classes(["a", "b"])),
+    "multinomial": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes(LABELS["words"])),
+    "multinomial two": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes([False, True])),
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
     "survival": lambda: lived(HorseshoeSurvival()),
     "survival strata": lambda: lived(HorseshoeSurvival(ties="breslow"), strata=survival().strata),
     "survival nothing": lambda: fit(HorseshoeSurvival(), np.ones((6, 2)), np.arange(6.0)),
 }
 AVERAGES: dict[str, Case] = {
-    **{f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f)) for family in FAMILIES},
+    **{
+        f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f))
+        for family in FAMILIES
+        if family != "ordinal"  # which has no average
+    },
+    "cv several": lambda: fit(HorseshoeRegressorCV(cv=3), *several()),
     "cv members": lambda: fit(HorseshoeRegressorCV(members=["mode", "ridge"], cv=3), *data("gaussian")),
     "cv splitter": lambda: fit(HorseshoeRegressorCV(cv=KFold(4), selection="paired"), *data("gaussian")),
     "cv wide": lambda: fit(HorseshoeRegressorCV(cv=3), *data("gaussian", n=30, p=90)),
@@ -168,7 +186,7 @@ CASES = {**MODES, **AVERAGES}
 
 def answers(model: Any, X: Any, y: Any) -> dict[str, Any]:
     """Return all that a model says without its data, by name."""
-    adaptive, classifier = hasattr(model, "cv_error_"), hasattr(model, "predict_proba")
+    adaptive, classifier = hasattr(model, "cv_error_"), hasattr(model, "decision_function")
     by_mode = {} if adaptive else {"method": "mode"}
     found = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "recipe_"}
     for name in ("estimators_", "cv_prediction_"):  # the latter is of the rows, which no file holds

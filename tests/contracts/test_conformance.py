@@ -58,7 +58,8 @@ OF_THE_CLASS = {
 
 def kind(estimator):
     """Regressions with the Gaussian family, with another one, and classifiers."""
-    return type(estimator).__name__, getattr(estimator, "family", None) == "gaussian"
+    kind = getattr(estimator, "multi_class", None)
+    return type(estimator).__name__, getattr(estimator, "family", None) == "gaussian", kind
 
 
 def checks():

@@ -68,6 +68,10 @@ def _given(case: Case, data: Data) -> tuple[Any, Any]:
         X = spoil_x(way, data.X)
     if where == "y":
         y = spoil_vector(way, np.asarray(wrap_y(case.but(y_container="array"), data.y)))
+    elif case.outputs > 1:  # the others have something to do with the first, and something of their own
+        first = np.asarray(wrap_y(case.but(y_container="array"), data.y), dtype=float)
+        own = [np.cos(k * (first / data.unit) + k) for k in range(1, case.outputs)]
+        y = np.column_stack([first, *(data.unit * one - k * first for k, one in enumerate(own, 1))])
     return X, y
 
 
@@ -154,7 +158,8 @@ def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values
     if not case.is_classifier:
         values["sigma2_"] = model.sigma2_
     kept = model.sparse_coef_ if case.averages else model.coef_
-    if not np.array_equal(model.support_, np.not_equal(kept, 0.0)):
+    there = np.not_equal(kept, 0.0)
+    if not np.array_equal(model.support_, there if there.ndim == model.support_.ndim else there.any(axis=0)):
         raise ContradictionError("support_ is not where coefficients are not zero")
     values["status"] = str(model.status_)
     values["eta"] = (model.decision_function if case.is_classifier else model.linear_predictor)(new, **offset)
@@ -267,8 +272,12 @@ def _copy(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Val
 
 
 def _posterior(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
-    if len(getattr(model, "classes_", ())) > 2:
+    if case.is_classifier and len(model.estimators_) > 1:
         model = model.estimators_[0]
+    if case.outputs > 1:
+        if not np.isfinite(model.sample_posterior(**RUN).coef).all():
+            raise ContradictionError("draws of several responses are not finite")
+        return {}
     return _drawn(case, model.sample_posterior(**RUN), X, offset)
 
 

@@ -68,6 +68,7 @@ class Case:
     weights: str = "none"
     offset: str = "none"
     classes: int = 2
+    outputs: int = 1
     lives: str = "plain"
     options: dict[str, Any] = field(default_factory=dict)
     ask: str = "predict"

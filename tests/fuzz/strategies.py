@@ -184,6 +184,8 @@ def cases(draw: st.DrawFn) -> Case:
     no_rates = case.is_classifier or case.is_survival or case.seed % 10
     if case.offset == "exposure" and not (case.is_count or case.is_amount) and no_rates:
         case = case.but(offset="none")
+    if case.call in ("regressor", "regressor cv") and case.family == "gaussian" and draw(one_in(6)):
+        case = case.but(outputs=draw(st.sampled_from([2, 3, 5])))
     scaled_y = (case.is_location or case.is_count or case.is_amount) and draw(one_in(4))
     return case.but(y_exponent=draw(exponents)) if scaled_y else case
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from farrier._lazy import lazy
-from farrier._types import Covariance, Mask, Vector
+from farrier._types import Covariance, Mask, Matrix, Vector
 from farrier.data.columns import Scaled
 from farrier.data.problem import LeastSquares
 from farrier.linalg import add_identity, cholesky, is_single, log_det
@@ -108,6 +108,17 @@ class Dual:
     def mean_at(self, residual: Vector) -> Vector:
         """Return D X' r."""
         return np.asarray(self.prior_variance * self._problem.rmatvec(residual))
+
+    def mean_of(self, targets: Matrix) -> Matrix:
+        """Return E[b] for each column of other targets, by the same factor."""
+        half = self._tau * self._scaled.rmatvec(self._potrs(self.factor, targets, lower=1)[0])
+        return np.asarray((self._tau * self._root)[:, None] * half)
+
+    def solve_for(self, pull: Matrix) -> Matrix:
+        """Return (X'X + D^-1)^-1 times each column of a matrix, by Woodbury's identity."""
+        part = (self._tau * self._root)[:, None] * pull
+        seen = self._potrs(self.factor, self._tau * self._scaled.matvec(part), lower=1)[0]
+        return np.asarray((self._tau * self._root)[:, None] * (part - self._tau * self._scaled.rmatvec(seen)))
 
     @property
     def rss(self) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farrier._lazy import lazy
-from farrier._types import Covariance, Mask, Vector
+from farrier._types import Covariance, Mask, Matrix, Vector
 from farrier.data.problem import LeastSquares
 
 if TYPE_CHECKING:
@@ -33,6 +33,14 @@ class Orthogonal:
         self._spread = prior_variance * problem.squares
         self._shrunk = prior_variance / (1.0 + self._spread)
         self.mean: Vector = self._shrunk * problem.xz
+
+    def mean_of(self, targets: Matrix) -> Matrix:
+        """Return E[b] for each column of other targets."""
+        return self.solve_for(np.asarray(self._problem.weighted.rmatvec(targets)))
+
+    def solve_for(self, pull: Matrix) -> Matrix:
+        """Return (X'X + D^-1)^-1 times each column of a matrix."""
+        return np.asarray(self._shrunk[:, None] * pull)
 
     def at(self, tau2: float) -> Orthogonal:
         """Return the coefficients with the prior variances times ``tau2``."""

@@ -106,6 +106,15 @@ class Primal:
         """Z' M^-1 z; no cancellation this way."""
         return self.rss + float(self._shrunk @ self._shrunk)
 
+    def mean_of(self, targets: Matrix) -> Matrix:
+        """Return E[b] for each column of other targets, by the same factor."""
+        return self.solve_for(np.asarray(self._problem.weighted.rmatvec(targets)))
+
+    def solve_for(self, pull: Matrix) -> Matrix:
+        """Return (X'X + D^-1)^-1 times each column of a matrix."""
+        root = self.root[:, None]
+        return np.asarray(root * lapack.dpotrs(self._factor, root * pull, lower=1)[0])
+
     @property
     def log_det(self) -> float:
         """Log det M = log det B."""

@@ -17,23 +17,36 @@ NEAR = 1e-2
 
 
 class Hyper(NamedTuple):
-    """The prior of the scales: local, in its coordinate, and global; and the square of the slab."""
+    """The prior of the scales: local, in its coordinate, and global; and the square of the slab.
+
+    ``size`` is how many coefficients share a local scale: those of a column in several regressions.
+    """
 
     local: LocalPrior
     coordinate: float
     tau: GlobalPrior
     slab2: float = math.inf
+    size: float = 1.0
+
+    @property
+    def shared(self) -> float:
+        """The coordinate in which one coefficient has the scale that ``size`` of them share.
+
+        They add (size/2) log v + W/v to (c/2) log v, where one adds (1/2) log v + W/v: the same as one in
+        coordinate c + size - 1, whatever the prior.
+        """
+        return self.coordinate + (self.size - 1.0)
 
     def mode(self, w: Vector, groups: Groups | None = None) -> Vector:
-        """Return the local scales given W, Eq. (16)."""
+        """Return the local scales given W, Eq. (16); of a shared one W is the sum."""
         if groups is not None:
             return groups.mode(self.local, w, self.coordinate)
-        return self.local.mode(w, self.coordinate)
+        return self.local.mode(w, self.shared)
 
     @property
     def null_rate(self) -> float:
-        """A: the lambda2 of a null coefficient is divided by 2A an iteration."""
-        return self.local.null_rate(self.coordinate)
+        """A: the lambda2 of a null coefficient is divided by 2A an iteration; by 2A / size if shared."""
+        return self.local.null_rate(self.shared)
 
     @property
     def known(self) -> bool:
@@ -56,7 +69,7 @@ def m_step(
     """Return the scales that minimise Q given E[b^2] and the noise variance, Eqs. (16)-(18).
 
     tau2 and lambda2 are minimised jointly: with lambda2 at its minimum for each tau2, the derivative of Q
-    in log tau2 is ``k/2 - sum_j W_j / lambda2_j + slope(tau2)``, which never falls as tau2 grows. So the
+    in log tau2 is ``size k/2 - sum_j W_j / lambda2_j + slope(tau2)``, which never falls as tau2 grows. So the
     minimum stands at the upper bound when the derivative is not positive there, at the lower bound when
     it is not negative there, and at its one zero otherwise, which is seldom far from ``last``. Columns in a
     group have one lambda2.
@@ -78,7 +91,7 @@ def m_step(
             w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
         else:
             positive = lambda2
-        return 0.5 * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
+        return 0.5 * hyper.size * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
 
     if low == high:
         return Scales(hyper.mode(half_w / high, groups), high, sigma2, hyper.slab2)

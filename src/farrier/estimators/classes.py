@@ -9,12 +9,13 @@ from scipy.special import logsumexp
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_number
+from farrier._checks import check_choice, check_number
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Columns
 from farrier.data.validation import check_labels, check_weights
 from farrier.estimators.ending import weigh
 from farrier.estimators.selector import check_new
+from farrier.families.deviance import Deviance
 
 if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
@@ -36,9 +37,26 @@ class Classes:
     support_: Mask
     class_weight: Any
     weight_type: str
+    multi_class: str = "one_vs_rest"
+
+    @property
+    def _is_softmax(self) -> bool:
+        """Whether all classes are fitted together."""
+        choice = check_choice("multi_class", self.multi_class, ("one_vs_rest", "multinomial"))
+        return choice == "multinomial"
+
+    def _check_offset(self, offset: Any, classes: Any) -> None:
+        if offset is not None and self._is_softmax:
+            raise ValueError(
+                "offset does not go with multi_class='multinomial': added to every class it changes nothing, "
+                "so leave it out, or fit the classes on their own"
+            )
+        check_two(offset, classes)
 
     def decision_function(self, X: Any, offset: Any = None) -> Any:
         """Return the linear predictor: log odds of the second class, or of each against the rest.
+
+        With "multinomial", of more than two classes, against the geometric mean of all.
 
         Parameters
         ----------
@@ -52,6 +70,9 @@ class Classes:
         array of shape (m,), or (m, n_classes) for more than two
         """
         matrix = self._check_new(X, offset)
+        if self._is_softmax:
+            all_ = np.column_stack([model._fitted.linear_predictor(matrix) for model in self.estimators_])
+            return all_[:, 1] - all_[:, 0] if all_.shape[1] == 2 else all_
         eta = [model.linear_predictor(matrix, offset=offset) for model in self.estimators_]
         return eta[0] if len(eta) == 1 else np.column_stack(eta)
 
@@ -86,7 +107,7 @@ class Classes:
         eta = self.decision_function(X, offset)
         if eta.ndim == 1:
             return np.column_stack([-np.logaddexp(0.0, eta), -np.logaddexp(0.0, -eta)])
-        log_proba = -np.logaddexp(0.0, -eta)
+        log_proba = eta if self._is_softmax else -np.logaddexp(0.0, -eta)
         return np.asarray(log_proba - logsumexp(log_proba, axis=1, keepdims=True))
 
     def predict(self, X: Any, offset: Any = None) -> Any:
@@ -176,13 +197,15 @@ class Classes:
 
     def _check_new(self, X: Any, offset: Any) -> Columns:
         check_is_fitted(self)
-        check_two(offset, self.classes_)
+        self._check_offset(offset, self.classes_)
         return check_new(self, X)
 
     def _statistics(self) -> FitStatistics:
-        from farrier.report.statistics import all_classes
+        from farrier.report.statistics import all_classes, all_outputs
 
         selected = int(np.atleast_2d(self.support_).any(axis=0).sum())
+        if self._is_softmax:
+            return all_outputs([model.statistics() for model in self.estimators_], selected)
         return all_classes([model.statistics() for model in self.estimators_], selected)
 
     def _stack(self, values: list[Any], axis: int = 0) -> Any:
@@ -192,6 +215,21 @@ class Classes:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
+
+
+def softmax_deviance(eta: Matrix, codes: Vector, counts: Vector) -> Deviance:
+    """Return the deviance of classes at their linear predictors, and at the shares of the classes.
+
+    Examples
+    --------
+    >>> found = softmax_deviance(np.zeros((4, 2)), np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4))
+    >>> found.explained
+    0.0
+    """
+    places = codes.astype(int)
+    own = eta[np.arange(codes.size), places] - logsumexp(eta, axis=1)
+    share = np.bincount(places, weights=counts, minlength=eta.shape[1]) / counts.sum()
+    return Deviance(-2.0 * float(counts @ own), -2.0 * float(counts @ np.log(share[places])))
 
 
 def check_two(offset: Any, classes: Any) -> None:

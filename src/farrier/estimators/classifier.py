@@ -6,33 +6,43 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice
+from farrier._checks import check_choice, check_level
 from farrier._types import Callback, Iteration, Mask, Status, Vector
+from farrier.data.columns import Columns
+from farrier.data.rows import known_rows
 from farrier.data.validation import check_weights, check_x
 from farrier.estimators.chance import ChanceMixin
-from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
+from farrier.estimators.classes import Classes, encode_labels, labels_of, softmax_deviance
 from farrier.estimators.described import Described
-from farrier.estimators.ending import warn_unfinished
-from farrier.estimators.regressor import HorseshoeRegressor
+from farrier.estimators.ending import first_remark, remark_weights, warn_unfinished, weigh
+from farrier.estimators.intervals import Kept, Training
+from farrier.estimators.outputs import Joint, gather
+from farrier.estimators.regressor import OF_ALL, HorseshoeRegressor
 from farrier.estimators.saving import Saved
 from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
+from farrier.estimators.settings import em_options
 from farrier.families import Binomial, Family
 from farrier.model.fit import Earlier
+from farrier.model.multinomial import fit_multinomial
+from farrier.model.several import refuse_structure
+from farrier.posterior.predictive import half_width
 from farrier.priors import GlobalPrior, LocalPrior
 
 if TYPE_CHECKING:
-    from farrier.posterior.draws import Posterior
+    pass
 
 
 class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin, Described):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
-    coefficients, scales and a status of its own. It selects columns too: `transform` keeps those that have a
-    coefficient other than zero in any class.
+    coefficients, scales and a status of its own; or all together (``multi_class="multinomial"``), and then
+    they share the scales, so that a column is in for all classes or for none. It selects columns too:
+    `transform` keeps those that have a coefficient other than zero in any class.
 
     Parameters
     ----------
@@ -53,15 +63,23 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         fit to the same classes.
     warm_start, callback, random_state, groups, always, prior_scale
         As in `HorseshoeRegressor`.
+    multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
+        How more than two classes are fitted. "multinomial" is softmax regression: coefficients and intercepts
+        of all classes, which add up to zero over them, and scales that they share. It starts at "marginal".
+        Of two classes it makes a pair of opposite coefficients, half of those of a binomial regression with
+        twice the prior variance.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The labels, sorted; of two, the second is the one whose probability is modelled.
     coef_, coef_std_, lambda2_, shrinkage_, support_ : arrays of shape (n_features,)
-        As in `HorseshoeRegressor`; of shape (n_classes, n_features) for more than two classes.
+        As in `HorseshoeRegressor`; of shape (n_classes, n_features) for more than two classes. With
+        "multinomial" ``lambda2_`` and ``support_``, which classes share, have shape (n_features,), and the
+        others have a row for each class, also of two.
     intercept_, tau2_, n_iter_, status_, tau_at_bound_, trace_, expected_by_chance_
-        As in `HorseshoeRegressor`; one for each class where there are more than two.
+        As in `HorseshoeRegressor`; one for each class where there are more than two. With "multinomial" only
+        ``intercept_`` is.
     aliases_ : dict
         As in `HorseshoeRegressor`; of all classes together.
     family_ : Binomial
@@ -124,6 +142,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         groups: Any = None,
         always: Any = None,
         prior_scale: Any = None,
+        multi_class: str = "one_vs_rest",
     ) -> None:
         self.weights = weights
         self.prior = prior
@@ -146,6 +165,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         self.groups = groups
         self.always = always
         self.prior_scale = prior_scale
+        self.multi_class = multi_class
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeClassifier:
         """Fit the model.
@@ -177,9 +197,13 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         labels = labels_of(y, matrix.shape[0])
         weights = check_weights(sample_weight, matrix.shape[0], self.weight_type == "precision")
         classes, codes = encode_labels(labels, weights)
-        check_two(offset, classes)
+        self._check_offset(offset, classes)
         weights = self._class_weights(classes, codes, weights)
         starts = self._starts(classes, matrix.shape[1])
+        if self._is_softmax:
+            self._fit_softmax(X, matrix, classes, codes, weights, starts)
+            warn_unfinished(self.status_)
+            return self
         targets = [1] if classes.size == 2 else range(classes.size)
         estimators = [
             self._regressor(family, start)._fit(matrix, (codes == target).astype(float), weights, offset)
@@ -192,10 +216,43 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         warn_unfinished(self.status_, classes.tolist())
         return self
 
+    def _fit_softmax(
+        self, X: Any, matrix: Columns, classes: Any, codes: Any, sample_weight: Vector | None, start: Any
+    ) -> None:
+        """Fit all classes together."""
+        n, p = matrix.shape
+        rows = known_rows(matrix, codes.astype(float), weigh(sample_weight, n, self.weight_type), 0.0)
+        part = self._part()
+        options, spec = em_options(self), part._spec(Binomial(self.weights), rows)
+        if options.expectation not in ("exact", "approximate"):
+            raise ValueError(
+                f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "
+                "'exact' or 'approximate'"
+            )
+        refuse_structure(spec, "multi_class='multinomial' has several")
+        each = tuple(rows._replace(y=(rows.y == k).astype(float)) for k in range(classes.size))
+        fitted = tuple(remark_weights(one, rows) for one in fit_multinomial(spec, each, options, start))
+        remember_columns(self, X, p)
+        names = self.__dict__.get("feature_names_in_")
+        joint = Joint(each, spec, fitted, tuple(classes.tolist()), names, self.random_state)
+        self.classes_, self.estimators_ = classes, [self._part() for _ in fitted]
+        for k, (one, found) in enumerate(zip(self.estimators_, fitted, strict=True)):
+            one.n_features_in_ = p
+            one._store(found)
+            one._training = Training(each[k], spec, joint, k)
+        eta = np.column_stack([one._fitted.linear_predictor(rows.columns) for one in self.estimators_])
+        left = softmax_deviance(eta, rows.y, rows.counts)
+        for one in self.estimators_:
+            one._kept = Kept(rows.y.size, left)
+        hand_down_names(self, self.estimators_)
+        self._gather()
+
     def predict_interval(
         self, X: Any, level: float = 0.95, offset: Any = None, method: str = "auto", **options: Any
     ) -> Any:
         """Return the interval of the probability of the second class, or of each against the rest.
+
+        With "multinomial" at the mode, the odds of the other classes among each other are taken as they are.
 
         Parameters
         ----------
@@ -209,6 +266,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         array of shape (m, 2), or (m, n_classes, 2) for more than two
         """
         matrix = self._check_new(X, offset)
+        if self._is_softmax:
+            return self._softmax_interval(matrix, level, method, options)
         found = [m.predict_interval(matrix, level, offset, method, **options) for m in self.estimators_]
         return self._stack(found, axis=1)
 
@@ -227,8 +286,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         check_is_fitted(self)
         return self._stack([model.coef_interval(level, method, **options) for model in self.estimators_])
 
-    def sample_posterior(self, **options: Any) -> Posterior:
-        """Draw from the posterior of which this fit is the mode; for two classes only.
+    def sample_posterior(self, **options: Any) -> Any:
+        """Draw from the posterior of which this fit is the mode; for two classes, or with "multinomial".
 
         Parameters
         ----------
@@ -238,9 +297,11 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         Returns
         -------
         Posterior
-            Of the second class against the first.
+            Of the second class against the first; a SeveralPosterior with "multinomial".
         """
         check_is_fitted(self)
+        if self._is_softmax:
+            return self._joint().draw(options)
         if len(self.estimators_) > 1:
             raise ValueError(
                 f"the model has {len(self.estimators_)} classes, one against the rest: "
@@ -285,6 +346,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         if "estimators_" not in self.__dict__:
             raise AttributeError("expected_by_chance_ is there after fit")
         found = [model.expected_by_chance_ for model in self.estimators_]
+        if self._is_softmax:
+            return found[0]
         return found[0] if len(found) == 1 else np.array(found)
 
     def _part(self) -> HorseshoeRegressor:
@@ -293,11 +356,13 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
 
     def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
         shared = {
-            k: v for k, v in self.get_params(deep=False).items() if k not in ("weights", "class_weight")
+            k: v
+            for k, v in self.get_params(deep=False).items()
+            if k not in ("weights", "class_weight", "multi_class")
         }
         return HorseshoeRegressor(family=family, **{**shared, "start": start, "warm_start": False})
 
-    def _starts(self, classes: Any, n_columns: int) -> list[Any]:
+    def _starts(self, classes: Any, n_columns: int) -> Any:
         """Return where each regression starts."""
         warm = self.warm_start and hasattr(self, "estimators_")
         earlier = self if warm else self.start
@@ -307,17 +372,50 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             check_choice(
                 "start", earlier, ("auto", "linear", "marginal", "paper"), " or a fitted HorseshoeClassifier"
             )
-            return [earlier] * (1 if classes.size == 2 else classes.size)
+            return earlier if self._is_softmax else [earlier] * (1 if classes.size == 2 else classes.size)
         check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
         what = "the earlier fit that warm_start=True starts from" if warm else "start"
         if earlier.n_features_in_ != n_columns:
             raise ValueError(f"{what} has {earlier.n_features_in_} columns, but X has {n_columns}")
         if not np.array_equal(earlier.classes_, classes):
             raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
+        if earlier._is_softmax != self._is_softmax:
+            raise ValueError(f"{what} has multi_class={earlier.multi_class!r}, not {self.multi_class!r}")
+        if self._is_softmax:
+            parts = earlier.estimators_
+            return [Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts]
         return list(earlier.estimators_)
+
+    def _softmax_interval(self, matrix: Columns, level: float, method: str, options: dict[str, Any]) -> Any:
+        """Return intervals of the probabilities, from draws or at the mode."""
+        level = check_level(level)
+        if self.estimators_[0]._by_posterior(method, options):
+            self.estimators_[0]._interval_draws(options)  # which warns where the chains do not agree
+            return self._joint().drawn_last.predict_interval(matrix, level)
+        log_proba = self.predict_log_proba(matrix)
+        odds = log_proba - np.log(-np.expm1(np.minimum(log_proba, -1e-300)))
+        q = len(self.estimators_)
+        spread = np.sqrt([one._fitted.predictor_variance(matrix) for one in self.estimators_]).T
+        reach = half_width(level) * q / (q - 1.0) * spread
+        return np.stack([expit(odds - reach), expit(odds + reach)], axis=2)
+
+    def _joint(self) -> Joint:
+        training = self.estimators_[0].__dict__.get("_training")
+        if training is None or training.joint is None:
+            raise ValueError(
+                "copies of a fit, and models from files, do not hold its data: fit again; intervals with "
+                "method='mode' need none"
+            )
+        joint: Joint = training.joint
+        return joint
 
     def _gather(self) -> None:
         models = self.estimators_
+        if self._is_softmax:
+            gather(self, ("coef_", "coef_std_", "shrinkage_", "intercept_", "support_"), OF_ALL)
+            self.support_ = np.asarray(self.support_.any(axis=0))
+            self.status_ = first_remark([model.status_ for model in models])
+            return
         for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
             setattr(self, name, self._stack([getattr(model, name) for model in models]))
         for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_"):

@@ -16,21 +16,29 @@ from farrier.adaptive.members import MEMBERS
 from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
+from farrier.data.responses import Responses, check_responses, leading, refuse_several_responses
 from farrier.data.rows import Rows, known_rows
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x, check_y
 from farrier.estimators.cv_streamed import StreamedAverage
 from farrier.estimators.described import Described
-from farrier.estimators.ending import weigh
+from farrier.estimators.ending import first_remark, weigh
+from farrier.estimators.outputs import by_output, forget_outputs, gather, outputs_of
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
-from farrier.estimators.selector import Selector, check_new, remember_columns
+from farrier.estimators.selector import Selector, check_new, hand_down_names, remember_columns
 from farrier.families import Family, Ordered, resolve_family
 from farrier.model.spec import Prepared
 
 if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
 
+OF_EACH = (
+    *("coef_", "sparse_coef_", "intercept_", "sparse_intercept_", "support_", "inclusion_"),
+    *("cv_error_", "shrinkage_", "sigma2_"),
+)
+OF_ALL = ("family_", "scale_")
+"""What several responses have each, and what they share."""
 SEED = 0
 """Of the folds where no random_state is given: the same data then have the same answer."""
 
@@ -182,6 +190,11 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         number where a row was never left out. A model that was loaded does not have it.
     family_ : Family
     status_ : Status
+    estimators_ : list of HorseshoeRegressorCV
+        Only of several responses, each of which has an average of its own on the same folds. Then what stands
+        above is of shape (n_outputs, ...), and ``support_`` has the columns that any of them has.
+    outputs_ : array of str
+        Only of several responses: the names of the columns of y, or y0, y1, ...
     n_features_in_ : int
     feature_names_in_ : array of str
         Only when X has column names.
@@ -276,11 +289,17 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
             )
         columns = check_x(X)
         n, p = columns.shape
-        response = family.encode(check_y(y, n)).values
+        several = check_responses(y, n)
+        if several is not None and not family.constant_weights:
+            refuse_several_responses(y, n, f"the family {type(family).__name__}")
+        response = family.encode(check_y(y, n) if several is None else several.values[:, 0]).values
         weights = weigh(sample_weight, n, self.weight_type)
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
+        if several is not None:
+            self._fit_outputs(X, rows, family, several, groups)
+            return self
         family = family.facing(rows.y, rows.counts, rows.offset)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         folds = self._folds(explained, X, response, groups)
@@ -291,6 +310,36 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         self._store(fitted)
         return self
 
+    def _fit_outputs(self, X: Any, rows: Rows, family: Family, several: Responses, groups: Any) -> None:
+        """Average for each response by itself, all on the same folds."""
+        values = several.values if rows.number is None else several.values[rows.number]
+        folds = self._folds(rows._replace(y=leading(values)), X, several.values, groups)
+        fitted = [self._adapt(rows._replace(y=one.copy()), family, folds) for one in values.T]
+        remember_columns(self, X, rows.columns.shape[1])
+        parts = [self._part() for _ in fitted]
+        for part, one in zip(parts, fitted, strict=True):
+            part.n_features_in_ = self.n_features_in_
+            part._store(one)
+        self._store_outputs(parts, several.names)
+
+    def _part(self) -> HorseshoeRegressorCV:
+        """Return a regression for one response of several that is to be given its fit."""
+        return HorseshoeRegressorCV(**self.get_params(deep=False))
+
+    def _store_outputs(self, parts: list[HorseshoeRegressorCV], names: tuple[str, ...]) -> None:
+        self.__dict__.pop("_fitted", None)
+        self.estimators_, self.outputs_ = parts, np.array(names, dtype=object)
+        hand_down_names(self, parts)
+        gather(self, OF_EACH, OF_ALL)
+        for name in ("members_", "member_weights_", "path_"):
+            setattr(self, name, tuple(getattr(part, name) for part in parts))
+        self.support_ = np.asarray(self.support_.any(axis=0))
+        self.status_ = first_remark([part.status_ for part in parts])
+        self.__dict__.pop("cv_prediction_", None)
+        if all(hasattr(part, "cv_prediction_") for part in parts):  # models from files hold no rows
+            self.cv_prediction_ = np.column_stack([part.cv_prediction_ for part in parts])
+
+    @by_output(axis=1)
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
         """Predict the response by the average: its mean, on the scale of y.
 
@@ -308,6 +357,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         matrix = check_new(self, X)
         return np.asarray(self.family_.mean(self._eta(matrix, offset, exposure)))
 
+    @by_output(axis=1)
     def predict_interval(
         self, X: Any, level: float = 0.95, offset: Any = None, method: str = "cv+", exposure: Any = None
     ) -> Matrix:
@@ -333,6 +383,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         known = check_known(offset, exposure, matrix.shape[0], self.family_)
         return np.asarray(self._fitted.predict_interval(matrix, known, check_level(level)))
 
+    @by_output()
     def coef_interval(self, level: float = 0.95) -> Matrix:
         """Return the interval of each coefficient.
 
@@ -373,11 +424,15 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         pandas.DataFrame
         """
         from farrier.report.groups import group_columns
-        from farrier.report.tables import average_columns, frame
+        from farrier.report.tables import average_columns, class_frame, frame
 
         check_is_fitted(self)
         if check_choice("by", by, ("column", "group")) == "group":
             return frame(group_columns(self))
+        parts = outputs_of(self)
+        if parts:
+            tables = [average_columns(part, level, exponentiate) for part in parts]
+            return class_frame(self.outputs_.tolist(), tables, "output")
         table = frame(average_columns(self, level, exponentiate))
         table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
         return table
@@ -392,6 +447,11 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
             says so.
         """
         check_is_fitted(self)
+        if outputs_of(self):
+            raise ValueError(
+                f"the model has {len(self.outputs_)} responses: ask one of them, as in "
+                "estimators_[0].left_out()"
+            )
         record = self._fitted.record
         if not record.has_rows:
             raise ValueError(
@@ -402,8 +462,11 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         return found
 
     def _statistics(self) -> FitStatistics:
-        from farrier.report.statistics import FitStatistics
+        from farrier.report.statistics import FitStatistics, all_outputs
 
+        if outputs_of(self):
+            found = [part.statistics() for part in outputs_of(self)]
+            return all_outputs(found, int(self.support_.sum()))
         record = self._fitted.record
         return FitStatistics(
             n=record.n,
@@ -419,6 +482,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, AverageMixin, Regress
         )
 
     def _store(self, fitted: Adapted) -> None:
+        forget_outputs(self)
         self._fitted = fitted
         self.family_, self.status_, self.sigma2_ = fitted.family, fitted.status, fitted.sigma2
         self.coef_, self.intercept_ = fitted.coef, fitted.intercept

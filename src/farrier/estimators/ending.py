@@ -65,6 +65,21 @@ def warn_unfinished(status: Status | Sequence[Status], classes: Sequence[Any] = 
             _warn(f"{ended} (of the classes {', '.join(named)} against the rest)")
 
 
+def first_remark(statuses: Sequence[Status]) -> Status:
+    """Return the first ending of several regressions that is none, else the first that says more than that.
+
+    Examples
+    --------
+    >>> first_remark([Status.CONVERGED, Status.NO_NOISE]).name
+    'NO_NOISE'
+    """
+    unfinished = [status for status in statuses if not status.converged]
+    constant = (Status.CONVERGED, Status.CONSTANT_RESPONSE)
+    remarks = [status for status in statuses if status not in constant]
+    settled = [Status.CONVERGED] if Status.CONVERGED in statuses else []
+    return (*unfinished, *remarks, *settled, Status.CONSTANT_RESPONSE)[0]
+
+
 def warn_unfinished_mode(status: Status) -> None:
     """Warn the caller of the caller if the mode around which chains start is none.
 

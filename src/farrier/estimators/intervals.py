@@ -14,6 +14,7 @@ from farrier._types import Matrix, Status, Vector
 from farrier.data.columns import Columns
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
+from farrier.estimators.outputs import Joint, by_output, outputs_of
 from farrier.estimators.selector import check_new
 from farrier.families import Family, Ordered
 from farrier.families.deviance import Deviance, deviance
@@ -33,6 +34,9 @@ class Training:
 
     rows: Rows
     spec: ModelSpec
+    joint: Joint | None = None
+    place: int = 0
+    """Of regressions that share their scales: all of them, and which of them this is."""
 
 
 class Kept(NamedTuple):
@@ -68,6 +72,7 @@ class IntervalMixin:
 
         def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector: ...
 
+    @by_output(axis=1)
     def predict_interval(
         self,
         X: Any,
@@ -95,7 +100,7 @@ class IntervalMixin:
 
         Returns
         -------
-        array of shape (m, 2)
+        array of shape (m, 2), or (m, n_outputs, 2) for several responses
         """
         level = check_level(level)
         matrix = check_new(self, X)
@@ -108,6 +113,7 @@ class IntervalMixin:
         found = predictive_interval(self.family_, eta, spread, self.sigma2_, level)
         return np.asarray(self.family_.named(found))
 
+    @by_output()
     def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
         """Return the interval of each coefficient.
 
@@ -123,7 +129,7 @@ class IntervalMixin:
 
         Returns
         -------
-        array of shape (n_features, 2)
+        array of shape (n_features, 2), or (n_outputs, n_features, 2) for several responses
         """
         check_is_fitted(self)
         level = check_level(level)
@@ -132,6 +138,7 @@ class IntervalMixin:
         z = half_width(level)
         return np.column_stack([self.coef_ - z * self.coef_std_, self.coef_ + z * self.coef_std_])
 
+    @by_output()
     def intercept_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Vector:
         """Return the interval of the intercept: of the linear predictor where every column is zero.
 
@@ -142,7 +149,7 @@ class IntervalMixin:
 
         Returns
         -------
-        array of shape (2,)
+        array of shape (2,), or (n_outputs, 2) for several responses
         """
         check_is_fitted(self)
         level = check_level(level)
@@ -178,13 +185,14 @@ class IntervalMixin:
         return np.column_stack([family.thresholds_ - reach, family.thresholds_ + reach])
 
     @property
-    def intercept_std_(self) -> float:
+    @by_output()
+    def intercept_std_(self) -> Any:
         """The standard deviation of the intercept, given the selection as those of the coefficients."""
         if "_fitted" not in self.__dict__:
             raise AttributeError("intercept_std_ is there after fit")
         return self._fitted.intercept_std
 
-    def sample_posterior(self, **options: Any) -> Posterior:
+    def sample_posterior(self, **options: Any) -> Any:
         """Draw from the posterior of which this fit is the mode, with the same prior, for the same data.
 
         The data must not have been changed since `fit`. Asked again with the same options, it returns the
@@ -198,11 +206,16 @@ class IntervalMixin:
 
         Returns
         -------
-        Posterior
+        Posterior, or SeveralPosterior for several responses
         """
         from farrier.estimators.sample import sample_fitted
 
         check_is_fitted(self)
+        parts = outputs_of(self)
+        training = self.__dict__.get("_training") if not parts else parts[0].__dict__.get("_training")
+        if training is not None and training.joint is not None:
+            drawn = training.joint.draw(options)
+            return drawn if parts else drawn[training.place]
         known = self.__dict__.get("_sampled")
         if known is None or known[0] != options:
             known = self._sampled = (options, sample_fitted(self, options))
@@ -216,9 +229,9 @@ class IntervalMixin:
 
     def _keep(self) -> Kept | None:
         """Return what is kept of the training data, computed when it is first asked for."""
-        training = self.__dict__.get("_training")
-        if training is None:
-            return self.__dict__.get("_kept")
+        training, known = self.__dict__.get("_training"), self.__dict__.get("_kept")
+        if training is None or (training.joint is not None and known is not None):
+            return known
         rows = training.rows
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset
         return Kept(rows.n_seen, deviance(self.family_, rows.y, eta, rows.counts, rows.offset))
@@ -240,7 +253,7 @@ class IntervalMixin:
         seed = {} if self.random_state is not None else {"random_state": 0}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="R-hat is not below")
-            draws = self.sample_posterior(**{**seed, **options})
+            draws: Posterior = self.sample_posterior(**{**seed, **options})
         worst = float(np.nanmax(draws.rhat(), initial=1.0))
         if worst > ROUGH_RHAT:
             warnings.warn(

@@ -55,13 +55,14 @@ CHOICES: dict[Any, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class Modes:
-    """What is kept of a fit to one response or several classes."""
+    """What is kept of a fit to one response, to several, or to classes."""
 
     n_features: int
     feature_names: tuple[str, ...] | None
     classes: Labels | None
     regressions: tuple[Fitted, ...]
     kept: tuple[Kept | None, ...]
+    outputs: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,13 @@ class Lives:
 
 @dataclass(frozen=True)
 class Averages:
-    """What is kept of an adaptive fit to one response or several classes."""
+    """What is kept of an adaptive fit to one response, to several, or to classes."""
 
     n_features: int
     feature_names: tuple[str, ...] | None
     classes: Labels | None
     regressions: tuple[Adapted, ...]
+    outputs: tuple[str, ...] | None
 
 
 def _record(found: dict[str, Any]) -> Record:
@@ -133,6 +135,7 @@ PARAMETERS: dict[str, Any] = {
     "tau": str | float | GlobalPrior,
     "tau_max": float,
     "sigma2": str | float,
+    "multi_class": str,
     "slab": float | None,
     "expectation": str,
     "fit_intercept": bool,

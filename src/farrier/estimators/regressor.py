@@ -14,29 +14,36 @@ from farrier._types import Callback, Iteration, Mask, Status, Vector
 from farrier.data.condensed import condensed
 from farrier.data.fitted import Fitted
 from farrier.data.known import check_known
+from farrier.data.responses import Responses, check_responses, refuse_several_responses
 from farrier.data.rows import Rows, known_rows
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
-from farrier.estimators.ending import WEIGHT_TYPES, remark_weights, warn_unfinished, weigh
+from farrier.estimators.ending import WEIGHT_TYPES, first_remark, remark_weights, warn_unfinished, weigh
 from farrier.estimators.intervals import IntervalMixin, Training
 from farrier.estimators.levels import LevelsMixin
+from farrier.estimators.outputs import Joint, by_output, forget_outputs, gather, outputs_of
 from farrier.estimators.response import learned
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
-from farrier.estimators.selector import Selector, check_new, named_aliases, remember_columns
+from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from farrier.families import Family, resolve_family
 from farrier.model.chance import expected_by_chance
 from farrier.model.fit import Earlier, fit
+from farrier.model.several import fit_several, refuse_structure
 from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
 
 if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
+
+OF_EACH = ("coef_", "coef_std_", "intercept_", "sigma2_", "shrinkage_", "support_")
+OF_ALL = ("family_", "lambda2_", "tau2_", "scale_", "aliases_", "n_iter_", "tau_at_bound_", "trace_")
+"""What several responses have each, and what they share."""
 
 
 class HorseshoeRegressor(
@@ -122,10 +129,12 @@ class HorseshoeRegressor(
     Attributes
     ----------
     coef_, coef_std_ : arrays of shape (n_features,)
-        The posterior mode and the standard deviations, in the user's units; exact zeros. With
-        ``expectation="conjugate_gradient"`` and more than 1,000 columns left at the end, the variances are
-        estimates: ``trace_[-1].error`` is their error in units of the prior variances, and not None.
+        The posterior mode and the standard deviations, in the user's units; exact zeros. Of several responses
+        of shape (n_outputs, n_features), as ``shrinkage_``, and a column is zero in all of them or in none.
+        With ``expectation="conjugate_gradient"`` and more than 1,000 columns left at the end, the variances
+        are estimates: ``trace_[-1].error`` is their error in units of the prior variances, and not None.
     intercept_ : float
+        Of several responses an array, as ``sigma2_``.
     sigma2_ : float
         The noise variance, in the units of y squared; the squared scale for "student_t" and "laplace",
         1 for families that have none.
@@ -154,6 +163,10 @@ class HorseshoeRegressor(
         How the fit ended, and what to try next.
     tau_at_bound_ : bool
     trace_ : tuple of Iteration
+    estimators_ : list of HorseshoeRegressor
+        Only of several responses: each of them, as a regression.
+    outputs_ : array of str
+        Only of several responses: the names of the columns of y, or y0, y1, ...
     n_features_in_ : int
     feature_names_in_ : array of str
         Only when X has column names.
@@ -241,9 +254,10 @@ class HorseshoeRegressor(
         X : array-like or sparse matrix of shape (n, p)
             NumPy, pandas, polars, scipy.sparse or Dask, a memory map, or what bed-reader opens; never
             modified. What is sparse stays sparse.
-        y : array-like of shape (n,)
+        y : array-like of shape (n,) or (n, n_outputs)
             The response; counts for "poisson" and "negative_binomial", amounts for "gamma" and "tweedie",
-            levels for "ordinal".
+            levels for "ordinal". Several responses are for the Gaussian family: they share the local scales
+            of the columns, so that a column is in all or in none, and have a noise variance each.
         sample_weight : array-like of shape (n,), optional
             Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
         offset : float or array-like of shape (n,), optional
@@ -273,19 +287,69 @@ class HorseshoeRegressor(
         family = resolve_family(self.family)
         columns = check_x(X)
         n, p = columns.shape
+        several = check_responses(y, n)
+        if several is not None and not family.constant_weights:
+            refuse_several_responses(y, n, f"the family {type(family).__name__}")
         weights = weigh(sample_weight, n, self.weight_type)
-        family, (response, _) = learned(family, y, n, weights)
+        first = y if several is None else several.values[:, 0]
+        family, (response, _) = learned(family, first, n, weights)
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
         family = family.facing(rows.y, rows.counts, rows.offset)
         self.__dict__.pop("_sums", None)
+        if several is not None:
+            self._fit_outputs(X, rows, family, several)
+            return self
         return self._fit_rows(rows, family, lambda: remember_columns(self, X, p))
 
     def _fit_rows(self, rows: Rows, family: Family, remember: Callable[[], None]) -> HorseshoeRegressor:
         """Find the mode of checked rows, and store it."""
-        options = em_options(self)
-        spec = ModelSpec(
+        options, spec = em_options(self), self._spec(family, rows)
+        fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
+        remember()
+        self._store(fitted)
+        self._training = Training(rows._replace(y=rows.y + rows.level, level=0.0), spec)
+        return self
+
+    def _fit_outputs(self, X: Any, rows: Rows, family: Family, several: Responses) -> None:
+        """Fit several responses that share their scales."""
+        options, spec = em_options(self), self._spec(family, rows)
+        start = self._start(rows.columns.shape[1], len(several.names))
+        refuse_structure(spec, f"y has {len(several.names)} columns")
+        if options.expectation not in ("exact", "approximate"):
+            raise ValueError(
+                f"expectation={options.expectation!r} is for one response, but y has {len(several.names)} "
+                "columns: use 'exact', which shares one factor among all of them, or 'approximate'"
+            )
+        values = several.values if rows.number is None else several.values[rows.number]
+        each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
+        fitted = tuple(remark_weights(one, rows) for one in fit_several(spec, each, options, start))
+        remember_columns(self, X, rows.columns.shape[1])
+        names = self.__dict__.get("feature_names_in_")
+        joint = Joint(each, spec, fitted, several.names, names, self.random_state)
+        parts = [self._part() for _ in fitted]
+        for k, (part, one) in enumerate(zip(parts, fitted, strict=True)):
+            part.n_features_in_ = self.n_features_in_
+            part._store(one)
+            part._training = Training(each[k], spec, joint, k)
+        self._store_outputs(parts, several.names)
+
+    def _part(self) -> HorseshoeRegressor:
+        """Return a regression for one response of several that is to be given its fit."""
+        return HorseshoeRegressor(**{**self.get_params(deep=False), "start": "auto", "warm_start": False})
+
+    def _store_outputs(self, parts: list[HorseshoeRegressor], names: tuple[str, ...]) -> None:
+        for name in ("_fitted", "_training", "_kept", "_sampled"):
+            self.__dict__.pop(name, None)
+        self.estimators_, self.outputs_ = parts, np.array(names, dtype=object)
+        hand_down_names(self, parts)
+        gather(self, OF_EACH, OF_ALL)
+        self.support_ = np.asarray(self.support_.any(axis=0))
+        self.status_ = first_remark([part.status_ for part in parts])
+
+    def _spec(self, family: Family, rows: Rows) -> ModelSpec:
+        return ModelSpec(
             family,
             resolve_known(self.prior),
             resolve_global(self.tau, self.tau_max),
@@ -296,11 +360,6 @@ class HorseshoeRegressor(
             check_slab(self.slab),
             check_structure(self.groups, self.always, self.prior_scale, rows.columns),
         )
-        fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
-        remember()
-        self._store(fitted)
-        self._training = Training(rows._replace(y=rows.y + rows.level, level=0.0), spec)
-        return self
 
     def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:
         more = products_of(chunk.columns, chunk.y, chunk.weights)
@@ -314,6 +373,7 @@ class HorseshoeRegressor(
         self._fit_rows(rows, resolve_family(self.family), lambda: None)
         warn_unfinished(self.status_)
 
+    @by_output(axis=1)
     def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
         """Predict the response: its mean, on the scale of y; of ordered levels the median level.
 
@@ -331,7 +391,7 @@ class HorseshoeRegressor(
 
         Returns
         -------
-        array of shape (m,), or a pair of them
+        array of shape (m,), or (m, n_outputs) for several responses; or a pair of them
         """
         matrix = check_new(self, X)
         eta = self._eta(matrix, offset, exposure)
@@ -368,23 +428,33 @@ class HorseshoeRegressor(
         pandas.DataFrame
         """
         from farrier.report.groups import group_columns
-        from farrier.report.tables import frame, mode_columns
+        from farrier.report.tables import class_frame, frame, mode_columns
 
         check_is_fitted(self)
         if check_choice("by", by, ("column", "group")) == "group":
             return frame(group_columns(self))
+        parts = outputs_of(self)
+        if parts:
+            tables = [mode_columns(part, level, exponentiate, method) for part in parts]
+            return class_frame(self.outputs_.tolist(), tables, "output")
         return frame(mode_columns(self, level, exponentiate, method))
 
     @property
-    def expected_by_chance_(self) -> float:
+    def expected_by_chance_(self) -> Any:
         """How many columns would be selected if none had an effect."""
-        if "_fitted" not in self.__dict__:
+        for part in outputs_of(self):
+            if part._fitted.hyper is not None:  # they share their columns; a constant one has no say
+                return part.expected_by_chance_
+        if "coef_" not in self.__dict__:
             raise AttributeError("expected_by_chance_ is there after fit")
-        return expected_by_chance(self._fitted)
+        return 0.0 if outputs_of(self) else expected_by_chance(self._fitted)
 
     def _statistics(self) -> FitStatistics:
-        from farrier.report.statistics import FitStatistics
+        from farrier.report.statistics import FitStatistics, all_outputs
 
+        if outputs_of(self):
+            found = [part.statistics() for part in outputs_of(self)]
+            return all_outputs(found, int(self.support_.sum()))
         kept = self._keep()
         return FitStatistics(
             n=0 if kept is None else kept.n,
@@ -399,21 +469,32 @@ class HorseshoeRegressor(
             expected_by_chance=self.expected_by_chance_,
         )
 
-    def _start(self, n_columns: int) -> str | Earlier:
+    def _start(self, n_columns: int, n_outputs: int = 1) -> Any:
         warm = self.warm_start and hasattr(self, "coef_")
         earlier = self if warm else self.start
         if isinstance(earlier, Earlier):
             return earlier
+        if isinstance(earlier, tuple) and earlier and all(isinstance(one, Earlier) for one in earlier):
+            if len(earlier) != n_outputs:
+                raise ValueError(f"start has {len(earlier)} responses, but y has {n_outputs}")
+            return earlier
         if not isinstance(earlier, HorseshoeRegressor):
             return check_choice("start", earlier, STARTS, " or a fitted HorseshoeRegressor")
         check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
-        if earlier.coef_.size != n_columns:
-            what = "the earlier fit that warm_start=True starts from" if warm else "start"
-            raise ValueError(f"{what} has {earlier.coef_.size} coefficients, but X has {n_columns} columns")
-        return Earlier(earlier.coef_, earlier.coef_std_, earlier.intercept_, earlier.sigma2_)
+        what = "the earlier fit that warm_start=True starts from" if warm else "start"
+        if earlier.n_features_in_ != n_columns:
+            raise ValueError(
+                f"{what} has {earlier.n_features_in_} coefficients, but X has {n_columns} columns"
+            )
+        parts = outputs_of(earlier) or [earlier]
+        if len(parts) != n_outputs:
+            raise ValueError(f"{what} has {len(parts)} responses, but y has {n_outputs}")
+        starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
+        return starts if n_outputs > 1 else starts[0]
 
     def _store(self, fitted: Fitted) -> None:
         result = fitted.result
+        forget_outputs(self)
         self._fitted = fitted
         self.__dict__.pop("_sampled", None)
         self.family_ = fitted.family

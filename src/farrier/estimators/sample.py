@@ -11,6 +11,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from farrier._checks import check_number
 from farrier.data.known import check_known
+from farrier.data.responses import check_responses, refuse_several_responses
 from farrier.data.rows import known_rows
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x
@@ -19,10 +20,12 @@ from farrier.estimators.response import learned
 from farrier.estimators.settings import check_slab
 from farrier.families import Family, resolve_family
 from farrier.model.fit import fit
-from farrier.model.sample import refuse_fractions, sample
+from farrier.model.sample import refuse_fractions, sample, sample_several
+from farrier.model.several import fit_several, refuse_structure
 from farrier.model.spec import ModelSpec
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import MAX_MEMORY, Extras
+from farrier.posterior.several import SeveralPosterior
 from farrier.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local, settled
 from farrier.sampling.chains import Plan, Progress
 
@@ -56,7 +59,7 @@ def sample_posterior(
     n_jobs: int | None = None,
     checkpoint: Any = None,
     max_memory: float = MAX_MEMORY,
-) -> Posterior:
+) -> Any:
     """Draw from the posterior distribution of which the estimators find the mode.
 
     Gibbs sampling; Poisson counts, amounts, Huber's noise and families of your own by Gaussian proposals that
@@ -67,7 +70,9 @@ def sample_posterior(
     Parameters
     ----------
     X, y : array-like
-        As in `HorseshoeRegressor`; for "binomial" y is 0 or 1, a proportion, or one of two labels.
+        As in `HorseshoeRegressor`; for "binomial" y is 0 or 1, a proportion, or one of two labels. Several
+        columns of y share the local scales; more than two classes do in
+        ``HorseshoeClassifier(multi_class="multinomial").fit(X, y).sample_posterior()``.
     family : str or Family, default="gaussian"
         Also "student_t", "laplace", "huber", "quantile", "poisson", "negative_binomial", "gamma", "tweedie",
         "binomial", or an object of `farrier.families`.
@@ -110,8 +115,8 @@ def sample_posterior(
 
     Returns
     -------
-    Posterior
-        With fewer draws than asked for after Ctrl-C, and a warning.
+    Posterior, or SeveralPosterior
+        The latter where y has several columns. With fewer draws than asked for after Ctrl-C, and a warning.
 
     Examples
     --------
@@ -127,8 +132,12 @@ def sample_posterior(
     kind = resolve_family(family)
     columns = check_x(X)
     n = columns.shape[0]
+    several = check_responses(y, n) if kind.constant_weights else None
+    if several is None and not kind.constant_weights:
+        refuse_several_responses(y, n, f"the family {type(kind).__name__}")
     weights = weigh(sample_weight, n, weight_type)
-    kind, response = learned(kind, y, n, weights, two_labels=True)
+    first = y if several is None else several.values[:, 0]
+    kind, response = learned(kind, first, n, weights, two_labels=True)
     known = check_known(offset, exposure, n, kind)
     refuse_fractions(weights, kind)
     kind.check_offset(np.asarray(known))
@@ -147,14 +156,21 @@ def sample_posterior(
         slab=check_slab(slab),
         structure=check_structure(groups, always, prior_scale, columns),
     )
+    extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
+    drawn = replace(spec, prior=wanted)
+    if isinstance(tau, str) and tau_max is None:
+        drawn = replace(drawn, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
+    if several is not None:
+        values = several.values if rows.number is None else several.values[rows.number]
+        refuse_structure(spec, f"y has {len(several.names)} columns")
+        each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
+        modes = tuple(remark_weights(one, rows) for one in fit_several(spec, each))
+        warn_unfinished_mode(modes[0].result.status)
+        return sample_several(drawn, each, modes, plan, extras, several.names, _get_feature_names(X))
     mode = remark_weights(fit(spec, rows), rows)
     warn_unfinished_mode(mode.result.status)
-    spec = replace(spec, prior=wanted)
-    if isinstance(tau, str) and tau_max is None:
-        spec = replace(spec, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
-    extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
     return sample(
-        spec, rows, mode, plan, extras, _get_feature_names(X), response.labels if kind.is_binary else None
+        drawn, rows, mode, plan, extras, _get_feature_names(X), response.labels if kind.is_binary else None
     )
 
 
@@ -177,15 +193,35 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
             "intervals with method='mode' need none"
         )
     names = model.__dict__.get("feature_names_in_")
-    chosen = {"random_state": model.random_state, **options}
+    plan, extras = _planned({"random_state": model.random_state, **options})
+    return sample(training.spec, training.rows, model._fitted, plan, extras, names)
+
+
+def _planned(chosen: dict[str, Any]) -> tuple[Plan, Extras]:
+    """Return what is drawn and how, from the options of `sample_posterior`."""
     extras = Extras(**{name: chosen.pop(name) for name in Extras._fields if name in chosen})
     defaults = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000, "thin": 1, "store_lambda2": False}
     unknown = [name for name in chosen if name not in defaults]
     if unknown:
         known = ", ".join([*defaults, *Extras._fields])
         raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
-    plan = _plan(**{**defaults, **chosen})
-    return sample(training.spec, training.rows, model._fitted, plan, extras, names)
+    return _plan(**{**defaults, **chosen}), extras
+
+
+def sample_joint(joint: Any, options: dict[str, Any]) -> SeveralPosterior:
+    """Draw from the joint posterior of several responses or classes; what their `sample_posterior` does.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> x = np.arange(10.0)
+    >>> y = np.column_stack([np.sin(7.0 * x) + x, x + np.cos(x)])
+    >>> model = HorseshoeRegressor(random_state=1).fit(x[:, None], y)
+    >>> model.sample_posterior(n_draws=500, n_chains=2).coef.shape
+    (2, 500, 2, 1)
+    """
+    plan, extras = _planned({"random_state": joint.random_state, **options})
+    return sample_several(joint.spec, joint.rows, joint.fitted, plan, extras, joint.labels, joint.names)
 
 
 def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:

@@ -193,7 +193,7 @@ def _plainer(name: str, value: Any) -> Any:
     if name in NOT_KEPT and not (whole and abs(int(value)) < 2**63):
         return None
     if name == "start" and not isinstance(value, str | tuple):
-        parts = getattr(value, "estimators_", [value])
+        parts = value.__dict__.get("estimators_", [value])
         starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
         return starts if hasattr(value, "estimators_") else starts[0]
     if name == "members" and not isinstance(value, str):
@@ -213,14 +213,15 @@ def _encoded_fit(model: Any) -> Any:
         None if classes is None else Labels.of(classes),
         tuple(portable(part._fitted) for part in parts),
     )
+    outputs = tuple(model.outputs_.tolist()) if hasattr(model, "outputs_") else None
     if _is_adaptive(type(model).__name__):
-        return REGISTRY.encode(Averages(*found), Averages, "fitted")
+        return REGISTRY.encode(Averages(*found, outputs), Averages, "fitted")
     kept = tuple(part._keep() for part in parts)
     if hasattr(model, "_baseline"):
         strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
         lives = Lives(found[0], found[1], None, found[3], kept, model._baseline, strata)
         return REGISTRY.encode(lives, Lives, "fitted")
-    return REGISTRY.encode(Modes(*found, kept), Modes, "fitted")
+    return REGISTRY.encode(Modes(*found, kept, outputs), Modes, "fitted")
 
 
 def _decoded(content: dict[str, Any]) -> Any:
@@ -255,7 +256,13 @@ def _check_whole(model: Any, fitted: Any) -> None:
         raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
     if classes is not None and len(classes.values) < 2:
         raise ValueError(f"fitted.classes: {len(classes.values)} label is no classes")
-    wanted = 1 if classes is None or len(classes.values) == 2 else len(classes.values)
+    one = classes is None or (len(classes.values) == 2 and not model._is_softmax)
+    wanted = 1 if one or classes is None else len(classes.values)
+    outputs = getattr(fitted, "outputs", None)
+    if outputs is not None:
+        wanted = len(outputs)
+        if classes is not None or wanted < 2:
+            raise ValueError(f"fitted.outputs: {wanted} responses have no classes, and are two or more")
     if len(fitted.regressions) != wanted:
         raise ValueError(f"fitted.regressions: {len(fitted.regressions)} are there, where {wanted} belong")
     if len(getattr(fitted, "kept", fitted.regressions)) != wanted:
@@ -272,6 +279,9 @@ def _check_whole(model: Any, fitted: Any) -> None:
 def _restore(model: Any, fitted: Any) -> None:
     """Give an estimator its fit back; to one for classes, that of each of its regressions."""
     parts = [model]
+    outputs = getattr(fitted, "outputs", None)
+    if outputs is not None:
+        parts = [model._part() for _ in fitted.regressions]
     if fitted.classes is not None:
         parts = [model._part() for _ in fitted.regressions]
         model.classes_, model.estimators_ = fitted.classes.array(), parts
@@ -285,5 +295,7 @@ def _restore(model: Any, fitted: Any) -> None:
         part._kept = kept
     if fitted.classes is not None:
         model._gather()
+    if outputs is not None:
+        model._store_outputs(parts, outputs)
     if hasattr(fitted, "baseline"):
         model._keep_baseline(fitted.baseline, None if fitted.strata is None else fitted.strata.array())

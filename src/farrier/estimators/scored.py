@@ -10,8 +10,10 @@ from sklearn.utils import ClassifierTags
 from farrier._types import Vector
 from farrier.data.columns import Columns
 from farrier.data.known import check_known
+from farrier.data.responses import check_responses
 from farrier.data.validation import check_y
 from farrier.estimators.ending import weigh
+from farrier.estimators.outputs import by_output, outputs_of
 from farrier.estimators.response import encoded
 from farrier.estimators.selector import check_new
 from farrier.families import Family, Ordered, resolve_family
@@ -37,6 +39,7 @@ class Scored:
     weight_type: str
     _fitted: Any
 
+    @by_output(axis=1)
     def linear_predictor(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
         """Return eta = intercept + X b + offset + log(exposure), before the inverse link.
 
@@ -47,7 +50,7 @@ class Scored:
 
         Returns
         -------
-        array of shape (m,)
+        array of shape (m,), or (m, n_outputs) for several responses
         """
         return self._eta(check_new(self, X), offset, exposure)
 
@@ -57,7 +60,8 @@ class Scored:
         """Return R^2 where y = eta + noise, otherwise D^2, the share of the deviance explained.
 
         Both compare with the mean of y, as scores of scikit-learn do, also where part of eta is known before
-        (`statistics` compares with an intercept beside it); 1 is perfect.
+        (`statistics` compares with an intercept beside it); 1 is perfect. Of several responses it is the mean
+        of theirs.
 
         Parameters
         ----------
@@ -72,6 +76,9 @@ class Scored:
         -------
         float
         """
+        if outputs_of(self):
+            found = self._each_output("score", X, y, sample_weight, offset, exposure)
+            return float(np.mean(found))
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
         if self.family_.squared_error:
             from sklearn.metrics import r2_score  # imported here: it takes longer than all of farrier
@@ -92,7 +99,11 @@ class Scored:
         Returns
         -------
         float
+            Of several responses, the sum.
         """
+        if outputs_of(self):
+            found = self._each_output("log_likelihood", X, y, sample_weight, offset, exposure)
+            return float(np.sum(found))
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
         return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
 
@@ -102,12 +113,26 @@ class Scored:
         try:
             family = resolve_family(self.family)
             tags.target_tags.positive_only = family.positive_only
+            tags.target_tags.multi_output = family.constant_weights
             if isinstance(family, Ordered):
                 tags.regressor_tags.poor_score = True  # D^2 of levels is no R^2
                 tags.classifier_tags = ClassifierTags()  # those of its probabilities
         except (TypeError, ValueError):  # `fit` will say what is wrong with it
             tags.target_tags.positive_only = False
         return tags
+
+    def _each_output(self, name: str, X: Any, y: Any, *more: Any) -> list[float]:
+        """Return what each response's regression says of its own column of y."""
+        parts, matrix = outputs_of(self), check_new(self, X)
+        found = check_responses(y, matrix.shape[0])
+        if found is None or found.values.shape[1] != len(parts):
+            columns = 1 if found is None else found.values.shape[1]
+            raise ValueError(
+                f"y has {columns} columns, but the model was fitted to {len(parts)} responses: give a column "
+                "for each, in the same order"
+            )
+        pairs = zip(parts, found.values.T, strict=True)
+        return [getattr(part, name)(matrix, one, *more) for part, one in pairs]
 
     def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector:
         known = check_known(offset, exposure, matrix.shape[0], self.family_)

@@ -52,6 +52,8 @@ def threshold(hyper: Hyper, size: float, cutoff: float, together: float = 1.0) -
     ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error. Of
     columns that are selected ``together`` it is the root of the sum of their z^2.
 
+    Of a column that has coefficients in several regressions, |z| is the root of the sum of their squares.
+
     Examples
     --------
     >>> from farrier.priors import HalfCauchy, Horseshoe
@@ -92,10 +94,11 @@ def expected_by_chance(fitted: Fitted) -> float:
     information = result.scales.sigma2 / result.intercept_variance
     least = SMALLEST if fitted.cutoff is None else fitted.cutoff * math.sqrt(information)
     total, size = 0.0, information * result.scales.tau2
-    for together, groups in zip(*np.unique(fitted.group_sizes, return_counts=True), strict=True):
-        passed = threshold(hyper, size, least, float(together))
+    for columns, groups in zip(*np.unique(fitted.group_sizes, return_counts=True), strict=True):
+        together = float(columns) * hyper.size  # coefficients that share a scale
+        passed = threshold(hyper, size, least, together)
         share = 2.0 * ndtr(-passed) if together == 1.0 else gammaincc(0.5 * together, 0.5 * passed**2)
-        total += float(groups * together * share)  # P(chi^2 > passed^2)
+        total += float(groups * columns * share)  # P(chi^2 > passed^2)
     return total
 
 

@@ -71,7 +71,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
             result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
         if design.free is not None:
             result = with_always(result, design.free, units.kept[prepared.all_units.kept])
-        aliases = None if ties is None else _aliases(ties, units.kept)
+        aliases = None if ties is None else aliases_of(ties, units.kept)
         family = result.family or spec.family
         whole, spread = prepared.all_units, prepared.all_spread
         fitted = restore(result, whole, spread, family, aliases, spec.hyper, options.zero_threshold)
@@ -130,8 +130,15 @@ def _groups_of(prepared: Prepared, ties: Ties | None) -> Groups | None:
     return groups if groups is None or ties is None else groups.take(ties.keep)
 
 
-def _aliases(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
-    """Return which of the user's columns stand for which others."""
+def aliases_of(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
+    """Return which of the user's columns stand for which others.
+
+    Examples
+    --------
+    >>> ties = Ties(np.array([True, False]), np.array([0, 0]), np.ones(2))
+    >>> aliases_of(ties, np.array([False, True, True]))
+    {1: (2,)}
+    """
     places = np.flatnonzero(kept)
     found: dict[int, tuple[int, ...]] = {}
     for later in np.flatnonzero(~ties.keep):

@@ -14,9 +14,11 @@ from farrier.families import Family, Ordered
 from farrier.model.spec import ModelSpec, known_sigma2, prepare
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import Extras, draw
-from farrier.priors import GlobalSampler, LocalSampler
+from farrier.posterior.several import SeveralPosterior, draw_several
+from farrier.priors import GlobalSampler, LocalSampler, estimated
 from farrier.sampling.chains import Plan
 from farrier.sampling.gibbs import Model
+from farrier.sampling.several import SeveralModel
 
 MOST_ENTRIES = 1e8
 """Of X with its rows repeated: about a gigabyte, and 10 million rows of few columns."""
@@ -68,6 +70,64 @@ def sample(
     )
     known = {name: value for name, value in vars(spec).items() if value is not None}
     return draw(model, units, rows, mode, plan, extras, known, names, classes, prepared.whole)
+
+
+def sample_several(
+    spec: ModelSpec,
+    rows: tuple[Rows, ...],
+    modes: tuple[Fitted, ...],
+    plan: Plan,
+    extras: Extras,
+    labels: tuple[Any, ...],
+    names: Any = None,
+) -> SeveralPosterior:
+    """Draw from the joint posterior of several responses, or of classes if the family is that of two.
+
+    ``rows`` are the same but for y, a class has 1 in its own rows; ``labels`` name responses or classes.
+    """
+    _refuse_without_sampler(spec)
+    _refuse_alone(spec)
+    for mode in modes:
+        _refuse_status(mode.result.status)
+    _refuse_light_rows(spec, rows[0])
+    prepared = [prepare(spec, one) for one in rows]
+    design, units = prepared[0].design, tuple(one.units for one in prepared)
+    if not np.allclose(units[0].places(design.spread), modes[0].scale, rtol=1e-9, atol=0.0):
+        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
+    assert isinstance(spec.prior, LocalSampler)
+    assert isinstance(spec.tau, GlobalSampler)
+    known = [known_sigma2(spec, one) for one in units]
+    model = SeveralModel(
+        columns=design.columns,
+        y=np.column_stack([one.response.values for one in prepared]),
+        offset=prepared[0].offset,
+        counts=rows[0].counts,
+        family=spec.family,
+        prior=spec.prior,
+        tau=spec.tau,
+        sigma2=None if isinstance(known[0], str) else 1.0,
+        center=spec.fit_intercept,
+        slab2=spec.slab2,
+        known=None if isinstance(known[0], str) else np.array(known, dtype=np.float64),
+        is_softmax=spec.family.is_binary,
+    )
+    return draw_several(model, units, rows, modes, plan, extras, vars(spec), labels, names)
+
+
+def _refuse_alone(spec: ModelSpec) -> None:
+    """Refuse priors that cannot draw a scale that several coefficients share."""
+    if estimated(spec.prior):
+        names = " and ".join(estimated(spec.prior))
+        raise ValueError(
+            f"prior={spec.prior!r}: {names} cannot be estimated where several regressions share their "
+            "scales: give numbers"
+        )
+    local: Any = getattr(spec.prior, "prior", spec.prior)  # within a slab
+    if "size" not in signature(local.draw).parameters:
+        raise ValueError(
+            f"{type(local).__name__} has no sampler for scales that several regressions share: give its "
+            "method draw a fourth argument, size=1.0, as those of farrier.priors have"
+        )
 
 
 def can_sample(spec: ModelSpec, rows: Rows, status: Status) -> bool:

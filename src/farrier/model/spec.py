@@ -32,7 +32,10 @@ FARTHEST = 1e100
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """What is fitted to the rows; ``sigma2`` is in the user's units."""
+    """What is fitted to the rows; ``sigma2`` is in the user's units.
+
+    ``size`` is the number of regressions that share their local scales.
+    """
 
     family: Family
     prior: LocalPrior
@@ -43,6 +46,7 @@ class ModelSpec:
     standardize: bool = True
     slab: float = math.inf
     structure: Structure | None = None
+    size: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.fit_intercept and isinstance(self.family, Ordered):
@@ -60,7 +64,7 @@ class ModelSpec:
     @property
     def hyper(self) -> Hyper:
         """The prior of the scales."""
-        return Hyper(self.prior, self.coordinate, self.tau, self.slab2)
+        return Hyper(self.prior, self.coordinate, self.tau, self.slab2, self.size)
 
     @property
     def slab2(self) -> float:

@@ -55,16 +55,9 @@ def draw(
 
     ``whole`` are the units of all columns where some are not shrunk, ``units`` those of the others.
     """
-    need, room = (
-        plan.bytes(units.kept.size, len(estimated(model.prior))),
-        check_number("max_memory", extras.max_memory),
-    )
-    if need > room:
-        raise ValueError(
-            f"the draws would take {need / 2**20:.0f} MiB, and max_memory allows {room / 2**20:.0f} MiB: "
-            "raise thin and lower n_draws, leave out store_lambda2, or raise max_memory"
-        )
-    file = _checkpoint(rows, plan, extras, spec)
+    need = plan.bytes(units.kept.size, len(estimated(model.prior)))
+    refuse_memory(need, extras.max_memory)
+    file = checkpoint_of(rows, plan, extras, spec)
     before = file.load() if file is not None else None
     state, drawn = (
         before if before is not None else (_start(model, mode, plan.n_chains, extras, units, whole), None)
@@ -74,7 +67,7 @@ def draw(
         plan,
         lambda piece: _in_units(piece, model, units, whole),
         check_jobs(extras.n_jobs),
-        _reporter(extras.progress, need),
+        reporter(extras.progress, need),
         file.save if file is not None else None,
     )
     outcome = run.go(state, drawn)
@@ -85,7 +78,23 @@ def draw(
     return posterior
 
 
-def _checkpoint(rows: Rows, plan: Plan, extras: Extras, spec: dict[str, Any]) -> Checkpoint | None:
+def refuse_memory(need: int, max_memory: Any) -> None:
+    """Refuse draws that take more room than there may be.
+
+    Examples
+    --------
+    >>> refuse_memory(3 << 20, 2.0**30)
+    """
+    room = check_number("max_memory", max_memory)
+    if need > room:
+        raise ValueError(
+            f"the draws would take {need / 2**20:.0f} MiB, and max_memory allows {room / 2**20:.0f} MiB: "
+            "raise thin and lower n_draws, leave out store_lambda2, or raise max_memory"
+        )
+
+
+def checkpoint_of(rows: Rows, plan: Plan, extras: Extras, spec: dict[str, Any]) -> Checkpoint | None:
+    """Return the file that a run is written to, if there is to be one."""
     if extras.checkpoint is None:
         return None
     if not isinstance(extras.checkpoint, str | os.PathLike):
@@ -113,7 +122,7 @@ def _start(
     model: Model, mode: Fitted, n_chains: int, extras: Extras, units: Units, whole: Units | None
 ) -> State:
     """Return starts around the mode, farther apart than the posterior is wide."""
-    seeds = np.random.SeedSequence(_entropy(extras.random_state)).spawn(n_chains)
+    seeds = np.random.SeedSequence(entropy(extras.random_state)).spawn(n_chains)
     rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
     result, size = mode.result, float(model.counts.sum())
     k, groups = model.columns.shape[1], model.groups
@@ -169,8 +178,14 @@ def _start_shapes(model: Model, rng: list[np.random.Generator]) -> Matrix:
     return np.array([model.prior.shapes().start(r) for r in rng])
 
 
-def _entropy(random_state: Any) -> int | None:
-    """Return what the seeds of the chains are made of."""
+def entropy(random_state: Any) -> int | None:
+    """Return what the seeds of the chains are made of.
+
+    Examples
+    --------
+    >>> entropy(7)
+    7
+    """
     rng = check_random_state(random_state)
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return int(rng.integers(2**63))
@@ -206,7 +221,8 @@ def _in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> 
     return out
 
 
-def _reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
+def reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
+    """Return what is told how a run is doing, if anybody is."""
     if callable(progress):
         report: Callable[[Progress], Any] = progress
         return report

@@ -146,6 +146,22 @@ with CV
     return list(getattr(model, "estimators_", [model]))
 
 
+def part_labels(model: Any) -> list[Any]:
+    """Return what the regressions of a model are called: the classes, or the responses; None if there is one.
+
+    Examples
+    --------
+    >>> from farrier import HorseshoeRegressor
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [[1.0, 2.0], [2.0, 1.0], [2.5, 3.0]])
+    >>> part_labels(model)
+    ['y0', 'y1']
+    """
+    if len(parts_of(model)) == 1:
+        return [None]
+    labels: list[Any] = (model.outputs_ if hasattr(model, "outputs_") else model.classes_).tolist()
+    return labels
+
+
 def one_part(model: Any, asked: str) -> Any:
     """Return the one regression of a model; of several classes, say how to draw one of them.
 
@@ -160,8 +176,10 @@ plot_coefficients(model.estimators_[0])
     """
     parts = parts_of(model)
     if len(parts) > 1:
+        kind = "responses" if hasattr(model, "outputs_") else "classes, one against the rest"
+        if getattr(model, "multi_class", "") == "multinomial":
+            kind = "classes"
         raise ValueError(
-            f"the model has {len(parts)} classes, one against the rest: "
-            f"draw one of them, as in {asked}(model.estimators_[0])"
+            f"the model has {len(parts)} {kind}: draw one of them, as in {asked}(model.estimators_[0])"
         )
     return parts[0]

@@ -7,7 +7,7 @@ from typing import Any
 from farrier.report.axes import largest
 from farrier.report.digits import share, significant, together
 from farrier.report.formats import Grid, write_grid
-from farrier.report.model import parts_of
+from farrier.report.model import part_labels, parts_of
 from farrier.report.tables import feature_names
 
 MOST = 20
@@ -28,7 +28,7 @@ def selected_table(model: Any) -> str:
     <p>none of 1 columns selected</p>
     """
     parts = parts_of(model)
-    labels = model.classes_.tolist() if len(parts) > 1 else [None]
+    labels = part_labels(model)
     lines: list[list[str]] = []
     for label, part in zip(labels, parts, strict=True):
         found = _lines(part)

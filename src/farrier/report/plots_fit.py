@@ -25,7 +25,7 @@ from farrier.report.axes import (
     shown,
 )
 from farrier.report.digits import significant
-from farrier.report.model import one_part, parts_of
+from farrier.report.model import one_part, part_labels, parts_of
 from farrier.report.path_plot import STYLES
 
 ENTRY = 2.0
@@ -64,7 +64,7 @@ def plot_convergence(model: Any, ax: Any = None) -> Any:
     if not any(traces):
         raise ValueError(f"there was nothing to iterate: {parts[0].status_}")
     ax = new_axes(6.5, 4.0) if ax is None else ax
-    labels = [None] if len(parts) == 1 else [shown(label) for label in model.classes_]
+    labels = [None if label is None else shown(label) for label in part_labels(model)]
     for place, (label, trace) in enumerate(zip(labels, traces, strict=True)):
         _draw_trace(ax, trace, label, place)
     tol = float(model.tol)

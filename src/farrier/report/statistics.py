@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from farrier._types import Status
 from farrier.families.deviance import Deviance
@@ -140,6 +140,26 @@ def all_classes(parts: Sequence[FitStatistics], n_selected: int) -> FitStatistic
         None,
         None if first.n_iter is None else sum(part.n_iter or 0 for part in parts),
         _total([part.expected_by_chance for part in parts]),
+    )
+
+
+def all_outputs(parts: Sequence[FitStatistics], n_selected: int) -> FitStatistics:
+    """Return what is said of several responses that share their columns: what is explained is their mean.
+
+    Examples
+    --------
+    >>> one = FitStatistics(9, 2, 1, "Gaussian", True, Deviance(1.0, 4.0), Status.CONVERGED, n_iter=7)
+    >>> both = all_outputs([one, one], n_selected=1)
+    >>> both.n_iter, both.explained
+    (7, 0.75)
+    """
+    known = [part.deviance for part in parts if part.deviance is not None]
+    left = math.fsum(1.0 - one.explained for one in known) / len(parts)
+    return replace(
+        all_classes(parts, n_selected),
+        deviance=Deviance(left, 1.0) if len(known) == len(parts) else None,
+        n_iter=parts[0].n_iter,
+        expected_by_chance=max((part.expected_by_chance or 0.0) for part in parts),
     )
 
 

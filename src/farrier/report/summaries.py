@@ -11,7 +11,7 @@ from farrier._types import Mask
 from farrier.report.axes import percent
 from farrier.report.digits import ratios, share, significant, together
 from farrier.report.formats import Grid, write_grid
-from farrier.report.model import parts_of
+from farrier.report.model import part_labels, parts_of
 from farrier.report.tables import average_columns, has_ratios, mode_columns
 
 FEW = 30
@@ -72,20 +72,21 @@ def summary_text(
     notes = [] if every else [f"of {model.n_features_in_:,} columns those that are selected"]
     if statistics:
         notes += [f"{name}: {value}" for name, value in model.statistics().lines()]
+    kind = "output" if hasattr(model, "outputs_") else "class"
     header: list[str] = []
     lines: list[list[str]] = []
-    for label, part in zip(_labels(model, parts), parts, strict=True):
+    for label, part in zip(_labels(model), parts, strict=True):
         columns = average_columns if hasattr(part, "inclusion_") else mode_columns
         table = columns(part, level, exponentiate, **options)
         keep = np.ones(len(table["coef"]), dtype=bool) if every else _selected(table)
         kept = {name: values[keep] for name, values in table.items()}
-        header = [*([] if label is None else ["class"]), *_header(kept, level)]
+        header = [*([] if label is None else [kind]), *_header(kept, level)]
         lines += [[*([] if label is None else [label]), *line] for line in _lines(kept)]
     return write_grid(Grid(header, lines, notes, len(header) - len(_header(kept, level)) + 1), format)
 
 
-def _labels(model: Any, parts: list[Any]) -> list[str | None]:
-    return [None] if len(parts) == 1 else [str(label) for label in model.classes_.tolist()]
+def _labels(model: Any) -> list[str | None]:
+    return [None if label is None else str(label) for label in part_labels(model)]
 
 
 def _selected(table: dict[str, Any]) -> Mask:

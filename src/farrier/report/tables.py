@@ -12,7 +12,7 @@ from farrier._extras import require
 from farrier._types import Matrix, Vector
 from farrier.families import Family, Ordered
 from farrier.report.groups import known_columns
-from farrier.report.model import FittedClasses, FittedModel, FittedPath
+from farrier.report.model import FittedClasses, FittedModel, FittedPath, part_labels
 
 INTERCEPT = "(Intercept)"
 """The name of the first row."""
@@ -188,8 +188,8 @@ def frame(columns: dict[str, Any]) -> Any:
     return require("pandas", extra="pandas").DataFrame(columns)
 
 
-def class_frame(labels: Sequence[Any], tables: Sequence[dict[str, Any]]) -> Any:
-    """Return the rows of every class below each other, with the class in front.
+def class_frame(labels: Sequence[Any], tables: Sequence[dict[str, Any]], kind: str = "class") -> Any:
+    """Return the rows of every class, or what else ``kind`` says, below each other, with its name in front.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def class_frame(labels: Sequence[Any], tables: Sequence[dict[str, Any]]) -> Any:
     parts = []
     for label, columns in zip(labels, tables, strict=True):
         part = frame(columns)
-        part.insert(0, "class", [label] * len(part))
+        part.insert(0, kind, [label] * len(part))
         parts.append(part)
     return require("pandas", extra="pandas").concat(parts, ignore_index=True)
 
@@ -219,7 +219,8 @@ def path_table(path: FittedPath) -> Any:
     rows = []
     for value, model in zip(path.values.tolist(), path.estimators, strict=True):
         parts = getattr(model, "estimators_", [model])
-        labels = [{"class": label} for label in model.classes_.tolist()] if len(parts) > 1 else [{}]
+        kind = "output" if hasattr(model, "outputs_") else "class"
+        labels = [{kind: label} for label in part_labels(model)] if len(parts) > 1 else [{}]
         rows += [
             {
                 path.over: value,

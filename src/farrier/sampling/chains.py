@@ -7,6 +7,7 @@ on whether the run was broken off and taken up again in between.
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -18,6 +19,7 @@ from farrier.linalg import fitting_threads
 from farrier.sampling.diagnostics import ess_bulk, rhat
 from farrier.sampling.gibbs import Gibbs, Model, State, join
 from farrier.sampling.metropolis import sampler
+from farrier.sampling.several import SeveralGibbs, SeveralModel, SoftmaxGibbs
 
 Draws = dict[str, Any]
 """Arrays by name, with the chain first and the draw second."""
@@ -204,7 +206,7 @@ class Run:
             worst, least = float(np.nanmax(rhat(coef))), float(np.nanmin(ess_bulk(coef)))
         done, seconds = state.sweeps - first, now - self._start
         left = seconds / max(done, 1) * (self.plan.sweeps - state.sweeps)
-        size = self.plan.bytes(self.draws["coef"].shape[2], state.shapes.shape[1])
+        size = self.plan.bytes(math.prod(self.draws["coef"].shape[2:]), state.shapes.shape[1])
         self.report(Progress(state.sweeps, self.plan.sweeps, kept, worst, least, seconds, left, size))
         self._looked = time.perf_counter()
         self._look_cost = self._looked - now
@@ -236,9 +238,15 @@ def _sampler(model: Model, n_warmup: int) -> Gibbs:
     """Return the sampler, the same as last time if the model is the same."""
     known = _latest.get("model")
     if (known is not model and not _same(known, model)) or _latest.get("n_warmup") != n_warmup:
-        _latest.update(model=model, n_warmup=n_warmup, sampler=sampler(model, n_warmup))
+        _latest.update(model=model, n_warmup=n_warmup, sampler=_made(model, n_warmup))
     known_sampler: Gibbs = _latest["sampler"]
     return known_sampler
+
+
+def _made(model: Model, n_warmup: int) -> Gibbs:
+    if isinstance(model, SeveralModel):
+        return (SoftmaxGibbs if model.is_softmax else SeveralGibbs)(model, n_warmup)
+    return sampler(model, n_warmup)
 
 
 def _same(one: Model | None, other: Model) -> bool:

@@ -115,7 +115,7 @@ def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
         size = float(np.abs(gap).max())
         jacobian = em.jacobian(log_second, scales, found)
         if size < LIMITS.newton_solved or (size < LIMITS.newton_enough and size > 0.1 * last):
-            return path if _attracts(jacobian) else []
+            return path if attracts(jacobian) else []
         if not size < 0.5 * last:
             return []
         last = size
@@ -131,8 +131,14 @@ def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
     return []
 
 
-def _attracts(jacobian: Matrix) -> bool:
-    """Tell whether EM is drawn to the fixed point: the largest eigenvalue is below 1."""
+def attracts(jacobian: Matrix) -> bool:
+    """Tell whether EM is drawn to the fixed point: the largest eigenvalue is below 1.
+
+    Examples
+    --------
+    >>> attracts(np.array([[0.5, 0.1], [0.0, 0.2]])), attracts(np.array([[1.5]]))
+    (True, False)
+    """
     vector = np.full(jacobian.shape[0], 1.0 / np.sqrt(jacobian.shape[0]))
     growth = 0.0
     for _ in range(100):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from farrier._types import Mask, Vector
 from farrier.families import Family
-from farrier.report.model import parts_of
+from farrier.report.model import part_labels, parts_of
 from farrier.report.tables import average_columns, feature_names, has_ratios, mode_columns
 
 
@@ -91,7 +91,7 @@ def effects_of(
     (['x0'], array([3.]), array([ True]))
     """
     parts, names = parts_of(model), feature_names(model)
-    labels = [None] if len(parts) == 1 else [str(label) for label in model.classes_.tolist()]
+    labels = [None if label is None else str(label) for label in part_labels(model)]
     users = [(terms or {}).get(name, name) for name in names]
     return [
         Effects(part, label, names, users, **_columns(part, level, method))

@@ -1,0 +1,89 @@
+"""Several responses, checked: one column of y for each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import _get_feature_names
+
+from farrier._types import Matrix, Vector
+from farrier.data.frames import frame_values
+from farrier.data.shapes import read_array
+from farrier.data.validation import check_y
+
+
+class Responses(NamedTuple):
+    """A column of ``values`` for each response, and what they are called."""
+
+    values: Matrix
+    names: tuple[str, ...]
+
+
+def check_responses(y: Any, n_rows: int) -> Responses | None:
+    """Return several responses, or None if ``y`` is one: a vector, or a table of one column.
+
+    Examples
+    --------
+    >>> check_responses([[1, 2], [3, 5]], n_rows=2)
+    Responses(values=array([[1., 2.],
+           [3., 5.]]), names=('y0', 'y1'))
+    >>> check_responses([1.0, 2.0], n_rows=2) is None
+    True
+    >>> check_responses([[1.0, np.nan], [3.0, 5.0]], n_rows=2)
+    Traceback (most recent call last):
+    ValueError: Input y contains NaN in row 0: impute or remove such rows before fitting; look at \
+column 1 of y
+    """
+    if y is None or issparse(y) or (type(y) is np.ndarray and y.ndim != 2):
+        return None
+    table = frame_values(y) if hasattr(y, "columns") else y
+    table = table if hasattr(table, "dtype") else read_array("y", table)
+    if np.ndim(table) != 2 or table.shape[1] < 2 or isinstance(table, np.ma.MaskedArray):
+        return None
+    names = _get_feature_names(y)
+    names = [f"y{k}" for k in range(table.shape[1])] if names is None else [str(name) for name in names]
+    found = []
+    for k in range(table.shape[1]):
+        try:
+            found.append(check_y(np.asarray(table)[:, k], n_rows))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{error}; look at column {k} of y") from None
+    return Responses(np.column_stack(found), tuple(names))
+
+
+def leading(values: Matrix) -> Vector:
+    """Return what several responses have in common: their first principal component, each in its own unit.
+
+    Examples
+    --------
+    >>> np.abs(leading(np.array([[1.0, 20.0], [2.0, 40.0], [3.0, 60.0]]))).round(3)
+    array([1.732, 0.   , 1.732])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = values - values.mean(axis=0)
+        spread = centred.std(axis=0)
+    usable = np.isfinite(spread) & (spread > 0.0)
+    if not usable.any():
+        return np.asarray(values[:, 0])
+    left, size, _ = np.linalg.svd(centred[:, usable] / spread[usable], full_matrices=False)
+    return np.asarray(left[:, 0] * size[0])
+
+
+def refuse_several_responses(y: Any, n_rows: int, what: str) -> None:
+    """Refuse a y of several columns, and say what explains only one.
+
+    Examples
+    --------
+    >>> refuse_several_responses([[1, 2], [3, 5]], 2, "family 'poisson'")
+    Traceback (most recent call last):
+    ValueError: y has 2 columns, but family 'poisson' explains one response: fit each column on its own; \
+several share their scales with family='gaussian' only
+    """
+    found = check_responses(y, n_rows)
+    if found is not None:
+        raise ValueError(
+            f"y has {len(found.names)} columns, but {what} explains one response: fit each column on its "
+            "own; several share their scales with family='gaussian' only"
+        )

@@ -1,0 +1,94 @@
+"""From the rows to the mode of a softmax regression, in the user's units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from farrier._types import FitResult, Matrix, Status
+from farrier.data.fitted import Fitted, restore
+from farrier.data.rows import Rows
+from farrier.data.ties import Ties, find_near_ties, find_ties
+from farrier.em.multinomial import solve_multinomial
+from farrier.em.options import Options
+from farrier.em.result import scatter_result
+from farrier.em.softmax import Place
+from farrier.families import Binomial
+from farrier.linalg import fitting_threads
+from farrier.model.fit import Earlier, aliases_of
+from farrier.model.several import remarked
+from farrier.model.spec import ModelSpec, Prepared, prepare
+
+
+def fit_multinomial(
+    spec: ModelSpec,
+    rows: Sequence[Rows],
+    options: Options | None = None,
+    start: str | Sequence[Earlier] = "auto",
+) -> tuple[Fitted, ...]:
+    """Find the posterior mode of several classes that share the scales of the columns, one fit for each.
+
+    ``rows`` are the same but for y, which is 1 where a row is of the class and 0 elsewhere; the family of
+    ``spec`` is `Binomial`, whose weights the fit takes.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.priors import HalfCauchy, Horseshoe
+    >>> x = np.arange(30.0) + 3.0 * np.sin(np.arange(30.0))
+    >>> codes = np.repeat([0, 1, 2], 10)
+    >>> rows = [Rows(Dense(x[:, None]), 1.0 * (codes == k), None, np.zeros(30)) for k in range(3)]
+    >>> found = fit_multinomial(ModelSpec(Binomial(), Horseshoe(), HalfCauchy()), rows)
+    >>> bool(found[0].coef[0] < found[1].coef[0] < found[2].coef[0])
+    True
+    """
+    options = Options() if options is None else options
+    spec = replace(spec, size=len(rows) - 1.0)
+    prepared = prepare(spec, rows[0])
+    chosen = np.column_stack([one.y for one in rows])
+    with fitting_threads(*prepared.design.columns.shape):
+        results, ties = _solve(spec, prepared, chosen, options, start)
+    kept, spread, cutoff = prepared.design.kept, prepared.design.spread, options.zero_threshold
+    aliases = None if ties is None else aliases_of(ties, kept)
+    if not kept.any():
+        results = tuple(one.with_status(Status.NO_COLUMNS) for one in results)
+    fitted = [
+        restore(one, prepared.units, spread, spec.family, aliases, spec.hyper, cutoff) for one in results
+    ]
+    return remarked(spec, rows, fitted, list(range(len(fitted))))
+
+
+def _solve(
+    spec: ModelSpec, prepared: Prepared, chosen: Matrix, options: Options, start: str | Sequence[Earlier]
+) -> tuple[tuple[FitResult, ...], Ties | None]:
+    """Find the mode, with one column for each set of tied ones where the prior selects."""
+    hyper, family = spec.hyper, spec.family
+    assert isinstance(family, Binomial)
+    ties = find_ties(prepared.problem) if hyper.sparse else None
+    while True:
+        part = prepared.design if ties is None else prepared.design.take(ties.keep)
+        begin = _begin(prepared, start, ties)
+        results = solve_multinomial(part, chosen, hyper, options, spec.fit_intercept, family.weights, begin)
+        problem = prepared.problem if ties is None else prepared.problem.take(ties.keep)
+        more = find_near_ties(problem, results[0].coef) if hyper.sparse else None
+        if more is None:
+            break
+        ties = more if ties is None else ties.then(more)
+    return results if ties is None else tuple(scatter_result(one, ties.keep) for one in results), ties
+
+
+def _begin(prepared: Prepared, start: str | Sequence[Earlier], ties: Ties | None) -> str | Place:
+    """Return where to begin: at an earlier fit, or by name."""
+    if isinstance(start, str):
+        return "marginal" if start == "auto" else start
+    units, columns = prepared.units, prepared.design.columns
+    coef = np.column_stack([units.from_coef(one.coef) for one in start])
+    level = np.array([units.from_intercept(one.intercept, one.coef) for one in start])
+    if ties is not None:
+        coef = np.column_stack([ties.fold(one) for one in coef.T])
+        columns = columns.take(ties.keep)
+    level = level if units.has_intercept else np.zeros_like(level)
+    coef, level = coef - coef.mean(axis=1, keepdims=True), level - level.mean()
+    return Place(coef, level, np.asarray(columns.matvec(coef) + level))
