@@ -6,7 +6,6 @@ import dask.dataframe
 import numpy as np
 import pandas
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 
 from farrier import (
@@ -20,6 +19,7 @@ from farrier.data.dask_parts import DaskParts, dask_parts
 from farrier.data.parts import ArrayParts
 from farrier.data.validation import check_x
 from farrier.families import FAMILIES
+from registry import DASK
 
 
 @pytest.fixture(autouse=True)
@@ -28,22 +28,8 @@ def in_this_thread():
         yield
 
 
-def sparse_blocks(x, chunks):
-    return dask.array.from_array(x, chunks=chunks).map_blocks(sparse.csr_array)
-
-
-def frame(x, parts=3):
-    table = pandas.DataFrame(x, columns=[f"c{j}" for j in range(x.shape[1])])
-    return dask.dataframe.from_pandas(table, npartitions=parts)
-
-
-FORMS = {
-    "rows": lambda x: dask.array.from_array(x, chunks=(len(x) // 3, -1)),
-    "columns": lambda x: dask.array.from_array(x, chunks=(-1, x.shape[1] // 3)),
-    "both": lambda x: dask.array.from_array(x, chunks=(len(x) // 3, x.shape[1] // 3)),
-    "sparse": lambda x: sparse_blocks(x, (len(x) // 3, x.shape[1] // 3)),
-    "frame": frame,
-}
+FORMS = DASK
+frame = DASK["frame"]
 SHAPES = {"long": (240, 12), "wide": (50, 90), "tall": (6_000, 7)}
 
 
