@@ -133,6 +133,15 @@ def test_names_of_a_frame_are_known_and_checked(tmp_path):
         model.predict(table[[f"c{j}" for j in range(11)]])
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_fit_that_selects_nothing_predicts_too(form):
+    x, _, rng = data("long")
+    y = rng.standard_normal(len(x))
+    model, theirs = (HorseshoeRegressor(zero_threshold=10.0).fit(X, y) for X in (FORMS[form](x), x))
+    assert not model.support_.any()
+    np.testing.assert_allclose(model.predict(FORMS[form](x)), theirs.predict(x), rtol=1e-12)
+
+
 def passes(model):
     return model._training.rows.columns._parts.passes
 
