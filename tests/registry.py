@@ -133,6 +133,30 @@ COLUMNS = {
     "column blocks": lambda x: ColumnBlocks(ArrayParts(x, axis=1, step=16)),
 }
 
+
+def _chunks(x, rows=3, columns=3):
+    import dask.array
+
+    return dask.array.from_array(x, chunks=(max(1, len(x) // rows), max(1, x.shape[1] // columns)))
+
+
+def _frame(x):
+    import dask.dataframe
+    import pandas
+
+    table = pandas.DataFrame(x, columns=[f"c{j}" for j in range(x.shape[1])])
+    return dask.dataframe.from_pandas(table, npartitions=3)
+
+
+# Dask collections of an array; the columns made of them are "row chunks" and "column blocks", which are swept
+DASK = {
+    "rows": lambda x: _chunks(x, columns=1),
+    "columns": lambda x: _chunks(x, rows=1),
+    "both": _chunks,
+    "sparse": lambda x: _chunks(x).map_blocks(sparse.csr_array),
+    "frame": _frame,
+}
+
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}
 
 # without "binomial", whose y is between 0 and 1, and "gamma", whose y is above 0: scikit-learn's checks have

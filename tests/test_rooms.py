@@ -71,6 +71,8 @@ def test_an_import_brings_nothing_heavy_along():
     heavy = (
         "matplotlib",
         "dask",
+        "distributed",
+        "bed_reader",
         "typer",
         "pandas",
         "formulaic",

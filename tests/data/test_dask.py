@@ -6,7 +6,6 @@ import dask.dataframe
 import numpy as np
 import pandas
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 
 from farrier import (
@@ -20,6 +19,7 @@ from farrier.data.dask_parts import DaskParts, dask_parts
 from farrier.data.parts import ArrayParts
 from farrier.data.validation import check_x
 from farrier.families import FAMILIES
+from registry import DASK
 
 
 @pytest.fixture(autouse=True)
@@ -28,22 +28,8 @@ def in_this_thread():
         yield
 
 
-def sparse_blocks(x, chunks):
-    return dask.array.from_array(x, chunks=chunks).map_blocks(sparse.csr_array)
-
-
-def frame(x, parts=3):
-    table = pandas.DataFrame(x, columns=[f"c{j}" for j in range(x.shape[1])])
-    return dask.dataframe.from_pandas(table, npartitions=parts)
-
-
-FORMS = {
-    "rows": lambda x: dask.array.from_array(x, chunks=(len(x) // 3, -1)),
-    "columns": lambda x: dask.array.from_array(x, chunks=(-1, x.shape[1] // 3)),
-    "both": lambda x: dask.array.from_array(x, chunks=(len(x) // 3, x.shape[1] // 3)),
-    "sparse": lambda x: sparse_blocks(x, (len(x) // 3, x.shape[1] // 3)),
-    "frame": frame,
-}
+FORMS = DASK
+frame = DASK["frame"]
 SHAPES = {"long": (240, 12), "wide": (50, 90), "tall": (6_000, 7)}
 
 
@@ -145,6 +131,15 @@ def test_names_of_a_frame_are_known_and_checked(tmp_path):
         model.predict(table.rename(columns={"c3": "other"}))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(table[[f"c{j}" for j in range(11)]])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_fit_that_selects_nothing_predicts_too(form):
+    x, _, rng = data("long")
+    y = rng.standard_normal(len(x))
+    model, theirs = (HorseshoeRegressor(zero_threshold=10.0).fit(X, y) for X in (FORMS[form](x), x))
+    assert not model.support_.any()
+    np.testing.assert_allclose(model.predict(FORMS[form](x)), theirs.predict(x), rtol=1e-12)
 
 
 def passes(model):

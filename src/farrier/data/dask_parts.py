@@ -124,7 +124,7 @@ def _array(block: Any, chunk: Chunk, read: Read | None) -> Any:
         raise ValueError(
             f"{where}, has a column {other!r}, which others have not there: give all the same columns"
         )
-    if read is None:
+    if read is None or 0 in block.shape:  # of a fit that selects nothing, no column is asked for
         return _plain(block)
     try:
         found = read(block)
