@@ -132,6 +132,8 @@ COLUMNS = {
     "row chunks": lambda x: RowChunks(ArrayParts(x, axis=0, step=7)),
     "column blocks": lambda x: ColumnBlocks(ArrayParts(x, axis=1, step=16)),
 }
+IN_PARTS = ("row chunks", "column blocks")
+"""Those that refuse units in which squares are out of range."""
 
 
 def _chunks(x, rows=3, columns=3):

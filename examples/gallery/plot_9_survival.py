@@ -5,7 +5,7 @@ Survival after breast cancer
 How long until a tumour comes back, and what does that depend on? In a German study (GBSG-2, which comes with
 scikit-survival) 686 women were followed for up to seven years. In four of ten the cancer came back or killed
 them; the others were still well when they were last seen, so that only a lower bound of their time is known.
-Cox's model takes such rows for what they are. Which columns belong in it, and in what form?
+Cox's model takes such rows for what they are. Which columns belong in it, and in what form, is the question.
 """
 
 import matplotlib.pyplot as plt

@@ -15,7 +15,7 @@ from farrier.data.dense import Dense
 from farrier.data.standardise import standardise
 from farrier.posterior.draws import Posterior
 from refusals import NAMES, assert_says, at_column, at_row, refused
-from registry import COLUMNS
+from registry import COLUMNS, IN_PARTS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -44,7 +44,7 @@ def same(got: object, want: object) -> None:
 
 @pytest.mark.parametrize("power", [-1060, *POWERS, 1020])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("home", COLUMNS)
+@pytest.mark.parametrize("home", [home for home in COLUMNS if home not in IN_PARTS])
 def test_columns_lose_their_units_exactly(home: str, weighted: bool, power: int) -> None:
     """Every other column has another unit; one is constant, one is zero."""
     X, _ = make_data()
@@ -62,7 +62,16 @@ def test_columns_lose_their_units_exactly(home: str, weighted: bool, power: int)
             np.testing.assert_array_equal(found.spread, np.ldexp(expected.spread, powers))
 
 
-@pytest.mark.parametrize("home", COLUMNS)
+@pytest.mark.parametrize("power", [-1060, *POWERS, 1020])
+@pytest.mark.parametrize("home", IN_PARTS)
+def test_columns_in_parts_name_the_column_whose_unit_is_out_of_range(home: str, power: int) -> None:
+    X, _ = make_data()
+    X = np.ldexp(np.rint(8.0 * X), power * (np.arange(P) == 3))
+    with pytest.raises(ValueError, match=r"column 3 of X has values up to .* change its unit"):
+        COLUMNS[home](X).standardised(None, True, True)
+
+
+@pytest.mark.parametrize("home", [home for home in COLUMNS if home not in IN_PARTS])
 def test_columns_that_are_not_scaled_keep_their_units(home: str) -> None:
     X, _ = make_data()
     ours, _ = COLUMNS[home](np.ldexp(X, 600)).standardised(None, True, False)

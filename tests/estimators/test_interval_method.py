@@ -14,7 +14,7 @@ from farrier.paper.coverage import RESPONSES, SIZES
 from registry import FAMILIES
 
 SHORT: dict[str, Any] = {"n_draws": 100, "n_warmup": 100, "n_chains": 2}
-FROM_DRAWS = ("laplace", "negative_binomial", "binomial")
+FROM_DRAWS = ("laplace", "quantile", "negative_binomial", "binomial", "ordinal")
 pytestmark = pytest.mark.filterwarnings("ignore:R-hat")
 
 

@@ -51,7 +51,7 @@ def test_every_model_says_the_same_in_a_new_process(models: dict[str, Any], tmp_
 
 
 def test_a_loaded_model_has_all_that_the_saved_one_had(models: dict[str, Any], tmp_path: Path) -> None:
-    data_of_the_fit, kept = {"_training", "_sampled", "cv_prediction_"}, {"recipe_", "_kept"}
+    data_of_the_fit, kept = {"_training", "_sampled", "_rows", "cv_prediction_"}, {"recipe_", "_kept"}
     for name, (model, _, _) in models.items():
         again = saved(model, tmp_path)
         assert type(again) is type(model), name

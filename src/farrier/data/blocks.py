@@ -81,9 +81,9 @@ class ColumnBlocks(Parted):
         """Return the columns that vary, centred and scaled when they are read."""
         n, k = self.shape
         found = list(self._each(partial(_moments, weights, center), np.float64))
-        mean, spread = (np.concatenate(values) for values in zip(*found, strict=True))
+        mean, spread, largest = (np.concatenate(values) for values in zip(*found, strict=True))
+        self._refuse_extremes(largest)
         out, moves = self._copy(), varies(spread, mean, n)
-        self._refuse_extremes(spread, moves)
         out._mean = mean if self._mean is None else self._mean + mean
         out._unit = np.divide(1.0, spread, out=np.ones(k), where=moves) if scale else None
         out._near = bool(np.all(np.abs(mean[moves]) <= FAR * spread[moves]))
@@ -154,13 +154,15 @@ class ScaledBlocks(NamedTuple):
         return (found.T * self.root.astype(self.dtype)).T
 
 
-def _moments(weights: Vector | None, center: bool, block: Matrix) -> tuple[Vector, Vector]:
-    """Return means, zero if they are not to be taken off, and root mean squares around them."""
+@np.errstate(over="ignore", invalid="ignore")  # units that are refused
+def _moments(weights: Vector | None, center: bool, block: Matrix) -> tuple[Vector, Vector, Vector]:
+    """Return means, zero if not to be taken off, root mean squares around them, and largest sizes."""
     each = np.ones(len(block)) if weights is None else weights
     total = float(each.sum())
     mean = each @ block / total if center else np.zeros(block.shape[1])
     around = block - mean
-    return mean, np.sqrt(np.einsum("ij,ij,i->j", around, around, each) / total)
+    spread = np.sqrt(np.einsum("ij,ij,i->j", around, around, each) / total)
+    return mean, spread, np.abs(block).max(axis=0, initial=0.0)
 
 
 def _times(block: Any, coef: Any) -> Any:

@@ -105,11 +105,11 @@ class RowChunks(Parted):
         n, k = self.shape
         each = np.ones(n) if weights is None else weights
         sums: _Sums = self._summed(_sums, np.float64, each, add=_Sums.plus)
+        self._refuse_extremes(sums.largest)
         mean = sums.mean if center else np.zeros(k)
         squares = sums.squares if center else sums.squares + sums.weight * sums.mean**2
         spread = np.sqrt(squares / sums.weight)
         found = Spread(mean, spread, varies(spread, mean, n))
-        self._refuse_extremes(spread, found.varies)
         out = self._copy()
         out._mean = mean if self._mean is None else self._mean + mean
         out._unit = np.divide(1.0, spread, out=np.ones(k), where=found.varies) if scale else None
@@ -117,25 +117,29 @@ class RowChunks(Parted):
 
 
 class _Sums(NamedTuple):
-    """Weight, means and centred squares of some rows."""
+    """Weight, means, centred squares and largest sizes of some rows."""
 
     weight: float
     mean: Vector
     squares: Vector
+    largest: Vector
 
     def plus(self, other: _Sums) -> _Sums:
         """Return those of both chunks."""
         weight, gap = self.weight + other.weight, other.mean - self.mean
         share = other.weight / weight if weight else 0.0
-        squares = self.squares + other.squares + share * self.weight * gap * gap
-        return _Sums(weight, self.mean + share * gap, squares)
+        with np.errstate(over="ignore", invalid="ignore"):  # units that are refused
+            squares = self.squares + other.squares + share * self.weight * gap * gap
+        return _Sums(weight, self.mean + share * gap, squares, np.maximum(self.largest, other.largest))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _sums(block: Matrix, weights: Vector) -> _Sums:
     total = float(weights.sum())
     mean = weights @ block / total if total else np.zeros(block.shape[1])
     around = block - mean
-    return _Sums(total, mean, np.asarray(np.einsum("ij,ij,i->j", around, around, weights)))
+    squares = np.asarray(np.einsum("ij,ij,i->j", around, around, weights))
+    return _Sums(total, mean, squares, np.abs(block).max(axis=0, initial=0.0))
 
 
 def _times(coef: Any, block: Matrix) -> Any:

@@ -96,7 +96,7 @@ def square_rows(products: CrossProducts) -> tuple[Matrix, Vector]:
     >>> from farrier.data.products import cross_products
     >>> x = np.arange(4.0)
     >>> found, z = square_rows(cross_products(x[:, None], 2.0 * x))
-    >>> (found.T @ found).item(), (found.T @ z).round(12).item()
+    >>> (found.T @ found).round(12).item(), (found.T @ z).round(12).item()
     (5.0, 10.0)
     """
     root = _root(products)[0]

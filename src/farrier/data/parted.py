@@ -11,7 +11,7 @@ import numpy as np
 
 from farrier._checks import check_memory
 from farrier._types import Mask, Matrix, Vector
-from farrier.data.columns import SQUARABLE, Compressed, column_label, within
+from farrier.data.columns import SQUARABLE, Compressed, column_label
 from farrier.data.dense import Dense
 from farrier.data.less import Less
 from farrier.data.parts import Parts
@@ -146,15 +146,15 @@ class Parted:
             value = getattr(self, name)
             setattr(self, name, None if value is None else np.asarray(value)[keep])
 
-    def _refuse_extremes(self, spread: Vector, kept: Mask) -> None:
+    def _refuse_extremes(self, largest: Vector) -> None:
         """Refuse columns in units in which squares are out of range: these cannot be read anew again."""
-        some = spread[kept]
-        if within(some, *SQUARABLE):
+        extreme = (largest > 0.0) & ~((largest >= SQUARABLE[0]) & (largest <= SQUARABLE[1]))
+        if not extreme.any():
             return
-        j = int(np.flatnonzero(kept)[int(np.argmax((some < SQUARABLE[0]) | ~(some <= SQUARABLE[1])))])
+        j = int(np.argmax(extreme))
         raise ValueError(
-            f"{column_label(self, j)} of X has a standard deviation of {spread[j]:.3g}, which is out of "
-            "range for data that are read in parts: change its unit"
+            f"{column_label(self, j)} of X has values up to {largest[j]:.3g} in size, which is out of range "
+            "for data that are read in parts: change its unit"
         )
 
 

@@ -56,7 +56,7 @@ def log_sum(y: Vector, power: float, dispersion: float) -> Vector:
     Examples
     --------
     >>> log_sum(np.array([1.0]), 1.5, 1.0).round(6)
-    array([1.032083])
+    array([0.809262])
     """
     return _log_sum(y.tobytes(), power, dispersion)
 

@@ -113,7 +113,7 @@ class Quantile(AsymmetricLaplace):
     Examples
     --------
     >>> Quantile(level=0.9).working(np.array([2.0, -2.0]), np.zeros(2), 1.0).targets
-    array([3.6, -0.4])
+    array([ 3.6, -0.4])
     """
 
     squared_error = False
