@@ -98,6 +98,19 @@ def test_columns_that_rest_are_those_of_memory(tmp_path, monkeypatch, room):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("what", ["always", "groups", "prior_scale"])
+def test_structure(tmp_path, shape, what, room):
+    x, y, weights, _ = problem("gaussian", shape)
+    p = x.shape[1]
+    given = {"always": [0, 1], "groups": np.arange(p) // 2, "prior_scale": np.linspace(0.5, 2.0, p)}
+    model = HorseshoeRegressor(tol=1e-9, **{what: given[what]})
+    theirs = model.fit(x, y, weights).coef_
+    np.testing.assert_allclose(
+        model.fit(on_disk(tmp_path, x), y, weights).coef_, theirs, rtol=1e-8, atol=1e-12
+    )
+
+
 def test_classes_averages_and_draws(tmp_path):
     x, y, weights, _ = problem("binomial", "tall")
     labels = np.where(y > 0.5, "yes", "no")

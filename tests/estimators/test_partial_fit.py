@@ -56,6 +56,9 @@ def test_chunks_are_one_fit(chunks, weighted, mean):
         {"tau": 0.1, "sigma2": 1.0},
         {"coordinate": 1.5},
         {"weight_type": "precision"},
+        {"always": [0, 1]},
+        {"groups": [0, 0, 0, 1, 1, 1, 2, 2, 2]},
+        {"prior_scale": [1.0, 2.0, 0.5] * 3},
     ],
     ids=str,
 )
@@ -185,9 +188,13 @@ def test_other_numbers_of_columns_are_refused():
 @pytest.mark.parametrize("family", ["poisson", "student_t", "laplace", "binomial"])
 def test_families_that_are_not_exact_are_refused(family):
     x = np.arange(10.0)[:, None]
+    told = r"partial_fit is exact for family='gaussian' alone.*use fit"
     for model in (HorseshoeRegressor(family=family), HorseshoeRegressorCV(family=family)):
-        with pytest.raises(ValueError, match=r"partial_fit is exact for family='gaussian' alone.*use fit"):
+        assert not hasattr(model, "partial_fit")
+        with pytest.raises(AttributeError, match=told):
             model.partial_fit(x, np.arange(10.0) % 2)
+        with pytest.raises(ValueError, match=told):
+            model.fit_chunks([(x, np.arange(10.0) % 2)])
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_the_average_and_the_path_take_every_new_family(family: Any) -> None:
     assert 0.3 < model.score(X, y) < 1.0
     assert np.isfinite(model.predict_interval(X)).all()
     path = horseshoe_path(X, y, values=[0.01, 0.1, 1.0], estimator=HorseshoeRegressor(family=family))
-    assert np.isfinite(path.coefs).all()
+    assert np.isfinite(path.coef).all()
 
 
 def test_what_is_no_amount_is_refused() -> None:

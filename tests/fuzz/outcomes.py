@@ -216,7 +216,7 @@ def _may_be_infinite(case: Case, name: str, value: Any) -> Any:
     """
     if name == "predict_interval" and case.averages:
         return np.isinf(value)
-    return np.isposinf(value) if name == "predictive std" and case.is_count else False
+    return np.isposinf(value) if name == "predictive std" and (case.is_count or case.is_amount) else False
 
 
 def _look_at_error(error: BaseException) -> list[Finding]:

@@ -182,11 +182,11 @@ def cases(draw: st.DrawFn) -> Case:
     if case.classes > 2 and case.seed % 10:  # an offset is refused there: once in a while is enough
         case = case.but(offset="none")
     no_rates = case.is_classifier or case.is_survival or case.seed % 10
-    if case.offset == "exposure" and not case.is_count and no_rates:
+    if case.offset == "exposure" and not (case.is_count or case.is_amount) and no_rates:
         case = case.but(offset="none")
     if case.call in ("regressor", "regressor cv") and case.family == "gaussian" and draw(one_in(6)):
         case = case.but(outputs=draw(st.sampled_from([2, 3, 5])))
-    scaled_y = (case.is_location or case.is_count) and draw(one_in(4))
+    scaled_y = (case.is_location or case.is_count or case.is_amount) and draw(one_in(4))
     return case.but(y_exponent=draw(exponents)) if scaled_y else case
 
 

@@ -24,6 +24,8 @@ Examples:
   farrier fit claims.parquet --formula 'claims ~ age*region + log(power)' --exposure years
 
   zcat big.csv.gz | farrier fit - --target y --missing drop --json > answer.json
+
+  farrier fit cohort.bed --target pheno.tsv:bmi --mode --model model.json
 """
 
 
@@ -147,7 +149,8 @@ def _write(
     if model is not None:
         from farrier.estimators.saving import save_model
 
-        written["model"] = str(save_model(answer.model, model, recipe=question.recipe.to_plain()))
+        recipe = question.recipe.for_model(answer.model)
+        written["model"] = str(save_model(answer.model, model, recipe=recipe.to_plain()))
     if report is not None:
         from farrier.files import write_text
 

@@ -44,9 +44,14 @@ class Wishes:
 
 def ask_of(data: str, wishes: Wishes) -> Question:
     """Read the data, and return what is asked of them."""
+    from farrier.data.genotypes import is_bed_file
     from farrier.intake.ask import ask
+    from farrier.intake.genotypes import ask_genotypes
     from farrier.intake.read import read_table
+    from farrier.intake.wish import Wish
 
+    if data != "-" and is_bed_file(data):
+        return ask_genotypes(data, Wish(**wishes.as_options()))
     stdin = sys.stdin.buffer if data == "-" else None
     table = read_table(data, stdin=stdin, words=wishes.categorical or ())
     return ask(table, **wishes.as_options())

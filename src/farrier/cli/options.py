@@ -24,14 +24,20 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV, TSV, Parquet or Feather file; - for standard input; or a built-in set: diabetes, "
-        "breast_cancer, wine, iris.",
+        help="A CSV, TSV, Parquet or Feather file; a PLINK .bed file; - for standard input; or a built-in "
+        "set: diabetes, breast_cancer, wine, iris.",
         show_default=False,
     ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", metavar="COLUMN", help="The column to explain.", rich_help_panel=DATA),
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column to explain; for a .bed file FILE:COLUMN, the table of the phenotypes.",
+        rich_help_panel=DATA,
+    ),
 ]
 FamilyName = Annotated[
     str | None,

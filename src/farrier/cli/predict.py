@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,22 +44,32 @@ def predict(
     Columns are matched by name, whatever their order.
     """
     from farrier.cli.fitting import check_output
+    from farrier.data.genotypes import is_bed_file
     from farrier.estimators.saving import load_model
     from farrier.files import csv_text, write_text
+    from farrier.intake.genotype_recipe import GenotypeRecipe
     from farrier.intake.read import read_table
-    from farrier.intake.recipe import Recipe
+    from farrier.intake.recipe import recipe_of
 
     with told(ValueError), said_warnings():
         check_output(out, data, model)
         found = load_model(model)
-        recipe = None if found.recipe_ is None else Recipe.from_plain(found.recipe_)
-        stdin = sys.stdin.buffer if data == "-" else None
-        table = read_table(data, stdin=stdin, words=() if recipe is None else tuple(recipe.levels))
-        rows = _new_rows(found, recipe, table, None if missing is None else missing.value)
+        way = None if missing is None else missing.value
+        recipe = recipe_of(found.recipe_)
+        if isinstance(recipe, GenotypeRecipe) or (data != "-" and is_bed_file(data)):
+            rows = _genotypes(recipe, data, way, keep)
+        else:
+            stdin = sys.stdin.buffer if data == "-" else None
+            table = read_table(data, stdin=stdin, words=() if recipe is None else tuple(recipe.levels))
+            rows = _new_rows(found, recipe, table, way, keep)
         answers = _predicted(found, rows, level)
-        kept = _kept(table.frame, keep or [], rows.numbers, {"row", *answers})
-        predicted = {"row": rows.numbers + 1} | kept | answers
-        for note in (*table.notes, *rows.notes):
+        twice = [name for name in rows.beside if name in {"row", *answers}]
+        if twice:
+            raise ValueError(
+                f"--keep {twice[0]}: the output has a column of that name; rename it in the table"
+            )
+        predicted = {"row": rows.numbers + 1} | rows.beside | answers
+        for note in rows.notes:
             notice(note)
         text = csv_text(
             tuple(predicted), zip(*(column.tolist() for column in predicted.values()), strict=True)
@@ -73,23 +82,54 @@ def predict(
 
 
 class NewRows:
-    """The rows of a table as a model takes them; ``numbers`` says which of the table they are, from 0."""
+    """The rows of a table as a model takes them; ``numbers`` says which of the table they are, from 0.
 
-    def __init__(self, X: Any, numbers: Any, known: dict[str, Any], notes: tuple[str, ...]) -> None:
-        self.X, self.numbers, self.known, self.notes = X, numbers, known, notes
+    ``beside`` are the columns to write beside the predictions.
+    """
+
+    def __init__(
+        self, X: Any, numbers: Any, known: dict[str, Any], notes: tuple[str, ...], beside: dict[str, Any]
+    ) -> None:
+        self.X, self.numbers, self.known, self.notes, self.beside = X, numbers, known, notes, beside
 
 
-def _new_rows(model: Any, recipe: Recipe | None, table: Any, missing: str | None) -> NewRows:
+def _genotypes(recipe: Any, data: str, missing: str | None, keep: list[str] | None) -> NewRows:
+    """Return the individuals of a .bed file; their ids are written beside the predictions."""
+    import numpy as np  # late: the help comes at once
+
+    from farrier.data.genotypes import is_bed_file, open_bed
+    from farrier.intake.genotype_recipe import GenotypeRecipe
+
+    if not isinstance(recipe, GenotypeRecipe):
+        raise ValueError(f"{data} holds genotypes, and the model was not fitted to any with farrier fit")
+    if not is_bed_file(data):
+        raise ValueError(f"the model was fitted to genotypes: name a .bed file instead of {data}")
+    if keep:
+        raise ValueError(
+            f"--keep {keep[0]}: a .bed file has no other columns; fid and iid are written anyway"
+        )
+    bed = open_bed(data)
+    applied = recipe.apply(bed, missing)
+    people = {"fid": np.asarray(bed.fid), "iid": np.asarray(bed.iid)}
+    return NewRows(applied.X, np.arange(bed.iid_count), {}, applied.notes, people)
+
+
+def _new_rows(
+    model: Any, recipe: Recipe | None, table: Any, missing: str | None, keep: list[str] | None
+) -> NewRows:
     import numpy as np  # late: the help comes at once
 
     n = len(table.frame)
     if recipe is None:
-        return NewRows(_by_name(model, table), np.arange(n), {}, ())
+        every = np.arange(n)
+        beside = _kept(table.frame, keep or [], every)
+        return NewRows(_by_name(model, table), every, {}, table.notes, beside)
     applied = recipe.apply(table.frame, missing)
     left = np.setdiff1d(np.arange(n), np.array(applied.dropped, dtype=int) - 1)
     known = {"offset": applied.offset, "exposure": applied.exposure}
     given_ones = {name: values for name, values in known.items() if values is not None}
-    return NewRows(applied.X, left, given_ones, applied.notes)
+    beside = _kept(table.frame, keep or [], left)
+    return NewRows(applied.X, left, given_ones, (*table.notes, *applied.notes), beside)
 
 
 def _by_name(model: Any, table: Any) -> Any:
@@ -104,13 +144,11 @@ def _by_name(model: Any, table: Any) -> Any:
     return table.frame[list(names)]
 
 
-def _kept(frame: Any, names: list[str], rows: Any, taken: Collection[str]) -> dict[str, Any]:
-    """Return the columns to write beside the prediction; none may take the place of another."""
+def _kept(frame: Any, names: list[str], rows: Any) -> dict[str, Any]:
+    """Return the columns to write beside the prediction."""
     for name in names:
         if name not in frame.columns:
             raise ValueError(f"--keep {name}: there is no such column")
-        if name in taken:
-            raise ValueError(f"--keep {name}: the output has a column of that name; rename it in the table")
     return {name: frame[name].iloc[rows].astype(object) for name in names}
 
 

@@ -14,12 +14,12 @@ def show(model: given.ModelFile, level: given.Level = 0.95, as_json: given.AsJso
     """Say what a model file holds: the answer, without the data it came from."""
     from farrier.cli.answer import Answer, as_plain, print_answer
     from farrier.estimators.saving import load_model
-    from farrier.intake.recipe import Recipe
+    from farrier.intake.recipe import recipe_of
     from farrier.intake.told import terms_of
 
     with told(ValueError), said_warnings():
         found = load_model(model)
-        recipe = None if found.recipe_ is None else Recipe.from_plain(found.recipe_)
+        recipe = recipe_of(found.recipe_)
         about: dict[str, Any] = {} if recipe is None else {"target": recipe.target, "terms": terms_of(recipe)}
         answer = Answer(found, level, method="mode", **about)
         if as_json:

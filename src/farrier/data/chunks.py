@@ -32,7 +32,12 @@ class RowChunks(Parted):
     axis = 0
 
     def matvec(self, coef: Any) -> Any:
-        """Return X b."""
+        """Return X b; the last one is remembered, for it is asked for again."""
+        if self._fit is None or not np.array_equal(self._fit[0], coef):
+            self._fit = coef.copy(), self._product(coef)
+        return self._fit[1].copy()
+
+    def _product(self, coef: Any) -> Any:
         found = list(self._each(partial(_times, coef), np.float64))
         return np.concatenate(found) if found else np.zeros((0, *coef.shape[1:]))
 
@@ -91,8 +96,8 @@ class RowChunks(Parted):
 
     def summed(self, targets: Vector, weights: Vector | None) -> CrossProducts:
         """Return the cross-products of columns and targets, in one pass."""
-        each = np.ones(self.shape[0]) if weights is None else weights
-        found: CrossProducts = self._summed(cross_products, np.float64, targets, each, add=CrossProducts.plus)
+        along = (targets,) if weights is None else (targets, weights)
+        found: CrossProducts = self._summed(cross_products, np.float64, *along, add=CrossProducts.plus)
         return found
 
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Any, Spread]:

@@ -54,6 +54,9 @@ class Columns(Protocol):
     names: Any
     """Those that the user gave, for errors; None if there are none."""
 
+    remote: bool
+    """Whether a pass over the columns takes longer than the arithmetic: then all sums are taken in one."""
+
     @property
     def orthogonal(self) -> bool:
         """Whether X'X is diagonal by construction: then nothing else is asked than what `Identity` has."""

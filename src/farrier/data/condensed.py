@@ -48,7 +48,7 @@ def condensed(products: CrossProducts, center: bool = True) -> Condensed:
     (3, 100.0, 3283.5)
     """
     if not center:
-        products = _around_zero(products)
+        products = products.around_zero()
     root, left = _root(products)
     most = max(products.n_rows - int(center), 1)
     spread = _reflected(root[:most]) if center else root[:most]
@@ -88,13 +88,19 @@ def _around(rows: Rows, origin: Vector) -> Matrix:
     return rows.columns.around(origin)
 
 
-def _around_zero(products: CrossProducts) -> CrossProducts:
-    mean, weight = products.mean, products.weight
-    return products._replace(
-        origin=np.zeros_like(mean),
-        shift=np.zeros_like(mean),
-        products=products.products + weight * np.outer(mean, mean),
-    )
+def square_rows(products: CrossProducts) -> tuple[Matrix, Vector]:
+    """Return as many rows of columns and targets as say the same, centred by weight and weighted already.
+
+    Examples
+    --------
+    >>> from farrier.data.products import cross_products
+    >>> x = np.arange(4.0)
+    >>> found, z = square_rows(cross_products(x[:, None], 2.0 * x))
+    >>> (found.T @ found).item(), (found.T @ z).round(12).item()
+    (5.0, 10.0)
+    """
+    root = _root(products)[0]
+    return np.asfortranarray(root[:, :-1]), root[:, -1].copy()
 
 
 def _reflected(root: Matrix) -> Matrix:

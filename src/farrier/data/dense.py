@@ -28,6 +28,7 @@ class Dense:
     """
 
     orthogonal = False
+    remote = False
     names: Any = None
 
     def __init__(self, x: Any) -> None:

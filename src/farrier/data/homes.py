@@ -1,4 +1,4 @@
-"""What is too large to be held at once, as a table in parts: memory maps, and arrays that live on disk."""
+"""What is too large to be held at once, as a table in parts: memory maps, arrays on disk, Dask, genotypes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from farrier.data.cluster import is_dask
+from farrier.data.dask_parts import Read, dask_parts
+from farrier.data.genotypes import Genotypes, check_bed, is_bed, snps_of
+from farrier.data.parted import Parted
 from farrier.data.parts import ArrayParts, Parts
 
 HELD = 256 << 20
@@ -13,16 +17,24 @@ HELD = 256 << 20
 NUMBERS = "biuf"
 
 
-def as_parts(x: Any) -> Parts | None:
+def as_parts(x: Any, read: Read) -> Parts | None:
     """Return what users hand in as a table in parts, if it is one or should be; otherwise None.
 
-    A memory map, a Zarr array or an HDF5 data set is cut along its longer side.
+    A memory map, a Zarr array or an HDF5 data set is cut along its longer side. ``read`` checks what has no
+    other way to be checked: the chunks of Dask, where they are.
 
     Examples
     --------
-    >>> as_parts(np.eye(3)) is None
+    >>> as_parts(np.eye(3), np.asarray) is None
     True
     """
+    if is_dask(x):
+        return dask_parts(x, read)
+    if is_bed(x):
+        check_bed(x)
+        genotypes = Genotypes(x)
+        genotypes.names = snps_of(x).names
+        return genotypes
     if hasattr(x, "each") and hasattr(x, "edges"):
         found: Parts = x
         return found
@@ -32,3 +44,27 @@ def as_parts(x: Any) -> Parts | None:
     if np.dtype(x.dtype).kind not in NUMBERS or 8 * n * p <= HELD:
         return None
     return ArrayParts(x, axis=0 if n >= p else 1)
+
+
+def header_of(x: Any) -> Any:
+    """Return what has the names of the columns: of a data frame of Dask one of pandas without rows, else x.
+
+    Examples
+    --------
+    >>> header_of([[1.0, 2.0]])
+    [[1.0, 2.0]]
+    """
+    return x._meta if is_dask(x) and hasattr(x, "divisions") and x.ndim == 2 else x
+
+
+def own_names(x: Any) -> Any:
+    """Return the names of columns in parts, which scikit-learn does not know of; None if there are none.
+
+    Examples
+    --------
+    >>> own_names([[1.0, 2.0]]) is None
+    True
+    """
+    if is_bed(x):
+        return snps_of(x).names
+    return x.names if isinstance(x, Parted) or hasattr(x, "edges") else None

@@ -39,6 +39,7 @@ class Less:
     """
 
     orthogonal = False
+    remote = False
     names: Any = None
 
     def __init__(self, columns: Columns, rows: Matrix, loads: Matrix) -> None:

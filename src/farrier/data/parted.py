@@ -34,7 +34,9 @@ class Parted:
     """
 
     orthogonal = False
+    remote = True
     axis: int
+    _fit: Any = None
 
     def __init__(self, parts: Parts) -> None:
         if parts.axis != self.axis:
@@ -109,6 +111,7 @@ class Parted:
 
     def _copy(self, parts: Parts | None = None) -> Self:
         out = copy(self)
+        out._fit = None
         if parts is not None:
             out._parts = parts
         return out

@@ -11,11 +11,15 @@ from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.beside import Beside
 from farrier.data.columns import Columns
-from farrier.data.dense import Dense
+from farrier.data.condensed import LEAST_LEFT, square_rows
+from farrier.data.dense import Dense, mirrored
+from farrier.data.products import CrossProducts
 from farrier.linalg import is_single
 
 CANCELS = 0.9
 """A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand."""
+MOST_SUMMED = 10_000
+"""Of more columns, their cross-products may not fit in memory where nobody asked for them."""
 
 
 class Targets:
@@ -123,7 +127,21 @@ class LeastSquares:
         targets = self.targets
         if targets.weights is None or not targets.center:
             return np.zeros(self.shape[1])
+        if self._sums is not None:
+            return self._sums.mean[:-1]
         return np.asarray(self.columns.rmatvec(targets.weights) / targets.information)
+
+    @lazy
+    def _sums(self) -> CrossProducts | None:
+        """All that is added up over rows, in one pass; None where nothing is gained by that."""
+        if not self.columns.remote or type(self) is not LeastSquares or self.targets.beside is not None:
+            return None
+        if self.n_columns > min(self.n_rows, MOST_SUMMED):
+            return None
+        found: CrossProducts | None = self.columns.summed(self.targets.values, self.targets.weights)
+        if found is None or self.targets.center:
+            return found
+        return found.around_zero()
 
     @property
     def n_rows(self) -> int:
@@ -159,6 +177,8 @@ class LeastSquares:
         weights, total = self.targets.weights, self.targets.information
         if self.targets.beside is not None:
             return self.targets.beside.gram(self.columns)
+        if self._sums is not None:
+            return mirrored(self._sums.products[:-1, :-1])
         gram = self.columns.gram(weights)
         if weights is None or not self.targets.center:
             return gram
@@ -177,12 +197,14 @@ class LeastSquares:
         """X'z."""
         if self.targets.beside is not None:
             return np.asarray(self.columns.rmatvec(self.targets.beside.known(self.targets.values)))
+        if self._sums is not None:
+            return self._sums.products[-1, :-1].copy()
         return self.rmatvec(self.z)
 
     @lazy
     def squares(self) -> Vector:
         """||x_j||^2."""
-        if "gram" in self.__dict__:
+        if "gram" in self.__dict__ or self._sums is not None:
             return self.gram.diagonal().copy()
         return np.asarray(self.weighted.squares())
 
@@ -222,10 +244,26 @@ class LeastSquares:
 
     def rss(self, coef: Vector) -> float:
         """Return ||z - X coef||^2."""
-        if self.targets.careful or "gram" not in self.__dict__:
-            residual = self.residual(coef)
-            return float(residual @ residual)
-        return max(self.targets.zz + float(coef @ (self.gram @ coef - 2.0 * self.xz)), 0.0)
+        careful = self.targets.careful and not self.columns.remote
+        if not careful and "gram" in self.__dict__:
+            found = max(self.targets.zz + float(coef @ (self.gram @ coef - 2.0 * self.xz)), 0.0)
+            if not self.targets.careful or found > LEAST_LEFT * self.targets.zz:
+                return found
+        residual = self.residual(coef)
+        return float(residual @ residual)
+
+    def left_pull(self, coef: Vector) -> Vector:
+        """Return X'(z - X coef)."""
+        if self._sums is not None:
+            return np.asarray(self.xz - self.gram @ coef)
+        return self.rmatvec(self.residual(coef))
+
+    def alone(self) -> LeastSquares:
+        """Return the problem as one whose rows are weighted already: few, where many are far away."""
+        if self._sums is None:
+            return LeastSquares(self.weighted, Targets(self.z, self.total_weight))
+        x, z = square_rows(self._sums)
+        return LeastSquares(Dense(x), Targets(z, self.total_weight))
 
     def intercept(self, coef: Vector) -> float:
         """Return the intercept that goes with ``coef``."""

@@ -66,6 +66,12 @@ class CrossProducts(NamedTuple):
         """Return those of rows whose weights are so many times as large."""
         return self._replace(weight=factor * self.weight, products=factor * self.products)
 
+    def around_zero(self) -> CrossProducts:
+        """Return the same without an intercept: cross-products that are not centred."""
+        mean = self.mean
+        whole = self.products + np.tril(self.weight * np.outer(mean, mean))
+        return self._replace(origin=np.zeros_like(mean), shift=np.zeros_like(mean), products=whole)
+
     def plus(self, other: CrossProducts) -> CrossProducts:
         """Return those of both chunks; neither is modified."""
         few, many = sorted((self, other), key=lambda part: part.weight)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from farrier.data.cluster import gathered
+
 LONGEST = 60
 """Characters of a value that an error quotes."""
 
@@ -20,6 +22,7 @@ def read_array(name: str, value: Any) -> Any:
     Traceback (most recent call last):
     ValueError: X has 2 entries in row 0 and 1 in row 1: give one number for each row and column
     """
+    value = gathered(name, value)
     try:
         return np.asarray(value)
     except ValueError as error:

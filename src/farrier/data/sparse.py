@@ -55,6 +55,7 @@ class Sparse:
     """
 
     orthogonal = False
+    remote = False
     names: Any = None
 
     def __init__(self, matrix: Any, shift: Vector | None = None, level: Vector | None = None) -> None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _get_feature_names, check_array, column_or_
 from farrier._types import Matrix, Vector
 from farrier.data.blocks import ColumnBlocks
 from farrier.data.chunks import RowChunks
+from farrier.data.cluster import gathered
 from farrier.data.columns import Columns, column_label
 from farrier.data.dense import Dense
 from farrier.data.frames import DATES, date_column, frame_values, is_pandas
@@ -48,7 +49,7 @@ def check_x(x: Any) -> Columns:
         return Dense(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
-    parts = as_parts(x)
+    parts = as_parts(x, check_x)
     if parts is not None:
         return check_parts(parts)
     _refuse_same_names(x)
@@ -69,6 +70,8 @@ def check_x(x: Any) -> Columns:
 def check_parts(parts: Parts) -> Columns:
     """Return a table in parts as columns, once every entry has been seen to be a finite number.
 
+    Parts that check themselves do so when they are first read.
+
     Examples
     --------
     >>> from farrier.data.parts import ArrayParts
@@ -77,7 +80,8 @@ def check_parts(parts: Parts) -> Columns:
     ValueError: Input X contains NaN in column 1, row 0: impute or remove such values before fitting
     """
     columns = RowChunks(parts) if parts.axis == 0 else ColumnBlocks(parts)
-    columns.refuse_nonfinite(lambda value, row, column: _refuse_entry(columns, value, row, column))
+    if not getattr(parts, "checks_itself", False):
+        columns.refuse_nonfinite(lambda value, row, column: _refuse_entry(columns, value, row, column))
     return columns
 
 
@@ -192,6 +196,7 @@ def check_y(y: Any, n_rows: int) -> Vector:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if _is_plain(y, 1) and y.size == n_rows:
         return check_finite("y", y)
+    y = gathered("y", y)
     refuse_sparse("y", y)
     refuse_masked("y", y)
     given = y if hasattr(y, "dtype") else read_array("y", y)
@@ -226,6 +231,7 @@ def check_labels(y: Any, n_rows: int) -> Any:
     """
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    y = gathered("y", y)
     refuse_sparse("y", y)
     refuse_masked("y", y)
     array = read_array("y", y)

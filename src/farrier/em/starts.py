@@ -66,7 +66,7 @@ def earlier_start(
     >>> earlier_start(problem, np.array([2.5, 0.0]), np.array([0.1, 0.0]), 0.5, again=False).second_moment
     array([6.35e+00, 1.00e-12])
     """
-    left = _marginal(problem, problem.rmatvec(problem.residual(coef)))
+    left = _marginal(problem, problem.left_pull(coef))
     chance = left * left if again else FAINT * left * left
     second = np.where(coef != 0.0, coef * coef + variance, chance)
     return Start(coef, second, sigma2 * problem.total_weight)

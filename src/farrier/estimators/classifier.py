@@ -173,7 +173,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, p)
-            NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
+            NumPy, pandas, polars, scipy.sparse or Dask, a memory map, or what bed-reader opens; never
+            modified. What is sparse stays sparse.
         y : array-like of shape (n,)
             The labels: numbers, strings, booleans or anything else that can be sorted.
         sample_weight : array-like of shape (n,), optional

@@ -252,7 +252,8 @@ class HorseshoeRegressor(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, p)
-            NumPy, pandas, polars or scipy.sparse; never modified. What is sparse stays sparse.
+            NumPy, pandas, polars, scipy.sparse or Dask, a memory map, or what bed-reader opens; never
+            modified. What is sparse stays sparse.
         y : array-like of shape (n,) or (n, n_outputs)
             The response; counts for "poisson" and "negative_binomial", amounts for "gamma" and "tweedie",
             levels for "ordinal". Several responses are for the Gaussian family: they share the local scales

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from farrier._types import Mask
 from farrier.data.columns import Columns
+from farrier.data.homes import header_of, own_names
 from farrier.data.validation import check_x
 
 
@@ -118,20 +119,15 @@ def same_columns(model: Any, X: Any, columns: Columns) -> None:
     Traceback (most recent call last):
     ValueError: X has 2 features, but HorseshoeRegressor is expecting 1 features as input.
     """
-    names, known = _own_names(X, columns), model.__dict__.get("feature_names_in_")
+    names, known = own_names(X), model.__dict__.get("feature_names_in_")
     if names is None or known is None or columns.shape[1] != known.size:
-        validate_data(model, X, reset=False, skip_check_array=True)
+        validate_data(model, header_of(X), reset=False, skip_check_array=True)
     elif not np.array_equal(names, known):
         j = int(np.argmax(names != known))
         raise ValueError(
             f"column {j} of X is {names[j]!r}, and was {known[j]!r} in the fit: the feature names should "
             "match those that were passed during fit"
         )
-
-
-def _own_names(X: Any, columns: Columns) -> Any:
-    """Return the names that columns in parts have, which scikit-learn does not know of."""
-    return columns.names if hasattr(X, "edges") else None
 
 
 def remember_columns(model: Any, X: Any, n_columns: int) -> None:
@@ -149,8 +145,8 @@ def remember_columns(model: Any, X: Any, n_columns: int) -> None:
         model.__dict__.pop("feature_names_in_", None)
         model.n_features_in_ = n_columns
     else:
-        validate_data(model, X, reset=True, skip_check_array=True)
-        names = getattr(X, "names", None) if hasattr(X, "edges") else None
+        validate_data(model, header_of(X), reset=True, skip_check_array=True)
+        names = own_names(X)
         if names is not None:
             model.feature_names_in_ = names
 

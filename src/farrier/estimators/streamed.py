@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MethodType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +32,26 @@ class Chunk(NamedTuple):
     number: Any
 
 
+class IfExact:
+    """A method that an estimator has only where it is exact; elsewhere, asking for it says what to do."""
+
+    def __init__(self, method: Any) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        """Return the method, or refuse."""
+        if model is None:
+            return self._method
+        try:
+            family = resolve_family(getattr(model, "family", "cox"))
+        except (TypeError, ValueError):  # a family that is none: `fit` says so
+            family = None
+        if not getattr(family, "constant_weights", family is None and hasattr(model, "family")):
+            raise AttributeError(NOT_EXACT.format(type(family or model).__name__))
+        return MethodType(self._method, model)
+
+
 class Streamed:
     """`partial_fit` and `fit_chunks`, for estimators that say how chunks add up and how sums are fitted.
 
@@ -47,6 +68,7 @@ class Streamed:
     weight_type: Any
     n_features_in_: int
 
+    @IfExact
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go on with more rows: the fit to all rows so far, from their sums, to rounding what `fit` finds.
 

@@ -80,6 +80,7 @@ class Gamma(Amounts):
         """Return weights of 1, the expected information, and eta + (y - mu) / mu."""
         return Working(np.ones_like(y), eta + relative_gap(y, self.mean(eta)))
 
+    @np.errstate(over="ignore")
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return that of the gamma distribution, with Stirling's formula in it, so that nothing cancels."""
         log_y = np.log(y)
@@ -107,6 +108,7 @@ class Gamma(Amounts):
 class ScaledPoisson(Amounts):
     """y / sigma2 is Poisson: the end of `Tweedie` at power 1. Elsewhere it is no density."""
 
+    @np.errstate(over="ignore")
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return that of Poisson for y / sigma2, spread over the sigma2 from one multiple to the next.
 
@@ -203,6 +205,7 @@ class Tweedie(Amounts):
         weights = np.maximum(information, WEIGHT_FLOOR)
         return Working(weights, eta + relative_gap(y, self.mean(eta)) * (information / weights))
 
+    @np.errstate(over="ignore")
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return that of a Poisson number of gamma amounts: see `compound`."""
         phi, p = self.dispersion(with_noise(sigma2)), self.power

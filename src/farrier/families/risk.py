@@ -173,4 +173,4 @@ class Tree:
         while level:
             tree[level : 2 * level] = tree[2 * level : 4 * level : 2] + tree[2 * level + 1 : 4 * level : 2]
             level //= 2
-        return np.bincount(self._owner, tree[self._node], self.n_rows)
+        return np.asarray(np.bincount(self._owner, tree[self._node], self.n_rows), dtype=np.float64)

@@ -26,7 +26,7 @@ class Question:
 
     Attributes
     ----------
-    X : pandas.DataFrame
+    X : pandas.DataFrame or columns of genotypes
         Numbers; a level of a category is the column ``city=Berlin``.
     y : array
         The target: numbers, or labels where ``family`` is ``classes``.
@@ -36,7 +36,7 @@ class Question:
         The name of a family, or ``classes``.
     classes : tuple
         The labels; of two, the probability of the second is modelled.
-    recipe : Recipe
+    recipe : Recipe or GenotypeRecipe
         How new rows are encoded.
     terms : dict
         The user's column, or the term of the formula, that each column of X stands for.
@@ -63,7 +63,7 @@ class Question:
     exposure: Vector | None
     family: str
     classes: tuple[Any, ...]
-    recipe: Recipe
+    recipe: Any
     terms: dict[str, str]
     notes: tuple[str, ...]
     warnings: tuple[str, ...] = ()

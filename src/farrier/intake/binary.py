@@ -22,7 +22,7 @@ MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"X\n\0\0", "an R object (rds)", "write the table with write.csv in R"),
     (b"<stata_dta>", "a Stata file", "export it as CSV"),
     (b"$FL2", "an SPSS file", "export it as CSV"),
-    (b"\x6c\x1b\x01", "a PLINK .bed file", "export the genotypes as CSV or Parquet"),
+    (b"\x6c\x1b\x01", "a PLINK .bed file", "name the file itself, with its .bim and .fam beside it"),
     (b"\x7fELF", "a program", "a table is needed"),
 )
 ARROW = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather"}

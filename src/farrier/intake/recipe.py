@@ -24,6 +24,7 @@ from farrier.intake.columns import (
 from farrier.intake.design import Design, formula_design, plain_design
 from farrier.intake.formula import parse_formula
 from farrier.intake.gaps import WAYS, filled, gaps_error, gaps_of, whole_rows
+from farrier.intake.genotype_recipe import FORMAT, GenotypeRecipe
 from farrier.intake.kinds import Column, level
 from farrier.intake.plain import from_plain, to_plain
 from farrier.intake.words import TableError, counted, listed, shown
@@ -81,6 +82,10 @@ class Recipe:
     exposure: str | None = None
     classes: tuple[Any, ...] = ()
     fit_intercept: bool = True
+
+    def for_model(self, model: Any) -> Recipe:
+        """Return the recipe that is kept with a model: all of it, whatever the model uses."""
+        return self
 
     def to_plain(self) -> dict[str, Any]:
         """Return the recipe as data that JSON knows.
@@ -194,3 +199,16 @@ class Recipe:
         return {
             name: filled(column, fills[name]) if name in gaps else column for name, column in columns.items()
         }, said
+
+
+def recipe_of(plain: Mapping[str, Any] | None) -> Any:
+    """Return the recipe that was kept with a model: of a table, or of genotypes; None if there is none.
+
+    Examples
+    --------
+    >>> recipe_of(None) is None
+    True
+    """
+    if plain is None:
+        return None
+    return (GenotypeRecipe if plain.get("format") == FORMAT else Recipe).from_plain(plain)

@@ -22,6 +22,8 @@ def terms_of(recipe: Recipe) -> dict[str, str]:
     >>> terms_of(Recipe("y", "gaussian", (Ingredient("sex", "category", ("f", "m")),), ("sex=m",)))
     {'sex=m': 'sex'}
     """
+    if not recipe.ingredients:  # genotypes: each stands for itself
+        return {}
     terms = {name: name for name in recipe.encoded}
     with suppress(TableError):  # a formula may have no value at these numbers; then each stands for itself
         terms |= recipe.design({each.name: _example(each) for each in recipe.ingredients}, np.arange(1)).terms

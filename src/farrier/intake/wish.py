@@ -58,7 +58,7 @@ def checked(wish: Wish, names: Sequence[str], table: str) -> tuple[Wish, Formula
         formula = parse_formula(wish.formula or "", [name for name in names if name not in wish.aside])
     if wish.target is None:
         raise TableError(f"which column is to be explained? Name it with --target: {listed(names)}")
-    _check_there(wish, names, table)
+    check_there(wish, wish.target, names, table)
     _check_apart(wish)
     if formula is None:
         chosen = names if wish.columns is None else wish.columns
@@ -81,8 +81,14 @@ def _with_target(wish: Wish, left: str | None) -> Wish:
     return wish if left is None else replace(wish, target=left)
 
 
-def _check_there(wish: Wish, names: Sequence[str], table: str) -> None:
-    _check_name("the target ", str(wish.target), names, table)
+def check_there(wish: Wish, target: str, names: Sequence[str], table: str) -> None:
+    """Refuse names that no column of a table has.
+
+    Examples
+    --------
+    >>> check_there(Wish("y"), "y", ["x", "y"], "it")
+    """
+    _check_name("the target ", target, names, table)
     for role, name in wish.roles.items():
         _check_name(f"{role}: ", name, names, table)
     for way in ("drop", "categorical", "numeric", "columns"):

@@ -12,7 +12,6 @@ from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
 from farrier.data.always import free_level
 from farrier.data.condensed import shortened
 from farrier.data.fitted import Fitted, restore
-from farrier.data.problem import LeastSquares, Targets
 from farrier.data.rows import Rows
 from farrier.data.ties import Ties, find_near_ties, find_ties, whole_ties
 from farrier.em.beginnings import Begin
@@ -243,11 +242,10 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Group
     each other, and lets it fall.
     """
     problem = weights.linear()
-    alone = LeastSquares(problem.weighted, Targets(problem.z, weights.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
     if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
         quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
-    found = solve(Constant(alone, weights.unit), hyper, quick, groups=groups)
+    found = solve(Constant(problem.alone(), weights.unit), hyper, quick, groups=groups)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)
     return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))

@@ -180,8 +180,8 @@ def _refuse_without_sampler(spec: ModelSpec) -> None:
     family, prior, tau = spec.family, spec.prior, spec.tau
     if not family.has_density:
         raise ValueError(
-            f"{family} has no sampler: weights and targets alone are no density of y; use intervals with "
-            "method='mode', or parameters that have one (for Tweedie, a power above 1)"
+            f"family={family} has no sampler: weights and targets alone are no density of y; use intervals "
+            "with method='mode', or parameters that have one (for Tweedie, a power above 1)"
         )
     if not isinstance(prior, LocalSampler):
         raise ValueError(
