@@ -49,6 +49,8 @@ def response(family, eta, rng):
         return rng.binomial(4, 1 / (1 + np.exp(-1.5 * eta))) / 4
     if family in ("poisson", "negative_binomial"):
         return rng.poisson(np.exp(0.5 * eta)).astype(float)
+    if family in ("gamma", "tweedie"):
+        return rng.gamma(4.0, np.exp(0.5 * eta) / 4.0)
     noisy = eta + 0.5 * rng.standard_normal(eta.size)
     return np.digitize(noisy, [-0.8, 0.0, 0.8]) * 1.0 if family == "ordinal" else noisy
 

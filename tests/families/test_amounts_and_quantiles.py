@@ -249,3 +249,11 @@ def test_half_of_hubers_noise_lies_where_its_density_says() -> None:
     shares = Huber(threshold=0.7).cdf(u, np.zeros_like(u), 1.0)
     assert stats.kstest(shares, "uniform").pvalue > 1e-3
     assert np.isclose(np.var(u), Huber(threshold=0.7).variance(np.zeros(1), 1.0)[0], rtol=0.05)
+
+
+def test_the_distribution_of_uncountably_many_amounts_is_a_number():
+    eta = np.array([-700.0, -300.0, 300.0, 500.0, 700.0])
+    found = Tweedie(power=1.5, unit=1.0).cdf(np.ones(5), eta, 0.1)
+    np.testing.assert_array_equal(found, [1.0, 1.0, 0.0, 0.0, 0.0])
+    at_mean = Tweedie(power=1.5, unit=1.0).cdf(np.exp([600.0]), np.array([600.0]), 0.1)
+    assert at_mean == pytest.approx(0.5)

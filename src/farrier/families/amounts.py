@@ -231,10 +231,13 @@ class Tweedie(Amounts):
         if p in ENDS:
             return np.asarray(ENDS[p].cdf(y, eta, phi))  # type: ignore[attr-defined]
         mean = self.mean(eta)
-        number = mean ** (2.0 - p) / (phi * (2.0 - p))
-        return compound_cdf(
-            y, number, (2.0 - p) / (p - 1.0), np.maximum(y, 0.0) * mean ** (1.0 - p) / (phi * (p - 1.0))
-        )
+        number, of_one = mean ** (2.0 - p) / (phi * (2.0 - p)), (2.0 - p) / (p - 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = compound_cdf(
+                y, number, of_one, np.maximum(y, 0.0) * mean ** (1.0 - p) / (phi * (p - 1.0))
+            )
+            normal = special.ndtr((y / mean - 1.0) * np.sqrt(mean ** (2.0 - p) / phi))
+        return np.where(np.isnan(found), normal, found)  # so many amounts that nobody can count them
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
         """Draw y given eta."""
