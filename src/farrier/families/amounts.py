@@ -127,6 +127,8 @@ class ScaledPoisson(Amounts):
         return np.asarray(sigma2 * draw_poisson(self.mean(eta) / sigma2, rng))
 
 
+UNCOUNTED = 1e9
+"""So many amounts add up to a normal one as far as floats can tell."""
 ENDS: dict[float, Amounts] = {1.0: ScaledPoisson(), 2.0: Gamma()}
 """What the ends of the powers of `Tweedie` are."""
 
@@ -232,12 +234,12 @@ class Tweedie(Amounts):
             return np.asarray(ENDS[p].cdf(y, eta, phi))  # type: ignore[attr-defined]
         mean = self.mean(eta)
         number, of_one = mean ** (2.0 - p) / (phi * (2.0 - p)), (2.0 - p) / (p - 1.0)
+        many = number > UNCOUNTED
         with np.errstate(over="ignore", invalid="ignore"):
-            found = compound_cdf(
-                y, number, of_one, np.maximum(y, 0.0) * mean ** (1.0 - p) / (phi * (p - 1.0))
-            )
+            amounts = np.where(many, 1.0, np.maximum(y, 0.0) * mean ** (1.0 - p) / (phi * (p - 1.0)))
+            found = compound_cdf(y, np.where(many, 1.0, number), of_one, amounts)
             normal = special.ndtr((y / mean - 1.0) * np.sqrt(mean ** (2.0 - p) / phi))
-        return np.where(np.isnan(found), normal, found)  # so many amounts that nobody can count them
+        return np.where(many, normal, found)
 
     def simulate(self, eta: Vector, sigma2: Any, rng: np.random.Generator) -> Vector:
         """Draw y given eta."""
