@@ -50,6 +50,9 @@ def ask_genotypes(path: str, wish: Wish) -> Question:
             raise TableError(
                 f"--{way} is for tables: make a .bed file of the SNPs that are wanted, with plink"
             )
+    for role in ("event", "entry", "strata"):
+        if getattr(wish, role) is not None:
+            raise TableError(f"--{role} is for tables: survival is not fitted to genotypes in a .bed file")
     file, name = split_target(wish.target)
     bed = open_bed(path)
     table = read_table(file, words=(*FAMILIES, *PERSONS))
