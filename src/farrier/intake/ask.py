@@ -137,8 +137,8 @@ def ask(
     """
     only = None if columns is None else tuple(columns)
     wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))
-    survival = {"event": event, "entry": entry, "strata": strata}
-    return _answer(table, replace(wish, numeric=tuple(numeric), columns=only, **survival))
+    wish = replace(wish, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
+    return _answer(table, wish)
 
 
 def _answer(table: Table, wish: Wish) -> Question:
@@ -149,6 +149,7 @@ def _answer(table: Table, wish: Wish) -> Question:
         target = settle(ready.target, wish.family, ready.known.get("exposure"))
     else:
         target = settle_lifetimes(ready.target, wish.event, ready.known)
+    roles: dict[str, Any] = dict(wish.roles)
     recipe = Recipe(
         str(wish.target),
         target.family,
@@ -157,7 +158,7 @@ def _answer(table: Table, wish: Wish) -> Question:
         missing=wish.missing,
         formula=None if formula is None else formula.text,
         classes=target.classes,
-        **wish.roles,
+        **roles,
     )
     design = recipe.design(ready.columns, np.flatnonzero(ready.kept))
     encoded = design.names if formula is None else _varying(design)
@@ -191,7 +192,9 @@ def _leaks(
     columns: Mapping[str, Column], X: Matrix, recipe: Recipe, encoded: tuple[str, ...], y: Any
 ) -> tuple[str, ...]:
     """Return warnings of columns that give the target away, or the event."""
-    parts = {recipe.target: y} if recipe.event is None else {recipe.target: y["time"], recipe.event: y["event"]}
+    parts = (
+        {recipe.target: y} if recipe.event is None else {recipe.target: y["time"], recipe.event: y["event"]}
+    )
     return tuple(text for name, part in parts.items() for text in find_leaks(columns, X, encoded, part, name))
 
 

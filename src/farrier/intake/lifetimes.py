@@ -68,7 +68,9 @@ def _which(column: Column) -> str:
         return f"event: {name} is {' or '.join(map(shown, words))}: say which of them means the event, {ways}"
     row = int(np.flatnonzero((codes >= 0) & ~np.isin(codes, _zero_or_one(words)))[0])
     said = f"event: {name} is {shown(words[codes[row]])} in row {row + 1}"
-    return f"{said}: {NEEDED}; or name the value that means the event, {option('event', f'{column.name}=VALUE')}"
+    return (
+        f"{said}: {NEEDED}; or name the value that means the event, {option('event', f'{column.name}=VALUE')}"
+    )
 
 
 def _zero_or_one(words: tuple[str, ...]) -> list[int]:
@@ -126,12 +128,12 @@ def settle_lifetimes(time: Column, event: str, known: Mapping[str, Any]) -> Targ
     """
     if time.numbers is None:
         raise TableError(
-            f"the target {shown(time.name)} holds words ({listed(time.words, most=3)}), and a time is a number"
+            f"the target {shown(time.name)} holds words ({listed(time.words, most=3)}): a time is a number"
         )
     if time.constant:
         raise TableError(
-            f"the target {shown(time.name)} is {time.value(0)} in every row, so who has the event first cannot "
-            f"be told: explain the event itself with {option('target', event)}"
+            f"the target {shown(time.name)} is {time.value(0)} in every row, so that nobody has the event "
+            f"before others: explain the event itself with {option('target', event)}"
         )
     seen = known["event"] == 1.0
     if not seen.any():

@@ -190,8 +190,10 @@ def _data(effects: Sequence[Effects], asked: Asked) -> tuple[Fact, ...]:
     more = "" if fitted == len(terms) else f" ({counted(fitted, 'column')} after encoding)"
     found = [Fact("Source", asked.source)] if asked.source else []
     found += [Fact("Rows", f"{_n_rows(asked.X):,}"), Fact("Columns", f"{len(terms):,}{more}")]
+    events = dict(effects[0].model.statistics().lines()).get("events")
+    found += [] if events is None else [Fact("Events", events)]
     response = np.asarray(asked.y)
-    if response.dtype.kind in "fiu" and not hasattr(effects[0].model, "classes_"):
+    if events is None and response.dtype.kind in "fiu" and not hasattr(effects[0].model, "classes_"):
         low, mean, high = (alone(float(value)) for value in (response.min(), response.mean(), response.max()))
         found.append(Fact(named(asked.target), f"{low} to {high}, mean {mean}"))
     return (*found, *(Fact(str(label), str(value)) for label, value in asked.facts))
