@@ -148,7 +148,7 @@ def _answer(table: Table, wish: Wish) -> Question:
     if wish.event is None:
         target = settle(ready.target, wish.family, ready.known.get("exposure"))
     else:
-        target = settle_lifetimes(ready.target, wish.event, ready.known)
+        target = settle_lifetimes(ready.target, wish.event, ready.known, wish.happened)
     roles: dict[str, Any] = dict(wish.roles)
     recipe = Recipe(
         str(wish.target),
@@ -192,10 +192,10 @@ def _leaks(
     columns: Mapping[str, Column], X: Matrix, recipe: Recipe, encoded: tuple[str, ...], y: Any
 ) -> tuple[str, ...]:
     """Return warnings of columns that give the target away, or the event."""
-    parts = (
-        {recipe.target: y} if recipe.event is None else {recipe.target: y["time"], recipe.event: y["event"]}
-    )
-    return tuple(text for name, part in parts.items() for text in find_leaks(columns, X, encoded, part, name))
+    if recipe.event is None:
+        return tuple(find_leaks(columns, X, encoded, y, recipe.target))
+    of_time = find_leaks(columns, X, encoded, y["time"], recipe.target)
+    return (*of_time, *find_leaks(columns, X, encoded, y["event"], recipe.event, "event"))
 
 
 def _varying(design: Design) -> tuple[str, ...]:

@@ -117,7 +117,9 @@ def check_entry(time: Column, entry: Column | None) -> None:
         )
 
 
-def settle_lifetimes(time: Column, event: str, known: Mapping[str, Any]) -> Target:
+def settle_lifetimes(
+    time: Column, event: str, known: Mapping[str, Any], happened: str | None = None
+) -> Target:
     """Return times and events as scikit-survival has them, and what is said of them.
 
     Examples
@@ -141,7 +143,8 @@ def settle_lifetimes(time: Column, event: str, known: Mapping[str, Any]) -> Targ
     y = np.empty(seen.size, dtype=[("event", bool), ("time", float)])
     y["event"], y["time"] = seen, time.numbers
     many = f"{counted(int(seen.sum()), 'event')}, {counted(int((~seen).sum()), 'row')} censored"
-    notes = [f"{shown(time.name)} is the time until {shown(event)}: {many}"]
+    until = event if happened is None else f"{event}={happened}"
+    notes = [f"{shown(time.name)} is the time until {shown(until)}: {many}"]
     if "strata" in known:
         number = np.unique(known["strata"]).size
         notes.append(f"{counted(number, 'stratum').replace('stratums', 'strata')}, compared within each only")
