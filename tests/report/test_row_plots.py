@@ -258,7 +258,8 @@ def test_a_model_from_a_file_keeps_no_rows(fits: Any, tmp_path: Any) -> None:
     model.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     with pytest.raises(
-        ValueError, match="models from files do not hold the rows that were left out: give rows, X and y"
+        ValueError,
+        match="models from files, and those of partial_fit, do not hold the rows that were left out: give ",
     ):
         plot_observed(loaded)
     assert plot_observed(loaded, X, y).get_title() == plot_observed(model, X, y).get_title()
