@@ -39,9 +39,20 @@ def run(command):
     return done.stderr
 
 
+def write_lung(folder):
+    """Write the table that docs/command_line.md speaks of, as the page says."""
+    from sksurv.datasets import load_veterans_lung_cancer
+
+    table, seen = load_veterans_lung_cancer()
+    status = ["dead" if each else "censored" for each in seen["Status"]]
+    table.assign(days=seen["Survival_in_days"], status=status).to_csv(folder / "lung.csv", index=False)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
 def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    if any("lung.csv" in command for command, _ in commands(page)):
+        write_lung(tmp_path)
     for command, shown in commands(page):
         printed = run(command)
         assert doctest.OutputChecker().check_output(shown, printed + "\n", LIKE), f"{command}\n{printed}"

@@ -186,7 +186,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
 def _statistics(found: Any) -> dict[str, Any]:
     names = (
         *("n", "p", "n_selected", "family", "measure", "explained", "cv_explained", "cv_error"),
-        *("noise_sd", "n_iter", "expected_by_chance"),
+        *("noise_sd", "n_iter", "expected_by_chance", "n_events"),
     )
     return {name: getattr(found, name) for name in names}
 

@@ -21,6 +21,8 @@ Examples:
 
   farrier fit patients.csv --target died --report report.html --model model.json
 
+  farrier fit study.csv --target months --event status=dead --strata clinic
+
   farrier fit claims.parquet --formula 'claims ~ age*region + log(power)' --exposure years
 
   zcat big.csv.gz | farrier fit - --target y --missing drop --json > answer.json
@@ -38,6 +40,9 @@ def fit(
     weights: given.Weights = None,
     offset: given.Offset = None,
     exposure: given.Exposure = None,
+    event: given.Event = None,
+    entry: given.Entry = None,
+    strata: given.Strata = None,
     drop: given.Drop = None,
     columns: given.Columns = None,
     categorical: given.Categorical = None,
@@ -101,10 +106,10 @@ def fit(
         check_output(report, data, model)
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure),
-            *(drop, columns, categorical, numeric),
+            *(drop, columns, categorical, numeric, event, entry, strata),
         )
         question = ask_of(data, wishes)
-        averaged = not (mode or posterior or question.family == "ordinal")
+        averaged = not (mode or posterior or question.family in ("ordinal", "survival"))
         if averaged:
             check_classes(question)
         extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
@@ -172,6 +177,9 @@ def _page(answer: Answer, question: Question, seconds: float) -> str:
         question.weights,
         question.offset,
         question.exposure,
+        entry=question.entry,
+        strata=question.strata,
+        event=getattr(recipe, "event", None) or "",
         target=question.target,
         source=question.name,
         terms=question.terms,

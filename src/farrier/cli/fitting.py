@@ -35,6 +35,9 @@ class Wishes:
     columns: Sequence[str] | None = None
     categorical: Sequence[str] | None = None
     numeric: Sequence[str] | None = None
+    event: str | None = None
+    entry: str | None = None
+    strata: str | None = None
 
     def as_options(self) -> dict[str, Any]:
         """Return them by name; what was not given is nothing."""
@@ -138,7 +141,12 @@ def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
     from farrier.estimators.cv import HorseshoeRegressorCV
     from farrier.estimators.cv_classifier import HorseshoeClassifierCV
     from farrier.estimators.regressor import HorseshoeRegressor
+    from farrier.estimators.survival import HorseshoeSurvival
 
+    if question.family == "survival":
+        if options.pop("always", None):
+            raise ValueError("--always is not for survival: Cox's model shrinks every column; leave it out")
+        return HorseshoeSurvival(**options)
     options |= {"fit_intercept": question.fit_intercept}
     if question.family == "classes":
         return (HorseshoeClassifierCV if averaged else HorseshoeClassifier)(**options)
@@ -149,7 +157,8 @@ def fit_question(
     question: Question, model: Any, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Any, float]:
     """Fit the model; return it, and how many seconds that took."""
-    known = {"sample_weight": question.weights, "offset": question.offset, "exposure": question.exposure}
+    names = ("offset", "exposure", "entry", "strata")
+    known = {"sample_weight": question.weights, **{name: getattr(question, name) for name in names}}
     given = {name: values for name, values in known.items() if values is not None}
     if question.family == "classes" and "exposure" in given:
         raise ValueError("an exposure is for counts: classes have none")

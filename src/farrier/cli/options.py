@@ -45,7 +45,7 @@ FamilyName = Annotated[
         "--family",
         metavar="NAME",
         help="gaussian, student_t, laplace, huber, quantile (the median), poisson, negative_binomial, gamma, "
-        "tweedie, or classes; guessed from the target by default, and said.",
+        "tweedie, or classes; guessed from the target by default, and said. Survival is asked with --event.",
         rich_help_panel=DATA,
     ),
 ]
@@ -76,6 +76,34 @@ Exposure = Annotated[
     str | None,
     typer.Option(
         "--exposure", metavar="COLUMN", help="What counts are proportional to.", rich_help_panel=DATA
+    ),
+]
+Event = Annotated[
+    str | None,
+    typer.Option(
+        "--event",
+        metavar="COLUMN",
+        help="For survival: whether the event was seen at the time in the target (1, yes) or not (0, no); "
+        "COLUMN=VALUE names the value that means the event.",
+        rich_help_panel=DATA,
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        "--entry",
+        metavar="COLUMN",
+        help="With --event: from when on a row is at risk (left truncation).",
+        rich_help_panel=DATA,
+    ),
+]
+Strata = Annotated[
+    str | None,
+    typer.Option(
+        "--strata",
+        metavar="COLUMN",
+        help="With --event: groups with a baseline hazard each.",
+        rich_help_panel=DATA,
     ),
 ]
 Drop = Annotated[

@@ -41,6 +41,7 @@ def predict(
 ) -> None:
     """Predict new rows: a CSV with the row, the prediction and its interval, or probabilities of classes.
 
+    For survival that is the risk: the logarithm of a hazard ratio, to compare rows by.
     Columns are matched by name, whatever their order.
     """
     from farrier.cli.fitting import check_output
@@ -162,7 +163,8 @@ def _predicted(model: Any, rows: NewRows, level: float) -> dict[str, Any]:
     method = {} if hasattr(model, "members_") else {"method": "mode"}
     interval = model.predict_interval(rows.X, level=level, **method, **rows.known)
     prediction = model.predict(rows.X, **rows.known)
-    found = {"prediction": prediction, "lower": interval[:, 0], "upper": interval[:, 1]}
+    name = "prediction" if model.family_.has_intercept else "risk"
+    found = {name: prediction, "lower": interval[:, 0], "upper": interval[:, 1]}
     if hasattr(model, "levels_") and hasattr(model, "predict_proba"):
         shares = model.predict_proba(rows.X, **rows.known)
         names = [f"{one:g}" if isinstance(one, float) else str(one) for one in model.levels_.tolist()]

@@ -467,6 +467,7 @@ class HorseshoeRegressor(
             noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
             n_iter=self.n_iter_,
             expected_by_chance=self.expected_by_chance_,
+            n_events=getattr(self, "n_events_", None),
         )
 
     def _start(self, n_columns: int, n_outputs: int = 1) -> Any:

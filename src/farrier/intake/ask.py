@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from farrier._types import Vector
+from farrier._types import Matrix, Vector
 from farrier.intake.columns import by_name, frame_of
 from farrier.intake.design import Design
+from farrier.intake.kinds import Column
 from farrier.intake.leaks import find_leaks
+from farrier.intake.lifetimes import settle_lifetimes
 from farrier.intake.prepare import prepare
 from farrier.intake.read import Table
 from farrier.intake.recipe import Recipe
@@ -29,11 +31,12 @@ class Question:
     X : pandas.DataFrame or columns of genotypes
         Numbers; a level of a category is the column ``city=Berlin``.
     y : array
-        The target: numbers, or labels where ``family`` is ``classes``.
-    weights, offset, exposure : array or None
+        The target: numbers, labels where ``family`` is ``classes``, or events and times where it is
+        ``survival``, as scikit-survival has them.
+    weights, offset, exposure, entry, strata : array or None
         One value a row.
     family : str
-        The name of a family, or ``classes``.
+        The name of a family, ``classes`` or ``survival``.
     classes : tuple
         The labels; of two, the probability of the second is modelled.
     recipe : Recipe or GenotypeRecipe
@@ -75,6 +78,8 @@ class Question:
     cells_imputed: int = 0
     dropped_columns: dict[str, str] = field(default_factory=dict)
     imputed_columns: dict[str, int] = field(default_factory=dict)
+    entry: Vector | None = None
+    strata: Any = None
 
 
 def ask(
@@ -91,6 +96,9 @@ def ask(
     categorical: Collection[str] = (),
     numeric: Collection[str] = (),
     columns: Sequence[str] | None = None,
+    event: str | None = None,
+    entry: str | None = None,
+    strata: str | None = None,
 ) -> Question:
     """Return what is asked of a table, ready to fit.
 
@@ -112,6 +120,11 @@ def ask(
         Columns to leave out, or the only ones to use.
     categorical, numeric : names, optional
         Columns to take as categories or as numbers, whatever they look like.
+    event : str, optional
+        The column that says whether the event was seen at the time that the target holds, or the row is
+        censored: 0 and 1, or words such as no and yes; ``status=dead`` names the value that means the event.
+    entry, strata : str, optional
+        With an event, columns that say from when on a row is at risk, and in which stratum it is.
 
     Examples
     --------
@@ -124,14 +137,19 @@ def ask(
     """
     only = None if columns is None else tuple(columns)
     wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))
-    return _answer(table, replace(wish, numeric=tuple(numeric), columns=only))
+    wish = replace(wish, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
+    return _answer(table, wish)
 
 
 def _answer(table: Table, wish: Wish) -> Question:
     frame = by_name(table.frame)
     wish, formula, features = checked(wish, list(frame.columns), table.name)
     ready = prepare(frame, wish, formula, features)
-    target = settle(ready.target, wish.family, ready.known.get("exposure"))
+    if wish.event is None:
+        target = settle(ready.target, wish.family, ready.known.get("exposure"))
+    else:
+        target = settle_lifetimes(ready.target, wish.event, ready.known, wish.happened)
+    roles: dict[str, Any] = dict(wish.roles)
     recipe = Recipe(
         str(wish.target),
         target.family,
@@ -140,9 +158,7 @@ def _answer(table: Table, wish: Wish) -> Question:
         missing=wish.missing,
         formula=None if formula is None else formula.text,
         classes=target.classes,
-        weights=wish.weights,
-        offset=wish.offset,
-        exposure=wish.exposure,
+        **roles,
     )
     design = recipe.design(ready.columns, np.flatnonzero(ready.kept))
     encoded = design.names if formula is None else _varying(design)
@@ -158,7 +174,7 @@ def _answer(table: Table, wish: Wish) -> Question:
         recipe=replace(recipe, encoded=encoded, fit_intercept=design.fit_intercept),
         terms={name: design.terms[name] for name in encoded},
         notes=(*table.notes, *ready.notes, *target.notes),
-        warnings=tuple(find_leaks(ready.columns, X.to_numpy(), encoded, target.y, recipe.target)),
+        warnings=_leaks(ready.columns, X.to_numpy(), recipe, encoded, target.y),
         fit_intercept=design.fit_intercept,
         target=recipe.target,
         name=table.name,
@@ -167,7 +183,19 @@ def _answer(table: Table, wish: Wish) -> Question:
         cells_imputed=sum(ready.imputed.values()),
         dropped_columns=ready.dropped,
         imputed_columns=ready.imputed,
+        entry=ready.known.get("entry"),
+        strata=ready.known.get("strata"),
     )
+
+
+def _leaks(
+    columns: Mapping[str, Column], X: Matrix, recipe: Recipe, encoded: tuple[str, ...], y: Any
+) -> tuple[str, ...]:
+    """Return warnings of columns that give the target away, or the event."""
+    if recipe.event is None:
+        return tuple(find_leaks(columns, X, encoded, y, recipe.target))
+    of_time = find_leaks(columns, X, encoded, y["time"], recipe.target)
+    return (*of_time, *find_leaks(columns, X, encoded, y["event"], recipe.event, "event"))
 
 
 def _varying(design: Design) -> tuple[str, ...]:

@@ -22,6 +22,12 @@ from farrier.intake.words import TableError, counted, listed, shown
 
 FAMILIES, PERSONS = ("FID", "#FID"), ("IID", "#IID")
 """What the columns of a phenotype file are called that say whose row it is."""
+FOR_TABLES = {
+    **dict.fromkeys(
+        ("formula", "drop", "columns"), "make a .bed file of the SNPs that are wanted, with plink"
+    ),
+    **dict.fromkeys(("event", "entry", "strata"), "survival is not fitted to genotypes in a .bed file"),
+}
 UNKNOWN = -9.0
 """What PLINK writes for a phenotype that is not known."""
 
@@ -45,11 +51,9 @@ def split_target(target: str | None) -> tuple[str, str]:
 
 def ask_genotypes(path: str, wish: Wish) -> Question:
     """Return what is asked of the genotypes in a .bed file; ``wish.target`` names a table and its column."""
-    for way in ("formula", "drop", "columns"):
+    for way, advice in FOR_TABLES.items():
         if getattr(wish, way):
-            raise TableError(
-                f"--{way} is for tables: make a .bed file of the SNPs that are wanted, with plink"
-            )
+            raise TableError(f"--{way} is for tables: {advice}")
     file, name = split_target(wish.target)
     bed = open_bed(path)
     table = read_table(file, words=(*FAMILIES, *PERSONS))

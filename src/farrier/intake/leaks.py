@@ -17,9 +17,16 @@ FEW_ROWS = 5
 
 
 def find_leaks(
-    columns: Mapping[str, Column], X: Matrix, names: tuple[str, ...], y: Any, target: str
+    columns: Mapping[str, Column],
+    X: Matrix,
+    names: tuple[str, ...],
+    y: Any,
+    target: str,
+    what: str = "target",
 ) -> list[str]:
     """Refuse copies of the target; return a warning of columns that nearly determine it.
+
+    ``what`` is what the target is called in messages.
 
     Examples
     --------
@@ -32,12 +39,15 @@ def find_leaks(
     if y.dtype.kind == "f":
         correlations = _correlations(X, y)
         close = np.flatnonzero(np.abs(correlations) > NEARLY)
-        _refuse([names[j] for j in close if np.array_equal(X[:, j], y)], target)
+        _refuse([names[j] for j in close if np.array_equal(X[:, j], y)], f"{what} {shown(target)}")
         found = [(names[j], f"correlation {correlations[j]:.4f}") for j in close]
     else:
         _, labels = np.unique(y, return_inverse=True)
         shares = {name: _share(column, labels) for name, column in columns.items()}
-        _refuse([name for name, (share, same) in shares.items() if share == 1.0 and same], target)
+        _refuse(
+            [name for name, (share, same) in shares.items() if share == 1.0 and same],
+            f"{what} {shown(target)}",
+        )
         found = [
             (name, f"its values tell the class in {share:.2%} of the rows")
             for name, (share, _) in shares.items()
@@ -50,13 +60,12 @@ def find_leaks(
     ]
 
 
-def _refuse(copies: list[str], target: str) -> None:
+def _refuse(copies: list[str], of: str) -> None:
     if copies:
         drops = " ".join(option("drop", name) for name in copies[:10])
         verb = "is a copy" if len(copies) == 1 else "are copies"
         raise TableError(
-            f"{listed(copies)} {verb} of the target {shown(target)}: "
-            f"leave out what is the answer itself, with {drops}"
+            f"{listed(copies)} {verb} of the {of}: leave out what is the answer itself, with {drops}"
         )
 
 

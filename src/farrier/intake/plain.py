@@ -12,11 +12,13 @@ from farrier.intake.formula import parse_formula
 from farrier.intake.gaps import WAYS
 
 KINDS = ("number", "truth", "category")
-KNOWN = (*FAMILIES, "classes")
+KNOWN = (*FAMILIES, "classes", "survival")
 KEYS = (
     "target", "family", "ingredients", "encoded", "missing", "formula", "weights", "offset", "exposure",
-    "classes", "fit_intercept",
+    "classes", "fit_intercept", "event", "entry", "strata",
 )  # fmt: skip
+OF_SURVIVAL = ("event", "entry", "strata")
+"""Only recipes of survival have these keys."""
 
 
 def to_plain(recipe: Any) -> dict[str, Any]:
@@ -30,8 +32,9 @@ def to_plain(recipe: Any) -> dict[str, Any]:
     """
     plain = asdict(recipe)
     ingredients = [{**each, "levels": list(each["levels"])} for each in plain["ingredients"]]
+    absent = OF_SURVIVAL if recipe.event is None else ()
     return {
-        **plain,
+        **{key: value for key, value in plain.items() if key not in absent},
         "ingredients": ingredients,
         "encoded": list(plain["encoded"]),
         "classes": list(plain["classes"]),
@@ -47,12 +50,16 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     Traceback (most recent call last):
     ValueError: recipe: a dictionary is needed, not list
     """
+    if isinstance(plain, Mapping):
+        plain = {**dict.fromkeys(OF_SURVIVAL), **plain}
     _check_keys(plain, KEYS, "recipe")
     for key in ("target", "family", "missing"):
         _check(isinstance(plain[key], str), key, plain[key], "a text")
     _check(plain["family"] in KNOWN, "family", plain["family"], f"one of {', '.join(KNOWN)}")
+    survives = (plain["family"] == "survival") == (plain["event"] is not None)
+    _check(survives, "event", plain["event"], "the column of the event for survival, and null for others")
     _check(plain["missing"] in WAYS, "missing", plain["missing"], f"one of {', '.join(WAYS)}")
-    for key in ("formula", "weights", "offset", "exposure"):
+    for key in ("formula", "weights", "offset", "exposure", *OF_SURVIVAL):
         _check(plain[key] is None or isinstance(plain[key], str), key, plain[key], "a text or null")
     _check(isinstance(plain["fit_intercept"], bool), "fit_intercept", plain["fit_intercept"], "true or false")
     _check_texts("encoded", plain["encoded"])

@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._types import Mask, Vector
+from farrier._types import Mask
 from farrier.intake.columns import (
     Ingredient,
     check_exposure,
     check_usable,
     check_weights,
-    numbers_of,
     with_levels,
 )
 from farrier.intake.formula import Formula
 from farrier.intake.gaps import filled, gaps_error, gaps_of, typical, whole_rows
 from farrier.intake.kinds import Column, level, understand
+from farrier.intake.lifetimes import check_entry, read_role
 from farrier.intake.patterns import may_be_codes
 from farrier.intake.target import read_target
 from farrier.intake.wish import Wish
@@ -28,12 +28,12 @@ ONCE = "values filled in once are taken as if they had been measured, so interva
 
 
 class Prepared(NamedTuple):
-    """The columns, the target and the numbers of each role in the rows kept, and what was done to them."""
+    """The columns, the target and the values of each role in the rows kept, and what was done to them."""
 
     columns: dict[str, Column]
     ingredients: tuple[Ingredient, ...]
     target: Column
-    known: dict[str, Vector]
+    known: dict[str, Any]
     kept: Mask
     imputed: dict[str, int]
     dropped: dict[str, str]
@@ -53,9 +53,10 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
     """
     columns, empty = _columns(frame, wish, formula, features)
     target = read_target(frame, str(wish.target), wish.family, wish.categorical, wish.numeric)
-    known = {role: numbers_of(frame, name) for role, name in wish.roles.items()}
+    known = {role: read_role(frame, role, name, wish.happened) for role, name in wish.roles.items()}
     check_weights(known.get("weights"))
     check_exposure(known.get("exposure"))
+    check_entry(target, known.get("entry"))
     needed = {target.name: target, **{column.name: column for column in known.values()}}
     kept, said = _rows(needed, columns, wish, len(frame))
     fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, wish, formula)
@@ -66,7 +67,7 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
         fixed.columns,
         fixed.ingredients,
         target.take(kept),
-        {role: np.asarray(column.take(kept).numbers) for role, column in known.items()},
+        {role: _values(column.take(kept)) for role, column in known.items()},
         kept,
         fixed.imputed,
         dropped,
@@ -78,6 +79,11 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
             *fixed.notes,
         ),
     )
+
+
+def _values(column: Column) -> Any:
+    """Return the numbers of a column without gaps, or its words."""
+    return np.array(column.words)[column.codes] if column.numbers is None else column.numbers
 
 
 def _columns(

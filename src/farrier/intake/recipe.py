@@ -47,7 +47,7 @@ class Recipe:
     Attributes
     ----------
     target, family : str
-        The response and its distribution; ``classes`` for labels.
+        The response and its distribution; ``classes`` for labels, ``survival`` for times until an event.
     ingredients : tuple of Ingredient
         The columns used.
     encoded : tuple of str
@@ -56,7 +56,7 @@ class Recipe:
         ``error``, ``drop`` or ``impute``: what is done with missing values.
     formula : str or None
         The formula, where one was asked for.
-    weights, offset, exposure : str or None
+    weights, offset, exposure, event, entry, strata : str or None
         The columns that hold them.
     classes : tuple
         The labels; of two, the probability of the second is modelled.
@@ -82,6 +82,9 @@ class Recipe:
     exposure: str | None = None
     classes: tuple[Any, ...] = ()
     fit_intercept: bool = True
+    event: str | None = None
+    entry: str | None = None
+    strata: str | None = None
 
     def for_model(self, model: Any) -> Recipe:
         """Return the recipe that is kept with a model: all of it, whatever the model uses."""
@@ -139,7 +142,8 @@ class Recipe:
         frame = by_name(frame)
         beside = [name for name in (self.offset, self.exposure) if name is not None]
         used = [each.name for each in self.ingredients]
-        notes = check_frame(frame, [*used, *beside], [self.target, self.weights])
+        aside = [self.target, self.weights, self.event, self.entry, self.strata]
+        notes = check_frame(frame, [*used, *beside], aside)
         columns, unseen = self._coded(understood(frame, self.ingredients), missing)
         known = {name: numbers_of(frame, name) for name in beside}
         check_exposure(None if self.exposure is None else known[self.exposure])

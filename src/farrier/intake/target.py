@@ -13,7 +13,7 @@ from farrier.families.names import FAMILIES
 from farrier.intake.kinds import Column, level, understand
 from farrier.intake.words import TableError, counted, listed, shown
 
-CLASSES = "classes"
+CLASSES, SURVIVAL = "classes", "survival"
 MOST_CLASSES = 20
 COUNTS, AMOUNTS = ("poisson", "negative_binomial"), ("gamma", "tweedie")
 SMALL = 20.0
@@ -49,7 +49,7 @@ def read_target(
     'truth'
     """
     if family is not None:
-        check_choice("family", family, (*FAMILIES, CLASSES))
+        check_choice("family", family, (*FAMILIES, CLASSES, SURVIVAL))
     column = understand(frame, [name], categorical, numeric)[name]
     if column.kind == "empty":
         raise TableError(f"the target {shown(name)} has no values: name another column")
@@ -211,7 +211,7 @@ def _check_range(column: Column, family: str) -> None:
         wrong, wanted = (y < 0) | (y != np.round(y)), "whole numbers of at least 0"
     elif family == "gamma":
         wrong, wanted = y <= 0, "numbers above 0 (tweedie takes zeros)"
-    elif family == "tweedie":
+    elif family in ("tweedie", SURVIVAL):
         wrong, wanted = y < 0, "numbers of at least 0"
     elif family == "binomial":
         wrong, wanted = (y < 0) | (y > 1), "numbers from 0 to 1"

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from farrier._checks import check_choice
 from farrier.intake.formula import Formula, parse_formula
 from farrier.intake.gaps import WAYS
+from farrier.intake.target import SURVIVAL
 from farrier.intake.words import TableError, listed, near, option, shown
+
+ROLES = ("weights", "offset", "exposure", "event", "entry", "strata")
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,16 @@ class Wish:
     categorical: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     columns: tuple[str, ...] | None = None
+    event: str | None = None
+    entry: str | None = None
+    strata: str | None = None
+    happened: str | None = None
+    """The value that means the event, after ``event="status=dead"``."""
 
     @property
     def roles(self) -> dict[str, str]:
-        """The columns of weights, offset and exposure."""
-        given = {"weights": self.weights, "offset": self.offset, "exposure": self.exposure}
+        """The columns that hold weights, offset, exposure, event, entry and strata."""
+        given = {role: getattr(self, role) for role in ROLES}
         return {role: name for role, name in given.items() if name is not None}
 
     @property
@@ -51,6 +59,7 @@ def checked(wish: Wish, names: Sequence[str], table: str) -> tuple[Wish, Formula
     farrier.intake.words.TableError: the target Y is not a column of it: did you mean y?
     """
     check_choice("missing", wish.missing, WAYS)
+    wish = _survival(wish, names)
     formula = None
     if wish.formula is not None:
         left = parse_formula(wish.formula, ["."]).target
@@ -71,6 +80,33 @@ def checked(wish: Wish, names: Sequence[str], table: str) -> tuple[Wish, Formula
     if not features:
         raise TableError(f"no column is left to explain {shown(wish.target)}")
     return wish, formula, features
+
+
+def _survival(wish: Wish, names: Sequence[str]) -> Wish:
+    """Return the wish with the family that an event asks for; refuse what does not go with it."""
+    if wish.event is None:
+        for role in ("entry", "strata"):
+            if getattr(wish, role) is not None:
+                raise TableError(f"--{role} is for survival: name the column of the event too, with --event")
+        if wish.family == SURVIVAL:
+            raise TableError(
+                "family survival needs a column that says whether the event was seen: name it with --event"
+            )
+        return wish
+    if wish.family not in (None, SURVIVAL):
+        raise TableError(
+            f"--event asks for times until an event, and --family {shown(wish.family)} for something else: "
+            "leave out one of them"
+        )
+    if wish.exposure is not None:
+        raise TableError(
+            "an exposure is for counts and amounts, and --event asks for times until an event: leave out one "
+            "of them; --entry says from when on a row is at risk"
+        )
+    event, ends = wish.event, [place for place, letter in enumerate(wish.event) if letter == "="]
+    parts = [(event, None), *((event[:end], event[end + 1 :]) for end in ends)]
+    name, happened = next((part for part in parts if part[0] in names), (event, None))
+    return replace(wish, family=SURVIVAL, event=name, happened=happened)
 
 
 def _with_target(wish: Wish, left: str | None) -> Wish:

@@ -39,6 +39,8 @@ class FitStatistics:
         How the fit ended; of several classes the first ending that is not plain convergence.
     expected_by_chance : float or None
         How many columns would be selected if none had an effect; of several classes in all.
+    n_events : float or None
+        Of times until an event, how many were seen, each with its weight.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class FitStatistics:
     noise_sd: float | None = None
     n_iter: int | None = None
     expected_by_chance: float | None = None
+    n_events: float | None = None
 
     @property
     def measure(self) -> str:
@@ -102,16 +105,17 @@ class FitStatistics:
         ]
         return [
             ("rows", whole(self.n)),
+            *([] if self.n_events is None else [("events", _count(self.n_events))]),
             ("columns", whole(self.p)),
             ("selected", whole(self.n_selected)),
             *((label, significant(value)) for label, value in numbers if value is not None),
-            *(
-                (label, whole(value) if float(value).is_integer() else significant(value))
-                for label, value in last
-                if value is not None
-            ),
+            *((label, _count(value)) for label, value in last if value is not None),
             ("status", str(self.status)),
         ]
+
+
+def _count(value: float) -> str:
+    return whole(value) if float(value).is_integer() else significant(value)
 
 
 def all_classes(parts: Sequence[FitStatistics], n_selected: int) -> FitStatistics:

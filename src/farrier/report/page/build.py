@@ -27,7 +27,7 @@ class Asked:
 
     Attributes
     ----------
-    X, y, sample_weight, offset, exposure
+    X, y, sample_weight, offset, exposure, entry, strata
         What the model was fitted to.
     target : str
         The name of y.
@@ -49,6 +49,8 @@ class Asked:
         How to do the same again.
     seconds : float, optional
         How long the fit took.
+    event : str
+        For survival, the name of the event.
     """
 
     X: Any
@@ -68,6 +70,9 @@ class Asked:
     facts: Sequence[tuple[str, str]] = ()
     command: str = ""
     seconds: float | None = None
+    entry: Any = None
+    strata: Any = None
+    event: str = ""
 
     @property
     def rows(self) -> dict[str, Any]:
@@ -128,7 +133,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
         notes=(*asked.notes, *drawn.notes, *ended.notes),
         table=table_of(effects, level),
         pictures=drawn.pictures,
-        how_sure=(*how_sure(effects, level, method), *_known_part(model, asked)),
+        how_sure=(*how_sure(effects, level, method), *_known_part(model, effects[0], asked)),
         convergence=convergence(effects),
         members=members(effects),
         ending=ended.pictures,
@@ -154,11 +159,13 @@ def _subtitle(effects: Sequence[Effects], asked: Asked) -> str:
 
 
 def _asked(model: Any, effects: Sequence[Effects], asked: Asked, classes: Sequence[str]) -> tuple[Fact, ...]:
-    found = [Fact("To explain", asked.target), Fact("Taken to have", family_words(effects[0].family))]
+    until = f", until {asked.event}" if asked.event else ""
+    found = [Fact("To explain", asked.target + until), Fact("Taken to have", family_words(effects[0].family))]
     if classes:
         found.append(Fact("Classes", ", ".join(classes)))
     given = (("weights", asked.sample_weight), ("an offset", asked.offset), ("an exposure", asked.exposure))
-    known = [name for name, values in given if values is not None]
+    of_times = (("entry times", asked.entry), ("strata", asked.strata))
+    known = [name for name, values in (*given, *of_times) if values is not None]
     if known:
         found.append(Fact("Given", ", ".join(known)))
     found.append(Fact("Estimator", type(model).__name__))
@@ -167,12 +174,13 @@ def _asked(model: Any, effects: Sequence[Effects], asked: Asked, classes: Sequen
     return tuple(found)
 
 
-def _known_part(model: Any, asked: Asked) -> tuple[str, ...]:
+def _known_part(model: Any, one: Effects, asked: Asked) -> tuple[str, ...]:
     """Say that what an offset explains is not in the share explained."""
     given = "exposure" if asked.exposure is not None else "offset" if asked.offset is not None else None
     if given is None:
         return ()
-    compares = f"{model.statistics().measure} compares with an intercept beside the {given}"
+    nothing = "an intercept" if one.family.has_intercept else "no effects"
+    compares = f"{model.statistics().measure} compares with {nothing} beside the {given}"
     return (f"{compares}, so it is what the columns explain beyond it.",)
 
 
@@ -182,8 +190,10 @@ def _data(effects: Sequence[Effects], asked: Asked) -> tuple[Fact, ...]:
     more = "" if fitted == len(terms) else f" ({counted(fitted, 'column')} after encoding)"
     found = [Fact("Source", asked.source)] if asked.source else []
     found += [Fact("Rows", f"{_n_rows(asked.X):,}"), Fact("Columns", f"{len(terms):,}{more}")]
+    events = dict(effects[0].model.statistics().lines()).get("events")
+    found += [] if events is None else [Fact("Events", events)]
     response = np.asarray(asked.y)
-    if response.dtype.kind in "fiu" and not hasattr(effects[0].model, "classes_"):
+    if events is None and response.dtype.kind in "fiu" and not hasattr(effects[0].model, "classes_"):
         low, mean, high = (alone(float(value)) for value in (response.min(), response.mean(), response.max()))
         found.append(Fact(named(asked.target), f"{low} to {high}, mean {mean}"))
     return (*found, *(Fact(str(label), str(value)) for label, value in asked.facts))

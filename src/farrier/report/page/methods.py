@@ -77,7 +77,7 @@ def methods(
     >>> found.paragraph[:73]
     'A regression of y on 1 column in 20 rows, with normal noise, was fitted w'
     """
-    parts = [_opening(effects, n_rows, target)]
+    parts = [_opening(effects, n_rows, target), _events(effects[0])]
     if is_average(model):
         parts += _average(model, effects, level)
         cited = _cited(effects)
@@ -110,6 +110,17 @@ def _opening(effects: Sequence[Effects], n_rows: int, target: str) -> str:
         f"A regression of {named(target)} on {counted(p, 'column')} in {counted(n_rows, 'row')}, with "
         f"{family_words(one.family)}{against}, was fitted with farrier {__version__}."
     )
+
+
+def _events(one: Effects) -> str:
+    """Say what belongs to times until an event: how many were seen, ties, and strata."""
+    events = dict(one.model.statistics().lines()).get("events")
+    if events is None:
+        return ""
+    strata = getattr(one.model, "strata_", None)
+    apart = "" if strata is None else f"; each of {len(strata)} strata had a baseline hazard of its own"
+    ties = f"ties were treated as {one.model.ties.capitalize()} does"
+    return f"{events} {'event was' if events == '1' else 'events were'} seen; {ties}{apart}."
 
 
 def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:

@@ -135,6 +135,7 @@ def _note(effects: Sequence[Effects]) -> str:
     more = f", and so on for {counted(len(said) - 3, 'column')} more" if len(said) > 3 else ""
     aliases = f" Columns that are the same but for their unit: {'; '.join(said[:3])}{more}." if said else ""
     marked = "Selected columns are marked and stand first."
-    if len(effects) == 1 and not isinstance(effects[0].family, Ordered):
-        marked += f" The intercept{_scale(effects[0])} is {alone(float(effects[0].model.intercept_))}."
+    one = effects[0]
+    if len(effects) == 1 and one.family.has_intercept and not isinstance(one.family, Ordered):
+        marked += f" The intercept{_scale(one)} is {alone(float(one.model.intercept_))}."
     return marked + aliases

@@ -193,8 +193,7 @@ def _multiplied(one: Effects, target: str, classes: Sequence[str]) -> str:
         return f"The odds of {named(of)} are"
     if isinstance(one.family, Ordered):
         return f"The odds of a higher {named(target)} are"
-    what = "hazard" if one.family.ratio == "hazard_ratio" else "mean"
-    return f"The {what} of {named(target)} is"
+    return "The hazard is" if one.family.ratio == "hazard_ratio" else f"The mean of {named(target)} is"
 
 
 def _ratio_term(one: Effects, term: str, level: float, first: bool) -> str:
