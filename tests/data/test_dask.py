@@ -285,8 +285,8 @@ class TestRefused:
         assert "2D" in refusal(dask.array.ones((3, 2, 2)), np.arange(3.0))
         assert "2D" in refusal(dask.array.ones(3), np.arange(3.0))
         x, y, _ = data("long")
-        table = dask.array.from_array(np.column_stack([y, y]))
-        assert "y is a Dask collection of shape (240, 2)" in refusal(FORMS["rows"](x), table)
+        table = dask.array.from_array(np.zeros((240, 2, 2)))
+        assert "y is a Dask collection of shape (240, 2, 2)" in refusal(FORMS["rows"](x), table)
         assert "inconsistent numbers" in refusal(FORMS["rows"](x), dask.array.from_array(y[:50]))
 
     def test_dask_is_found_without_being_imported(self, monkeypatch):

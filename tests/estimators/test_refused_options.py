@@ -192,7 +192,7 @@ def bad_fits() -> dict[str, Callable[[HorseshoeRegressor], Any]]:
         "NaN in X of another width and names": lambda est: est.fit(renamed, y),
         "NaN in y and X of another width": lambda est: est.fit(wider, np.full(N, np.nan)),
         "another length": lambda est: est.fit(wider, y[:-1]),
-        "two columns of y": lambda est: est.fit(wider, np.column_stack([y, y])),
+        "two columns of y": lambda est: est.fit(wider, np.zeros((N, 2, 2))),
         "negative weight": lambda est: est.fit(wider, y, sample_weight=-np.ones(N)),
         "strings": lambda est: est.fit(np.full((N, 2), "low"), y),
         "bad option": lambda est: est.set_params(tau=-1.0).fit(wider, y),

@@ -181,7 +181,7 @@ BAD_DATA = {
     "None in y": bad(r"\by\b", "nan|missing|none", at_row(ROW), y=put(REAL, None, object)),
     "no y": bad(r"\by\b", "None", y=None),
     "short y": bad(r"\bX\b", r"\by\b", rf"\b{N - 1}\b", rf"\b{N}\b", y=REAL[1:]),
-    "two responses": bad(r"\by\b", "2 columns", y=np.column_stack([REAL, REAL])),
+    "two responses": bad(r"\by\b", "2 columns", y=np.column_stack([COUNTS, COUNTS]), family="poisson"),
     "text in y": bad(r"\by\b", NUMBER, at_row(ROW), "'many'", y=put(REAL, "many", object)),
     "short weights": bad("sample_weight", rf"\b{N - 1}\b", rf"\b{N}\b", sample_weight=np.ones(N - 1)),
     "a negative weight": bad("sample_weight", "negative", at_row(ROW), sample_weight=put(np.ones(N), -1.0)),

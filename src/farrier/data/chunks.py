@@ -124,12 +124,12 @@ class _Sums(NamedTuple):
     squares: Vector
     largest: Vector
 
+    @np.errstate(over="ignore", invalid="ignore")  # units that are refused
     def plus(self, other: _Sums) -> _Sums:
         """Return those of both chunks."""
         weight, gap = self.weight + other.weight, other.mean - self.mean
         share = other.weight / weight if weight else 0.0
-        with np.errstate(over="ignore", invalid="ignore"):  # units that are refused
-            squares = self.squares + other.squares + share * self.weight * gap * gap
+        squares = self.squares + other.squares + share * self.weight * gap * gap
         return _Sums(weight, self.mean + share * gap, squares, np.maximum(self.largest, other.largest))
 
 
