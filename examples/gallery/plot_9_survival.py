@@ -98,7 +98,7 @@ for nodes in (1.0, 10.0):
             where="post",
             color="C0" if nodes == 1.0 else "C3",
             linestyle="-" if therapy else ":",
-            label=f"{nodes:.0f} nodes, {'with' if therapy else 'without'} therapy",
+            label=f"{nodes:.0f} node{'s' * (nodes > 1)}, {'with' if therapy else 'without'} therapy",
         )
 ax.set(xlabel="years", ylabel="chance to be well", ylim=(0.0, 1.0))
 ax.legend()
