@@ -40,7 +40,7 @@ def sample(
     ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
     """
     _refuse_without_sampler(spec)
-    _refuse_nothing_shrunk(spec)
+    _refuse_nothing_shrunk(spec, np.greater(mode.scale, 0.0))
     _refuse_status(mode.result.status)
     if spec.family.latent_rows:
         refuse_fractions(rows.weights, spec.family)
@@ -173,9 +173,10 @@ def refuse_fractions(weights: Vector | None, family: Family) -> None:
         )
 
 
-def _refuse_nothing_shrunk(spec: ModelSpec) -> None:
+def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any = True) -> None:
+    """Refuse where all columns, or of those that vary all, are always in."""
     always = None if spec.structure is None else spec.structure.always
-    if always is not None and always.all():
+    if always is not None and np.all(always | ~np.asarray(vary)):
         raise ValueError(
             "always has every column: nothing is shrunk, and there are no scales to draw; leave one out of "
             "always, or use intervals with method='mode', which are those of an ordinary regression"
