@@ -120,7 +120,6 @@ CLASSIFIER = {
 }
 SURVIVAL: dict[str, list[Any]] = {
     "ties": ["breslow", "efron"],
-    "prior_scale": [{0: 3.0}, {0: 0.1}],
     "start": ["paper", "linear", "marginal", "earlier", "earlier lasso", "earlier ridge"],
 }
 LIVES = ["plain", "plain", "entry", "strata", "both"]
