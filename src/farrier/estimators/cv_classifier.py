@@ -15,8 +15,9 @@ from farrier.adaptive.sets import Fold
 from farrier.data.known import check_known
 from farrier.data.rows import known_rows
 from farrier.data.validation import check_weights, check_x
+from farrier.estimators.average import AverageMixin
 from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
-from farrier.estimators.cv import AverageMixin, HorseshoeRegressorCV
+from farrier.estimators.cv import HorseshoeRegressorCV
 from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
 from farrier.estimators.saving import Saved
