@@ -19,9 +19,10 @@ from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.classes import Classes, encode_labels, labels_of, softmax_deviance
 from farrier.estimators.described import Described
 from farrier.estimators.ending import first_remark, remark_weights, warn_unfinished, weigh
+from farrier.estimators.fitting import OF_ALL
 from farrier.estimators.intervals import Kept, Training
 from farrier.estimators.outputs import Joint, gather
-from farrier.estimators.regressor import OF_ALL, HorseshoeRegressor
+from farrier.estimators.regressor import HorseshoeRegressor
 from farrier.estimators.saving import Saved
 from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from farrier.estimators.settings import em_options

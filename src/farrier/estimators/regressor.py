@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from farrier._checks import check_choice, check_number
-from farrier._types import Callback, Iteration, Mask, Status, Vector
-from farrier.data.condensed import condensed
-from farrier.data.fitted import Fitted
-from farrier.data.known import check_known
-from farrier.data.responses import Responses, check_responses, refuse_several_responses
-from farrier.data.rows import Rows, known_rows
-from farrier.data.structure import check_structure
-from farrier.data.validation import check_x
+from farrier._checks import check_choice
+from farrier._types import Callback
 from farrier.estimators.chance import ChanceMixin
 from farrier.estimators.described import Described
-from farrier.estimators.ending import WEIGHT_TYPES, first_remark, remark_weights, warn_unfinished, weigh
-from farrier.estimators.intervals import IntervalMixin, Training
+from farrier.estimators.ending import warn_unfinished
+from farrier.estimators.fitting import FittingMixin
+from farrier.estimators.intervals import IntervalMixin
 from farrier.estimators.levels import LevelsMixin
-from farrier.estimators.outputs import Joint, by_output, forget_outputs, gather, outputs_of
-from farrier.estimators.response import learned
+from farrier.estimators.outputs import by_output, outputs_of
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
-from farrier.estimators.selector import Selector, check_new, hand_down_names, named_aliases, remember_columns
-from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
-from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
-from farrier.families import Family, resolve_family
+from farrier.estimators.selector import Selector, check_new
+from farrier.families import Family
 from farrier.model.chance import expected_by_chance
-from farrier.model.fit import Earlier, fit
-from farrier.model.several import fit_several, refuse_structure
-from farrier.model.spec import ModelSpec
 from farrier.posterior.predictive import predictive_std
-from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
+from farrier.priors import GlobalPrior, LocalPrior
 
 if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
 
-OF_EACH = ("coef_", "coef_std_", "intercept_", "sigma2_", "shrinkage_", "support_")
-OF_ALL = ("family_", "lambda2_", "tau2_", "scale_", "aliases_", "n_iter_", "tau_at_bound_", "trace_")
-"""What several responses have each, and what they share."""
-
 
 class HorseshoeRegressor(
-    Streamed, IntervalMixin, ChanceMixin, Saved, LevelsMixin, Scored, Selector, RegressorMixin, Described
+    FittingMixin, IntervalMixin, ChanceMixin, Saved, LevelsMixin, Scored, Selector, RegressorMixin, Described
 ):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
@@ -181,23 +164,6 @@ class HorseshoeRegressor(
     {'sex': -17.55, 'bmi': 5.74, 'bp': 1.02, 's3': -0.91, 's5': 43.56}
     """
 
-    coef_: Vector
-    coef_std_: Vector
-    intercept_: float
-    sigma2_: float
-    family_: Family
-    lambda2_: Vector
-    tau2_: float
-    support_: Mask
-    aliases_: dict[Any, tuple[Any, ...]]
-    scale_: Vector
-    shrinkage_: Vector
-    n_iter_: int
-    status_: Status
-    tau_at_bound_: bool
-    trace_: tuple[Iteration, ...]
-    n_features_in_: int
-
     def __init__(
         self,
         family: str | Family = "gaussian",
@@ -279,99 +245,6 @@ class HorseshoeRegressor(
         self._fit(X, y, sample_weight, offset, exposure)
         warn_unfinished(self.status_)
         return self
-
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any = None
-    ) -> HorseshoeRegressor:
-        """Fit without a warning, for those who fit several."""
-        family = resolve_family(self.family)
-        columns = check_x(X)
-        n, p = columns.shape
-        several = check_responses(y, n)
-        if several is not None and not family.constant_weights:
-            refuse_several_responses(y, n, f"the family {type(family).__name__}")
-        weights = weigh(sample_weight, n, self.weight_type)
-        first = y if several is None else several.values[:, 0]
-        family, (response, _) = learned(family, first, n, weights)
-        known = check_known(offset, exposure, n, family)
-        family.check_offset(np.asarray(known))
-        rows = known_rows(columns, response, weights, known)
-        family = family.facing(rows.y, rows.counts, rows.offset)
-        self.__dict__.pop("_sums", None)
-        if several is not None:
-            self._fit_outputs(X, rows, family, several)
-            return self
-        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p))
-
-    def _fit_rows(self, rows: Rows, family: Family, remember: Callable[[], None]) -> HorseshoeRegressor:
-        """Find the mode of checked rows, and store it."""
-        options, spec = em_options(self), self._spec(family, rows)
-        fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
-        remember()
-        self._store(fitted)
-        self._training = Training(rows._replace(y=rows.y + rows.level, level=0.0), spec)
-        return self
-
-    def _fit_outputs(self, X: Any, rows: Rows, family: Family, several: Responses) -> None:
-        """Fit several responses that share their scales."""
-        options, spec = em_options(self), self._spec(family, rows)
-        start = self._start(rows.columns.shape[1], len(several.names))
-        refuse_structure(spec, f"y has {len(several.names)} columns")
-        if options.expectation not in ("exact", "approximate"):
-            raise ValueError(
-                f"expectation={options.expectation!r} is for one response, but y has {len(several.names)} "
-                "columns: use 'exact', which shares one factor among all of them, or 'approximate'"
-            )
-        values = several.values if rows.number is None else several.values[rows.number]
-        each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
-        fitted = tuple(remark_weights(one, rows) for one in fit_several(spec, each, options, start))
-        remember_columns(self, X, rows.columns.shape[1])
-        names = self.__dict__.get("feature_names_in_")
-        joint = Joint(each, spec, fitted, several.names, names, self.random_state)
-        parts = [self._part() for _ in fitted]
-        for k, (part, one) in enumerate(zip(parts, fitted, strict=True)):
-            part.n_features_in_ = self.n_features_in_
-            part._store(one)
-            part._training = Training(each[k], spec, joint, k)
-        self._store_outputs(parts, several.names)
-
-    def _part(self) -> HorseshoeRegressor:
-        """Return a regression for one response of several that is to be given its fit."""
-        return HorseshoeRegressor(**{**self.get_params(deep=False), "start": "auto", "warm_start": False})
-
-    def _store_outputs(self, parts: list[HorseshoeRegressor], names: tuple[str, ...]) -> None:
-        for name in ("_fitted", "_training", "_kept", "_sampled"):
-            self.__dict__.pop(name, None)
-        self.estimators_, self.outputs_ = parts, np.array(names, dtype=object)
-        hand_down_names(self, parts)
-        gather(self, OF_EACH, OF_ALL)
-        self.support_ = np.asarray(self.support_.any(axis=0))
-        self.status_ = first_remark([part.status_ for part in parts])
-
-    def _spec(self, family: Family, rows: Rows) -> ModelSpec:
-        return ModelSpec(
-            family,
-            resolve_known(self.prior),
-            resolve_global(self.tau, self.tau_max),
-            check_number("coordinate", self.coordinate, high=2.0),
-            check_sigma2(self.sigma2, family.has_dispersion),
-            self.fit_intercept,
-            self.standardize,
-            check_slab(self.slab),
-            check_structure(self.groups, self.always, self.prior_scale, rows.columns),
-        )
-
-    def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:
-        more = products_of(chunk.columns, chunk.y, chunk.weights)
-        return Sums((more,)) if sums is None else sums.plus(0, more)
-
-    def _fit_sums(self) -> None:
-        (products,) = self._sums.scaled(check_choice("weight_type", self.weight_type, WEIGHT_TYPES))
-        check_sums(products, self.__dict__.get("feature_names_in_"))
-        rows = condensed(products, self.fit_intercept).rows
-        rows.columns.names = self.__dict__.get("feature_names_in_")
-        self._fit_rows(rows, resolve_family(self.family), lambda: None)
-        warn_unfinished(self.status_)
 
     @by_output(axis=1)
     def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
@@ -469,40 +342,3 @@ class HorseshoeRegressor(
             expected_by_chance=self.expected_by_chance_,
             n_events=getattr(self, "n_events_", None),
         )
-
-    def _start(self, n_columns: int, n_outputs: int = 1) -> Any:
-        warm = self.warm_start and hasattr(self, "coef_")
-        earlier = self if warm else self.start
-        if isinstance(earlier, Earlier):
-            return earlier
-        if isinstance(earlier, tuple) and earlier and all(isinstance(one, Earlier) for one in earlier):
-            if len(earlier) != n_outputs:
-                raise ValueError(f"start has {len(earlier)} responses, but y has {n_outputs}")
-            return earlier
-        if not isinstance(earlier, HorseshoeRegressor):
-            return check_choice("start", earlier, STARTS, " or a fitted HorseshoeRegressor")
-        check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
-        what = "the earlier fit that warm_start=True starts from" if warm else "start"
-        if earlier.n_features_in_ != n_columns:
-            raise ValueError(
-                f"{what} has {earlier.n_features_in_} coefficients, but X has {n_columns} columns"
-            )
-        parts = outputs_of(earlier) or [earlier]
-        if len(parts) != n_outputs:
-            raise ValueError(f"{what} has {len(parts)} responses, but y has {n_outputs}")
-        starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
-        return starts if n_outputs > 1 else starts[0]
-
-    def _store(self, fitted: Fitted) -> None:
-        result = fitted.result
-        forget_outputs(self)
-        self._fitted = fitted
-        self.__dict__.pop("_sampled", None)
-        self.family_ = fitted.family
-        self.coef_, self.coef_std_, self.intercept_ = fitted.coef, fitted.std, fitted.intercept
-        self.support_ = self.coef_ != 0.0
-        self.aliases_ = named_aliases(self, fitted.aliases)
-        self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
-        self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
-        self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
-        self.tau_at_bound_ = result.tau_at_bound
