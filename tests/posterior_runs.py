@@ -15,7 +15,8 @@ import pytest
 import farrier
 from farrier import sample_posterior
 from farrier.families import NegativeBinomial, StudentT
-from farrier.posterior.draws import QUANTITIES, Posterior
+from farrier.posterior.draws import Posterior
+from farrier.posterior.summaries import QUANTITIES
 from farrier.priors import InverseGammaGlobal, InvertedBeta
 from farrier.sampling import chains
 from farrier.sampling.chains import Plan, Progress

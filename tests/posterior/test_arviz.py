@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from farrier.posterior.draws import QUANTITIES
+from farrier.posterior.summaries import QUANTITIES
 from posterior_runs import TALL, case, long, run
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farrier.posterior.draws import QUANTITIES
+from farrier.posterior.summaries import QUANTITIES
 from farrier.sampling import chains, diagnostics
 from farrier.sampling.chains import Plan, Progress
 from posterior_runs import SOURCE, case, never, on_linux, run

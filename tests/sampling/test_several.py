@@ -13,7 +13,8 @@ from farrier.sampling.gibbs import State
 from farrier.sampling.several import SeveralGibbs, SeveralModel, SoftmaxGibbs
 from farrier.sampling.streams import Streams
 from registry import LOCAL_PRIORS, name
-from sampling.test_calibration import TAU_MAX, draw_lambda2, draw_tau, standardised_gap
+from sampling.test_joint import TAU_MAX, standardised_gap
+from sampling.truths import draw_lambda2, draw_tau
 
 
 @dataclass(frozen=True)

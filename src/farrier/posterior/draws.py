@@ -1,24 +1,22 @@
-"""The draws of a posterior, and what they say."""
+"""The draws of a posterior: those of the parameters, and what they say of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _get_feature_names
 
 from farrier._checks import check_choice, check_level, check_number, check_random_state
 from farrier._extras import require
 from farrier._types import Matrix, Vector
-from farrier.data.columns import Columns, extreme_units
-from farrier.data.fitted import Fitted, refuse_far_rows
-from farrier.data.known import check_known
-from farrier.data.rows import Rows
-from farrier.data.validation import check_labels, check_x, check_y
+from farrier.data.columns import Columns
+from farrier.data.fitted import refuse_far_rows
 from farrier.families import Family, Ordered, Shares
+from farrier.posterior.given import new_rows, own_rows, responses
 from farrier.posterior.predictive import level_interval
+from farrier.posterior.summaries import QUANTITIES, Summaries
 from farrier.sampling import diagnostics
 
 if TYPE_CHECKING:
@@ -26,19 +24,10 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 64 << 20
 """Size of the linear predictors that are worked on at a time."""
-INTERVALS = {"equal_tailed": diagnostics.equal_tailed, "highest_density": diagnostics.highest_density}
-QUANTITIES = ("coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance", "a", "b")
-MISSING = {
-    "lambda2": "ask for store_lambda2=True",
-    "nuisance": "this family has none",
-    "a": "the prior has a number for it, or none at all",
-    "b": "the prior has a number for it, or none at all",
-}
-"""Why there are no draws of a quantity."""
 
 
 @dataclass(frozen=True)
-class Posterior:
+class Posterior(Summaries):
     """Draws from the posterior; the first axis is the chain, the second the draw.
 
     Attributes
@@ -74,127 +63,9 @@ class Posterior:
     (True, array([1.]))
     """
 
-    coef: Any
-    intercept: Any
-    tau2: Any
-    sigma2: Any
-    lambda2: Any
-    nuisance: Any
-    shrinkage: Vector
-    acceptance: Vector
-    family: Family
-    feature_names: tuple[str, ...]
-    mode: Fitted = field(repr=False)
-    rows: Rows = field(repr=False)
-    classes: Any = None
-    has_names: bool = False
-    a: Any = None
-    b: Any = None
-
     def __repr__(self) -> str:
         chains, draws, p = self.coef.shape
         return f"Posterior({chains} chains of {draws} draws, {p} coefficients, {self.family!r})"
-
-    def draws(self, of: str = "coef") -> Any:
-        """Return the draws of one quantity.
-
-        Parameters
-        ----------
-        of : {"coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance", "a", "b"}, default="coef"
-            Which.
-        """
-        found = getattr(self, check_choice("of", of, QUANTITIES))
-        if found is None:
-            raise ValueError(f"there are no draws of {of}: {MISSING[of]}")
-        return found
-
-    def mean(self, of: str = "coef") -> Any:
-        """Return the posterior mean."""
-        return self.draws(of).mean(axis=(0, 1))
-
-    def median(self, of: str = "coef") -> Any:
-        """Return the posterior median."""
-        return np.median(self.draws(of), axis=(0, 1))
-
-    def std(self, of: str = "coef") -> Any:
-        """Return the posterior standard deviation."""
-        draws, axes = self.draws(of), (0, 1)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            spread = draws.std(axis=axes)
-            powers = extreme_units(spread, lambda: np.abs(draws).max(axis=axes))
-        if powers is None:
-            return spread
-        return np.ldexp(np.ldexp(draws, -powers).std(axis=axes), powers)
-
-    def interval(self, level: float = 0.95, kind: str = "equal_tailed", of: str = "coef") -> Matrix:
-        """Return credible intervals, (lower, upper) in the last axis.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            The probability in the interval.
-        kind : {"equal_tailed", "highest_density"}, default="equal_tailed"
-            With the same probability on either side, or the shortest.
-        of : str, default="coef"
-            As in `draws`.
-        """
-        check_choice("kind", kind, tuple(INTERVALS))
-        return INTERVALS[kind](self.draws(of), check_level(level))
-
-    def rhat(self, of: str = "coef") -> Any:
-        """Return the rank-normalised split R-hat: below 1.01 the chains agree."""
-        return diagnostics.rhat(self.draws(of))
-
-    def ess(self, kind: str = "bulk", of: str = "coef") -> Any:
-        """Return the effective sample size, of the "bulk" or of the "tail"."""
-        measure = {"bulk": diagnostics.ess_bulk, "tail": diagnostics.ess_tail}
-        return measure[check_choice("kind", kind, tuple(measure))](self.draws(of))
-
-    def mcse(self, of: str = "coef") -> Any:
-        """Return the Monte Carlo standard error of the posterior mean."""
-        return diagnostics.mcse_mean(self.draws(of))
-
-    def sign_probability(self) -> Vector:
-        """Return the probability that a coefficient has the sign of most of its draws; 1/2 knows nothing."""
-        positive = (self.coef > 0.0).mean(axis=(0, 1))
-        negative = (self.coef < 0.0).mean(axis=(0, 1))
-        return np.asarray(np.maximum(positive, negative))
-
-    def summary(self, level: float = 0.95, kind: str = "equal_tailed") -> Any:
-        """Return a data frame with one row for each column of X, the mode beside the posterior.
-
-        Needs pandas, which the extra ``farrier[pandas]`` installs.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            The probability in the intervals.
-        kind : {"equal_tailed", "highest_density"}, default="equal_tailed"
-            Which intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        interval = self.interval(level, kind)
-        pandas = require("pandas", extra="pandas")
-        return pandas.DataFrame(
-            {
-                "feature": np.array(self.feature_names, dtype=object),
-                "mode": self.mode.coef,
-                "mean": self.mean(),
-                "median": self.median(),
-                "std": self.std(),
-                "lower": interval[:, 0],
-                "upper": interval[:, 1],
-                "sign_probability": self.sign_probability(),
-                "shrinkage": self.shrinkage,
-                "mcse": self.mcse(),
-                "ess_bulk": self.ess("bulk"),
-                "ess_tail": self.ess("tail"),
-                "rhat": self.rhat(),
-            }
-        )
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
         """Return the posterior mean of E[y] for new rows.
@@ -215,7 +86,7 @@ class Posterior:
         array of shape (m,), or a pair of them
             Of ordered levels with labels, numbers from 0 stand for them; `predict_proba` has them all.
         """
-        matrix, known = self._new(X, offset, exposure)
+        matrix, known = new_rows(self, X, offset, exposure)
         first, second, noise = (np.zeros(matrix.shape[0]) for _ in range(3))
         total = 0
         for rows, eta in self._etas(matrix, known):
@@ -245,7 +116,7 @@ class Posterior:
         """
         if not isinstance(self.family, Ordered):
             raise ValueError("predict_proba is for ordered levels: see predict")
-        matrix, known = self._new(X, offset, None)
+        matrix, known = new_rows(self, X, offset, None)
         out = np.zeros((matrix.shape[0], self.family.points_.size))
         for rows, eta in self._etas(matrix, known):
             for draw, values in enumerate(eta):
@@ -284,7 +155,7 @@ class Posterior:
         level = check_level(level)
         if kind == "predictive" and isinstance(self.family, Ordered):
             return level_interval(self.family, self.predict_proba(X, offset), level)
-        matrix, known = self._new(X, offset, exposure)
+        matrix, known = new_rows(self, X, offset, exposure)
         out = np.empty((matrix.shape[0], 2))
         new = kind == "predictive" and not self.family.is_binary and self.family.has_intercept
         rng = check_random_state(random_state)
@@ -322,7 +193,7 @@ class Posterior:
         array of shape (n_draws, m)
         """
         own = X is None
-        matrix, known = self._data(offset, exposure) if own else self._new(X, offset, exposure)
+        matrix, known = own_rows(self, offset, exposure) if own else new_rows(self, X, offset, exposure)
         coef, level = self._flat()
         count = int(check_number("n_draws", n_draws, low=1.0, low_allowed=True))
         chosen = np.linspace(0, len(coef) - 1, min(count, len(coef))).astype(int)
@@ -356,10 +227,10 @@ class Posterior:
         if (X is None) != (y is None):
             raise ValueError("give X and y, or neither: then the data of the posterior are taken")
         if X is None:
-            (matrix, known), response = self._data(offset, exposure), self.rows.y
+            (matrix, known), response = own_rows(self, offset, exposure), self.rows.y
         else:
-            matrix, known = self._new(X, offset, exposure)
-            response = self._response(y, matrix.shape[0])
+            matrix, known = new_rows(self, X, offset, exposure)
+            response = responses(self, y, matrix.shape[0])
         weights = self.rows.counts if X is None else np.ones_like(response)
         out = np.empty((*self.intercept.shape, matrix.shape[0]))
         flat = out.reshape(-1, matrix.shape[0])
@@ -415,47 +286,6 @@ class Posterior:
         from farrier.posterior.selection import select
 
         return select(self, method, level)
-
-    def _new(self, X: Any, offset: Any, exposure: Any) -> tuple[Columns, Any]:
-        matrix = check_x(X)
-        p = self.coef.shape[2]
-        if matrix.shape[1] != p:
-            raise ValueError(
-                f"X has {matrix.shape[1]} columns, but the posterior is that of {p} coefficients"
-            )
-        names = _get_feature_names(X) if self.has_names else None
-        pairs = zip(() if names is None else names, self.feature_names, strict=False)
-        for j, (name, known) in enumerate(pairs):
-            if str(name) != known:
-                raise ValueError(
-                    f"column {j} of X is {str(name)!r}, but it was {known!r} when the posterior was drawn: "
-                    "give the same columns in the same order"
-                )
-        n_rows = matrix.shape[0]
-        return matrix, np.zeros(n_rows) + check_known(offset, exposure, n_rows, self.family)
-
-    def _data(self, offset: Any, exposure: Any) -> tuple[Columns, Vector]:
-        """Return the rows that the posterior was drawn for, which have their own offset."""
-        if offset is not None or exposure is not None:
-            name = "exposure" if offset is None else "offset"
-            raise ValueError(f"the data of the posterior have their own {name}: leave it out, or give X too")
-        return self.rows.columns, self.rows.offset
-
-    def _response(self, y: Any, n_rows: int) -> Vector:
-        """Return responses as numbers, as they were when the posterior was drawn."""
-        if isinstance(self.family, Ordered):
-            return self.family.encode(check_labels(y, n_rows)).values
-        if self.classes is None:
-            response = check_y(y, n_rows)
-            self.family.check(response)
-            return response
-        labels = check_labels(y, n_rows)
-        known = np.isin(labels, self.classes)
-        if not known.all():
-            row = int(np.argmin(known))
-            label, classes = labels.tolist()[row], self.classes.tolist()
-            raise ValueError(f"y in row {row} is {label!r}, which is none of {classes}")
-        return np.asarray(labels == self.classes[1], dtype=np.float64)
 
     def _flat(self) -> tuple[Matrix, Vector]:
         """Return the coefficients and the intercepts of all chains behind each other."""

@@ -16,6 +16,7 @@ from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.posterior.draws import Posterior
+from farrier.posterior.given import new_rows
 from farrier.posterior.run import GOOD_RHAT, Extras, checkpoint_of, entropy, refuse_memory, reporter
 from farrier.sampling import diagnostics
 from farrier.sampling.chains import Draws, Outcome, Plan, Run
@@ -173,7 +174,7 @@ class SeveralPosterior:
 
     def _shares(self, X: Any) -> Any:
         """Yield the probabilities of the classes of a few rows at a time, one line for each draw."""
-        matrix, known = self.parts[0]._new(X, None, None)
+        matrix, known = new_rows(self.parts[0], X, None, None)
         pieces = zip(*(part._etas(matrix, known) for part in self.parts), strict=True)
         for piece in pieces:
             eta = np.stack([one for _, one in piece], axis=2)
