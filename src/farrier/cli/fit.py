@@ -23,6 +23,8 @@ Examples:
 
   farrier fit study.csv --target months --event status=dead --strata clinic
 
+  farrier fit survey.csv --target pain --levels none,mild,moderate,severe
+
   farrier fit claims.parquet --formula 'claims ~ age*region + log(power)' --exposure years
 
   zcat big.csv.gz | farrier fit - --target y --missing drop --json > answer.json
@@ -43,6 +45,8 @@ def fit(
     event: given.Event = None,
     entry: given.Entry = None,
     strata: given.Strata = None,
+    quantile: given.QuantileLevel = None,
+    levels: given.Levels = None,
     drop: given.Drop = None,
     columns: given.Columns = None,
     categorical: given.Categorical = None,
@@ -107,6 +111,8 @@ def fit(
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure),
             *(drop, columns, categorical, numeric, event, entry, strata),
+            quantile=quantile,
+            levels=levels,
         )
         question = ask_of(data, wishes)
         averaged = not (mode or posterior or question.family in ("ordinal", "survival"))

@@ -38,11 +38,15 @@ class Wishes:
     event: str | None = None
     entry: str | None = None
     strata: str | None = None
+    quantile: float | None = None
+    levels: Sequence[str] | None = None
 
     def as_options(self) -> dict[str, Any]:
         """Return them by name; what was not given is nothing."""
+        from farrier.intake.levels import split_levels
+
         lists = {name: tuple(getattr(self, name) or ()) for name in ("drop", "categorical", "numeric")}
-        return self.__dict__ | lists
+        return self.__dict__ | lists | {"levels": split_levels(self.levels)}
 
 
 def ask_of(data: str, wishes: Wishes) -> Question:
@@ -150,7 +154,9 @@ def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
     options |= {"fit_intercept": question.fit_intercept}
     if question.family == "classes":
         return (HorseshoeClassifierCV if averaged else HorseshoeClassifier)(**options)
-    return (HorseshoeRegressorCV if averaged else HorseshoeRegressor)(family=question.family, **options)
+    return (HorseshoeRegressorCV if averaged else HorseshoeRegressor)(
+        family=question.likelihood or question.family, **options
+    )
 
 
 def fit_question(

@@ -44,8 +44,9 @@ FamilyName = Annotated[
     typer.Option(
         "--family",
         metavar="NAME",
-        help="gaussian, student_t, laplace, huber, quantile (the median), poisson, negative_binomial, gamma, "
-        "tweedie, or classes; guessed from the target by default, and said. Survival is asked with --event.",
+        help="gaussian, student_t, laplace, huber, quantile (the median, or --quantile), poisson, "
+        "negative_binomial, gamma, tweedie, ordinal, or classes; guessed from the target by default, and "
+        "said. Survival is asked with --event.",
         rich_help_panel=DATA,
     ),
 ]
@@ -103,6 +104,25 @@ Strata = Annotated[
         "--strata",
         metavar="COLUMN",
         help="With --event: groups with a baseline hazard each.",
+        rich_help_panel=DATA,
+    ),
+]
+QuantileLevel = Annotated[
+    float | None,
+    typer.Option(
+        "--quantile",
+        metavar="SHARE",
+        help="Model this quantile of the target, 0.9 for one, in the place of its mean.",
+        rich_help_panel=DATA,
+    ),
+]
+Levels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--levels",
+        metavar="WORDS",
+        help="The target is ordered levels: name them from the lowest to the highest, with commas between "
+        "them; repeat the option instead for words that have commas.",
         rich_help_panel=DATA,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +36,11 @@ def sample(
     weights: given.Weights = None,
     offset: given.Offset = None,
     exposure: given.Exposure = None,
+    event: given.Event = None,
+    entry: given.Entry = None,
+    strata: given.Strata = None,
+    quantile: given.QuantileLevel = None,
+    levels: given.Levels = None,
     drop: given.Drop = None,
     columns: given.Columns = None,
     categorical: given.Categorical = None,
@@ -75,7 +81,9 @@ def sample(
             raise ValueError(f"--out {out}: the name must end in .csv or .npz")
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure),
-            *(drop, columns, categorical, numeric),
+            *(drop, columns, categorical, numeric, event, entry, strata),
+            quantile=quantile,
+            levels=levels,
         )
         question = ask_of(data, wishes)
         _check_one_regression(question)
@@ -128,6 +136,12 @@ def scale_of(question: Any) -> str:
         return f"the log odds of {question.classes[-1]}"
     if question.family == "binomial":
         return f"the log odds of {question.target}"
+    if question.family == "survival":
+        return f"the log of the hazard of {question.recipe.event}"
+    if question.family == "ordinal":
+        return f"the log odds of a higher {question.target}"
+    if question.family == "quantile":
+        return f"the {question.likelihood.level:g} quantile of {question.target}"
     if question.family in ("poisson", "negative_binomial", "gamma", "tweedie"):
         return f"the log of the mean of {question.target}"
     return str(question.target)
@@ -163,13 +177,26 @@ def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | 
         console.print(Text(f"Draws written to {out}"), soft_wrap=True)
 
 
+def _scalars(posterior: Any) -> dict[str, Any]:
+    """Return what is drawn beside the coefficients, one number a draw each."""
+    from farrier.families import Ordered
+
+    family = posterior.family
+    if isinstance(family, Ordered):
+        names = [str(word) for word in family.levels_.tolist()]
+        between = [f"threshold[{low}|{high}]" for low, high in pairwise(names)]
+        return {name: posterior.nuisance[..., k] for k, name in enumerate(between)} | {"tau2": posterior.tau2}
+    names = ["intercept", "tau2", "sigma2"] if family.has_intercept else ["tau2"]
+    return {name: getattr(posterior, name) for name in names}
+
+
 def _write_draws(posterior: Any, out: Path) -> None:
     import numpy as np
 
     from farrier.files import csv_text, write_file, write_text
 
     chains, draws, _ = posterior.coef.shape
-    scalars = {name: getattr(posterior, name) for name in ("intercept", "tau2", "sigma2")}
+    scalars = _scalars(posterior)
     if out.suffix == ".npz":
         names = np.array([str(name) for name in posterior.feature_names])
         write_file(out, lambda file: np.savez(file, coef=posterior.coef, feature_names=names, **scalars))

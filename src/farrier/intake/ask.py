@@ -13,6 +13,7 @@ from farrier.intake.columns import by_name, frame_of
 from farrier.intake.design import Design
 from farrier.intake.kinds import Column
 from farrier.intake.leaks import find_leaks
+from farrier.intake.levels import order_of, settle_levels
 from farrier.intake.lifetimes import settle_lifetimes
 from farrier.intake.prepare import prepare
 from farrier.intake.read import Table
@@ -37,6 +38,8 @@ class Question:
         One value a row.
     family : str
         The name of a family, ``classes`` or ``survival``.
+    likelihood : Family or None
+        The family with its parameters, where some were asked for.
     classes : tuple
         The labels; of two, the probability of the second is modelled.
     recipe : Recipe or GenotypeRecipe
@@ -80,6 +83,7 @@ class Question:
     imputed_columns: dict[str, int] = field(default_factory=dict)
     entry: Vector | None = None
     strata: Any = None
+    likelihood: Any = None
 
 
 def ask(
@@ -99,6 +103,8 @@ def ask(
     event: str | None = None,
     entry: str | None = None,
     strata: str | None = None,
+    quantile: float | None = None,
+    levels: Sequence[str] | None = None,
 ) -> Question:
     """Return what is asked of a table, ready to fit.
 
@@ -125,6 +131,10 @@ def ask(
         censored: 0 and 1, or words such as no and yes; ``status=dead`` names the value that means the event.
     entry, strata : str, optional
         With an event, columns that say from when on a row is at risk, and in which stratum it is.
+    quantile : float, optional
+        Which quantile of the target is modelled, 0.9 for one.
+    levels : words, optional
+        The levels of the target from the lowest to the highest; an ordered categorical has its order.
 
     Examples
     --------
@@ -138,17 +148,22 @@ def ask(
     only = None if columns is None else tuple(columns)
     wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))
     wish = replace(wish, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
+    wish = replace(wish, quantile=quantile, levels=None if levels is None else tuple(levels))
     return _answer(table, wish)
 
 
 def _answer(table: Table, wish: Wish) -> Question:
     frame = by_name(table.frame)
     wish, formula, features = checked(wish, list(frame.columns), table.name)
+    if wish.family == "ordinal" and wish.levels is None:
+        wish = replace(wish, levels=order_of(frame, str(wish.target)))
     ready = prepare(frame, wish, formula, features)
-    if wish.event is None:
-        target = settle(ready.target, wish.family, ready.known.get("exposure"))
-    else:
+    if wish.event is not None:
         target = settle_lifetimes(ready.target, wish.event, ready.known, wish.happened)
+    elif wish.levels is not None:
+        target = settle_levels(ready.target, wish.levels)
+    else:
+        target = settle(ready.target, wish.family, ready.known.get("exposure"), wish.quantile)
     roles: dict[str, Any] = dict(wish.roles)
     recipe = Recipe(
         str(wish.target),
@@ -170,6 +185,7 @@ def _answer(table: Table, wish: Wish) -> Question:
         ready.known.get("offset"),
         ready.known.get("exposure"),
         family=target.family,
+        likelihood=target.likelihood,
         classes=target.classes,
         recipe=replace(recipe, encoded=encoded, fit_intercept=design.fit_intercept),
         terms={name: design.terms[name] for name in encoded},

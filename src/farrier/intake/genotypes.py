@@ -17,7 +17,7 @@ from farrier.intake.genotype_recipe import GenotypeRecipe
 from farrier.intake.kinds import Column
 from farrier.intake.read import Table, read_table
 from farrier.intake.target import read_target, settle
-from farrier.intake.wish import Wish, check_there
+from farrier.intake.wish import Wish, check_there, particular
 from farrier.intake.words import TableError, counted, listed, shown
 
 FAMILIES, PERSONS = ("FID", "#FID"), ("IID", "#IID")
@@ -27,6 +27,7 @@ FOR_TABLES = {
         ("formula", "drop", "columns"), "make a .bed file of the SNPs that are wanted, with plink"
     ),
     **dict.fromkeys(("event", "entry", "strata"), "survival is not fitted to genotypes in a .bed file"),
+    "levels": "write them as numbers in their order, and use --family ordinal",
 }
 UNKNOWN = -9.0
 """What PLINK writes for a phenotype that is not known."""
@@ -54,6 +55,7 @@ def ask_genotypes(path: str, wish: Wish) -> Question:
     for way, advice in FOR_TABLES.items():
         if getattr(wish, way):
             raise TableError(f"--{way} is for tables: {advice}")
+    wish = particular(wish)
     file, name = split_target(wish.target)
     bed = open_bed(path)
     table = read_table(file, words=(*FAMILIES, *PERSONS))
@@ -67,7 +69,7 @@ def ask_genotypes(path: str, wish: Wish) -> Question:
     needed = {target.name: target, **{column.name: column for column in roles.values()}}
     kept, said = _kept(needed, there, people, wish.missing, table.name, path)
     rows = kept[there]
-    settled = settle(target.take(rows), wish.family, _numbers(roles.get("exposure"), rows))
+    settled = settle(target.take(rows), wish.family, _numbers(roles.get("exposure"), rows), wish.quantile)
     parts = Genotypes(bed, None if kept.all() else np.flatnonzero(kept))
     snps = snps_of(bed)
     parts.names = snps.names
@@ -82,6 +84,7 @@ def ask_genotypes(path: str, wish: Wish) -> Question:
         _numbers(roles.get("offset"), rows),
         _numbers(roles.get("exposure"), rows),
         family=settled.family,
+        likelihood=settled.likelihood,
         classes=settled.classes,
         recipe=recipe,
         terms={snp: snp for snp in snps.names.tolist()},

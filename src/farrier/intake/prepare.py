@@ -18,6 +18,7 @@ from farrier.intake.columns import (
 from farrier.intake.formula import Formula
 from farrier.intake.gaps import filled, gaps_error, gaps_of, typical, whole_rows
 from farrier.intake.kinds import Column, level, understand
+from farrier.intake.levels import read_levels
 from farrier.intake.lifetimes import check_entry, read_role
 from farrier.intake.patterns import may_be_codes
 from farrier.intake.target import read_target
@@ -52,7 +53,10 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
     (array([ True,  True, False]), {'b': 'only one value (1)'})
     """
     columns, empty = _columns(frame, wish, formula, features)
-    target = read_target(frame, str(wish.target), wish.family, wish.categorical, wish.numeric)
+    if wish.levels is None:
+        target = read_target(frame, str(wish.target), wish.family, wish.categorical, wish.numeric)
+    else:
+        target = read_levels(frame, str(wish.target), wish.levels)
     known = {role: read_role(frame, role, name, wish.happened) for role, name in wish.roles.items()}
     check_weights(known.get("weights"))
     check_exposure(known.get("exposure"))

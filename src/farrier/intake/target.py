@@ -9,7 +9,9 @@ import numpy as np
 
 from farrier._checks import check_choice
 from farrier._types import Mask, Vector
+from farrier.families.base import Family
 from farrier.families.names import FAMILIES
+from farrier.families.quantile import Quantile
 from farrier.intake.kinds import Column, level, understand
 from farrier.intake.words import TableError, counted, listed, shown
 
@@ -23,12 +25,16 @@ OVERDISPERSED = 1.5
 
 
 class Target(NamedTuple):
-    """The target in the rows kept; ``y`` holds labels where ``family`` is ``classes``, else numbers."""
+    """The target in the rows kept: labels where ``family`` is ``classes`` or levels are named, else numbers.
+
+    ``likelihood`` is the family with its parameters, where it has any that were asked for.
+    """
 
     y: Any
     family: str
     classes: tuple[Any, ...]
     notes: tuple[str, ...]
+    likelihood: Family | None = None
 
 
 def read_target(
@@ -69,7 +75,9 @@ def read_target(
     return column
 
 
-def settle(column: Column, family: str | None, exposure: Vector | None) -> Target:
+def settle(
+    column: Column, family: str | None, exposure: Vector | None, quantile: float | None = None
+) -> Target:
     """Return the target of the rows kept, with the family asked for or the one that its values suggest.
 
     Examples
@@ -100,6 +108,10 @@ def settle(column: Column, family: str | None, exposure: Vector | None) -> Targe
     if family == "ordinal":
         size = np.unique(column.numbers).size
         notes = (f"{shown(column.name)} has {size:,} ordered levels: the single mode is fitted",)
+    if family == "quantile":
+        share = 0.5 if quantile is None else quantile
+        notes = (f"the {share:g} quantile of {shown(column.name)} is modelled",)
+        return Target(column.numbers, family, (), notes, Quantile(share))
     return Target(column.numbers, family, (), notes)
 
 
@@ -165,7 +177,7 @@ def _labels(column: Column, family: str | None) -> Target:
         raise TableError(
             f"the target {shown(column.name)} holds words "
             f"({listed(present, most=3)}), and family {family} needs numbers"
-            + (" here, which say their order" if family == "ordinal" else "")
+            + (", or the order of the words: --levels lowest,next,...,highest" if family == "ordinal" else "")
         )
     if len(present) > MOST_CLASSES:
         raise TableError(

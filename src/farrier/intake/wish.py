@@ -32,6 +32,8 @@ class Wish:
     event: str | None = None
     entry: str | None = None
     strata: str | None = None
+    quantile: float | None = None
+    levels: tuple[str, ...] | None = None
     happened: str | None = None
     """The value that means the event, after ``event="status=dead"``."""
 
@@ -59,7 +61,7 @@ def checked(wish: Wish, names: Sequence[str], table: str) -> tuple[Wish, Formula
     farrier.intake.words.TableError: the target Y is not a column of it: did you mean y?
     """
     check_choice("missing", wish.missing, WAYS)
-    wish = _survival(wish, names)
+    wish = _survival(particular(wish), names)
     formula = None
     if wish.formula is not None:
         left = parse_formula(wish.formula, ["."]).target
@@ -80,6 +82,31 @@ def checked(wish: Wish, names: Sequence[str], table: str) -> tuple[Wish, Formula
     if not features:
         raise TableError(f"no column is left to explain {shown(wish.target)}")
     return wish, formula, features
+
+
+def particular(wish: Wish) -> Wish:
+    """Return the wish with the family that a quantile or levels ask for; refuse what does not go with it.
+
+    Examples
+    --------
+    >>> particular(Wish("pain", levels=("low", "high"))).family
+    'ordinal'
+    """
+    for option_, value, family in (
+        ("quantile", wish.quantile, "quantile"),
+        ("levels", wish.levels, "ordinal"),
+    ):
+        if value is None:
+            continue
+        if wish.family not in (None, family) or wish.event is not None:
+            other = "--event" if wish.family in (None, family) else option("family", str(wish.family))
+            raise TableError(
+                f"--{option_} asks for family {family}, and {other} for something else: leave out one of them"
+            )
+        wish = replace(wish, family=family)
+    if wish.quantile is not None and not 0.0 < wish.quantile < 1.0:
+        raise TableError(f"--quantile {wish.quantile:g}: a quantile is between 0 and 1, 0.9 for one")
+    return wish
 
 
 def _survival(wish: Wish, names: Sequence[str]) -> Wish:

@@ -8,6 +8,7 @@ from farrier.report.plots_classes import plot_calibration, plot_roc
 from farrier.report.plots_coefficients import plot_coefficients, plot_inclusion, plot_shrinkage
 from farrier.report.plots_counts import plot_rootogram
 from farrier.report.plots_fit import plot_convergence, plot_members, plot_shrinkage_profile
+from farrier.report.plots_levels import plot_levels
 from farrier.report.plots_rows import plot_observed, plot_residuals
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "plot_coefficients",
     "plot_convergence",
     "plot_inclusion",
+    "plot_levels",
     "plot_members",
     "plot_observed",
     "plot_path",

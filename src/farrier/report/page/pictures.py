@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from farrier._extras import require
+from farrier.families import Ordered
 from farrier.report.page.content import Picture
 from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import named, percent_of
@@ -17,6 +18,7 @@ from farrier.report.plots import (
     plot_calibration,
     plot_coefficients,
     plot_convergence,
+    plot_levels,
     plot_members,
     plot_observed,
     plot_residuals,
@@ -116,6 +118,8 @@ def drawings(
     if all(one.model.status_ in EMPTY for one in effects):
         return []  # the answer says why
     found = [_coefficients(model, one, level, method) for one in effects[:MOST_CLASSES]]
+    if isinstance(effects[0].family, Ordered):
+        return [*found, *_of_levels(model, rows)]
     if len(effects) == 1:
         # An average has predictions of its rows by fits that had not seen them: the honest picture.
         found += _of_rows(model, effects[0], {} if is_average(model) else rows, level)
@@ -141,6 +145,19 @@ def _coefficients(model: Any, one: Effects, level: float, method: str) -> Drawin
         lambda ax: plot_coefficients(whole, level, most=MOST, ax=ax),
         (7.0 if one.label is None else 5.6, 1.9 + 0.3 * lines),
         one.label is None,
+    )
+
+
+def _of_levels(model: Any, rows: dict[str, Any]) -> Iterator[Drawing]:
+    if not hasattr(model, "predict_proba"):
+        return  # no two rows have the same level
+    known = {name: values for name, values in rows.items() if name != "exposure"}
+    yield Drawing(
+        "Levels",
+        "What is predicted of the rows of each level; the share of their own level is framed.",
+        lambda ax: plot_levels(model, **known, ax=ax),
+        (6.5, 1.7 + 0.42 * len(model.levels_)),
+        True,
     )
 
 
