@@ -15,6 +15,7 @@ from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.always import Always, alone, always_of, known_part, with_errors
 from farrier.adaptive.average import Average, average
+from farrier.adaptive.brief import brief, seen_again
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.intervals import Corrected, FoldErrors, coef_interval, corrected, cv_plus
@@ -272,7 +273,6 @@ def adapt(
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
         pairs = check_folds(pairs, values, varies=True)
-        _check_room(prepared.design.columns.shape, len(pairs))
         sets = Sets(
             prepared.design.columns,
             values,
@@ -284,7 +284,9 @@ def adapt(
             prepared.groups,
             rows.n_seen != rows.y.size,
         )
-        fitting = Fitting(sets, n_jobs)
+        few = brief(sets)
+        _check_room(few.columns.shape, len(pairs))
+        fitting = Fitting(few, n_jobs)
         kept, fits = [], []
         for done, name in enumerate(names, 1):
             try:
@@ -302,7 +304,7 @@ def adapt(
                 callback(Progress(name, done, len(names)))
         if not kept:
             raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
-        whole = replace(_restored(prepared, fitting, tuple(kept), fits, rule), structure=structure)
+        whole = replace(_restored(prepared, sets, fitting, tuple(kept), fits, rule), structure=structure)
         whole = whole if beside is None else _beside(whole, beside, spec, given)
         return _recorded(whole, prepared, given, rows)
 
@@ -349,14 +351,15 @@ def _check_room(shape: tuple[int, int], folds: int) -> None:
 
 
 def _restored(
-    prepared: Prepared, fitting: Fitting, names: tuple[str, ...], fits: list[Any], rule: str
+    prepared: Prepared, sets: Sets, fitting: Fitting, names: tuple[str, ...], fits: list[Any], rule: str
 ) -> Adapted:
-    """Average, and bring the answer back to the user's units."""
-    units, sets = prepared.units, fitting.sets
-    found = average(sets, tuple(fits))
+    """Average, and bring the answer back to the user's units; ``fitting`` may have fewer rows."""
+    units = prepared.units
+    found = average(fitting.sets, tuple(fits))
+    found = found if fitting.sets is sets else seen_again(sets, found)
     family = fits[int(np.argmax(found.weights))].families[-1]
     unit2 = units.unit**2 if family.has_dispersion else 1.0
-    sparser = _sparser(sets, found, family, rule)
+    sparser = _sparser(sets, fitting.sets, found, family, rule)
     nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
     status = Status.CONVERGED if sparser.order.size else nothing
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
@@ -412,13 +415,16 @@ def _cv_error(sets: Sets, family: Family, predicted: Vector, sigma2: float) -> f
     return summed(counts, losses) / float(counts.sum())
 
 
-def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
-    """Return the sparse answer; how close it must be is what cross-validation can tell."""
+def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -> Sparser:
+    """Return the sparse answer; how close it must be is what cross-validation can tell.
+
+    ``few`` are the rows with the same sums, in which columns are looked for.
+    """
     rows, _ = sets.tested
     y, counts = sets.y[rows], sets.counts[rows]
     total = float(counts.sum())
     if sets.family.constant_weights:
-        losses, weights = (y - found.predicted) ** 2, sets.counts
+        losses, weights = (y - found.predicted) ** 2, few.counts
     else:
         sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
         losses = np.minimum(2.0 * family.neg_log_likelihood(y, found.predicted, sigma2), HUGE)
@@ -434,7 +440,7 @@ def _sparser(sets: Sets, found: Average, family: Family, rule: str) -> Sparser:
     scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights
     share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
     return summarise(
-        sets.columns, found.coef, found.intercept, weights, error / scale, sets.center, share, sets.groups
+        few.columns, found.coef, found.intercept, weights, error / scale, sets.center, share, sets.groups
     )
 
 

@@ -1,0 +1,64 @@
+"""Many rows of each fold as few, with the same sums: what members of a Gaussian average are fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from farrier.adaptive.average import Average
+from farrier.adaptive.sets import Sets
+from farrier.data.condensed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, condensed
+from farrier.data.dense import Dense
+
+
+def brief(sets: Sets) -> Sets:
+    """Return few rows in the place of many in each fold of a Gaussian response, or the sets as they are.
+
+    They stay as they are where rows are not many, where a row is in no fold or in several, or where columns
+    leave hardly anything of y: then the sums have too few digits of the noise.
+
+    Examples
+    --------
+    >>> from farrier.families import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> x, y, fold = rng.standard_normal((6000, 2)), rng.standard_normal(6000), np.arange(6000) % 2
+    >>> folds = tuple((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(2))
+    >>> brief(Sets(Dense(x), y, np.zeros(6000), np.ones(6000), folds, Gaussian())).y.size
+    8
+    """
+    if not _worth(sets):
+        return sets
+    found = []
+    for _, test in sets.folds:
+        with np.errstate(over="ignore", invalid="ignore"):
+            y, counts = sets.y[test] - sets.offset[test], sets.counts[test]
+            sums = sets.columns.rows(test).summed(y, None if (counts == 1.0).all() else counts)
+        if sums is None or not sums.is_usable:
+            return sets
+        few, left = condensed(sums)
+        if left <= LEAST_LEFT:
+            return sets
+        found.append(few)
+    columns = Dense(np.asfortranarray(np.vstack([few.columns.dense() for few in found])))
+    y = np.concatenate([few.y + few.level for few in found])
+    counts = np.concatenate([few.counts for few in found])
+    fold = np.repeat(np.arange(len(found)), [few.y.size for few in found])
+    folds = tuple((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(len(found)))
+    offset = np.zeros_like(y)
+    return replace(sets, columns=columns, y=y, offset=offset, counts=counts, folds=folds, condensed=True)
+
+
+def _worth(sets: Sets) -> bool:
+    """Tell whether rows are many, and each is predicted once, from all that are not predicted with it."""
+    n, p = sets.columns.shape
+    if not sets.family.constant_weights or n < max(MANY_ROWS, PER_COLUMN * p * len(sets.folds)):
+        return False
+    once = np.bincount(sets.tested[0], minlength=n)
+    return bool((once == 1).all()) and all(len(train) + len(test) == n for train, test in sets.folds)
+
+
+def seen_again(sets: Sets, found: Average) -> Average:
+    """Return the average with what it predicts of the rows themselves."""
+    rows, folds = sets.tested
+    return found._replace(predicted=sets.eta(found.fold_coef, found.fold_intercept)[rows, folds])
