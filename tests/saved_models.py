@@ -155,6 +155,7 @@ MODES: dict[str, Case] = {
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
     "survival": lambda: lived(HorseshoeSurvival()),
     "survival strata": lambda: lived(HorseshoeSurvival(ties="breslow"), strata=survival().strata),
+    "survival always": lambda: lived(HorseshoeSurvival(always=[2], prior_scale={1: 2.0})),
     "survival nothing": lambda: fit(HorseshoeSurvival(), np.ones((6, 2)), np.arange(6.0)),
 }
 AVERAGES: dict[str, Case] = {

@@ -103,9 +103,17 @@ def test_the_report_the_model_and_the_risks(table, tmp_path, frame):
     assert all(float(row["lower"]) <= float(row["risk"]) <= float(row["upper"]) for row in rows)
 
 
+def test_a_column_can_be_always_in(table, tmp_path):
+    done("fit", table, *ASKED, "--always", "noise", "--always", "city", "--model", tmp_path / "m.json")
+    fitted = load_model(tmp_path / "m.json")
+    assert fitted.support_[[name != "age" for name in fitted.feature_names_in_]].all()
+    rows = json.loads(done("fit", table, *ASKED, "--always", "noise", "--json").stdout)["coefficients"]
+    assert [row["feature"] for row in rows if row["always"]] == ["noise"]
+
+
 def test_refusals_are_sentences(table):
     assert "say which of them means the event" in refused(
         "fit", table, "--target", "years", "--event", "status"
     )
     assert "--family poisson" in refused("fit", table, *ASKED, "--family", "poisson")
-    assert "--always is not for survival" in refused("fit", table, *ASKED, "--always", "age")
+    assert "--always agee: there is no such column" in refused("fit", table, *ASKED, "--always", "agee")

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from farrier.data.adjusted import Adjusted, AdjustedTargets
+from farrier.data.adjusted import AdjustedTargets
 from farrier.data.dense import Dense
+from farrier.data.problem import Targets
 from farrier.linalg import both_triangles
 from registry import COLUMNS
 
@@ -44,7 +45,8 @@ def test_less_and_stretched_say_what_an_array_says(home):
 @pytest.mark.parametrize("home", COLUMNS)
 def test_a_projected_problem_is_least_squares_on_what_is_left(home):
     basis, z = np.column_stack([np.ones(15), ROWS]), RNG.standard_normal(15)
-    problem = Adjusted(COLUMNS[home](X), AdjustedTargets(z, 15.0, WEIGHTS, basis))
+    level = Targets(z, 15.0, WEIGHTS, center=True)
+    problem = AdjustedTargets(level, ROWS).problem(COLUMNS[home](X))
     root = np.sqrt(WEIGHTS)[:, None]
     away = np.eye(15) - (root * basis) @ np.linalg.pinv(root * basis)
     left, target = away @ (root * X), away @ (root[:, 0] * z)

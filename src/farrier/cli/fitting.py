@@ -148,8 +148,6 @@ def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
     from farrier.estimators.survival import HorseshoeSurvival
 
     if question.family == "survival":
-        if options.pop("always", None):
-            raise ValueError("--always is not for survival: Cox's model shrinks every column; leave it out")
         return HorseshoeSurvival(**options)
     options |= {"fit_intercept": question.fit_intercept}
     if question.family == "classes":

@@ -16,6 +16,9 @@ from farrier.data.columns import Columns
 from farrier.data.problem import CANCELS, LeastSquares, Targets
 from farrier.linalg import both_triangles
 
+UNTOLD = 1e-12
+"""What a row tells of a coefficient of which all rows together tell nothing."""
+
 
 class Free(NamedTuple):
     """What is not shrunk, as orthogonal vectors of rows of mean square 1 in the sample weights.
@@ -54,43 +57,93 @@ class Free(NamedTuple):
 
 
 class AdjustedTargets(Targets):
-    """Targets less what the ``basis``, of shape (n, q), explains of them by weight; it has the intercept.
+    """Other targets less what the ``basis``, of shape (n, q), explains of them.
 
-    The other parameters are those of `Targets`.
+    With a precision H over the rows, diagonal or not, whatever intercept or thresholds it knows nothing of,
+
+        P = H - H B (B'HB)^-1 B'H
+
+    is what is left to tell of the columns when the coefficients of the basis B are not known either.
 
     Examples
     --------
     >>> x = np.arange(4.0)
-    >>> targets = AdjustedTargets(2.0 * x + 1.0, 4.0, np.ones(4), np.column_stack([np.ones(4), x]))
-    >>> targets.intercept(np.zeros(4)).round(9)
+    >>> level = Targets(2.0 * x + 1.0, 4.0, np.ones(4), center=True)
+    >>> AdjustedTargets(level, x[:, None]).intercept(np.zeros(4)).round(9)
     array([1., 2.])
     """
 
-    def __init__(
-        self, values: Vector, total_weight: float, weights: Vector, basis: Matrix, careful: bool = True
-    ) -> None:
-        super().__init__(values, total_weight, weights, False, careful)
-        self.each, self.basis, self.heavy = weights, basis, weights[:, None] * basis
+    def __init__(self, base: Targets, basis: Matrix) -> None:
+        self.base, self.basis, self.heavy = base, basis, base.curved(basis)
+        self.values, self.total_weight, self.weights = base.values, base.total_weight, base.weights
+        self.center, self.careful, self.mean = base.center, base.careful, base.mean
         self.inner = basis.T @ self.heavy
-        self._factor = cho_factor(self.inner, lower=True)
-        self.free = self.explained(values)
-        self.z = np.sqrt(weights) * (values - basis @ self.free)
+        try:
+            self._factor = cho_factor(self.inner, lower=True)
+        except np.linalg.LinAlgError:  # nothing is told of a coefficient that is as good as infinite
+            self.inner += UNTOLD * base.total_weight * np.eye(len(self.inner))
+            self._factor = cho_factor(self.inner, lower=True)
+        self.free = cho_solve(self._factor, basis.T @ base.pull)
 
-    def explained(self, values: Any) -> Any:
-        """Return the coefficients of the basis in a weighted fit to some rows."""
-        return cho_solve(self._factor, self.heavy.T @ values)
+    @property
+    def information(self) -> float:  # type: ignore[override]
+        """What all rows tell of the level."""
+        return self.base.information
 
-    def average(self, fit: Any) -> Any:
-        """Return what the basis explains of a linear predictor."""
-        return self.basis @ self.explained(fit)
+    @property
+    def root(self) -> Any:  # type: ignore[override]
+        """That of H, if there is one."""
+        return self.base.root
+
+    @property
+    def middle(self) -> Vector:
+        """The weighted means of the basis, where there is an intercept that goes with them."""
+        if self.weights is None or not self.center:
+            return np.zeros(self.basis.shape[1])
+        return np.asarray(self.weights @ self.basis / self.information)
+
+    @lazy
+    def rooted_basis(self) -> Matrix:
+        """The basis as the weighted columns are."""
+        return np.asarray(self.base.rooted(self.basis))
+
+    @lazy
+    def z(self) -> Vector:
+        """What the basis leaves of the targets."""
+        return np.asarray(self.base.z - self.rooted_basis @ self.free)
+
+    @lazy
+    def zz(self) -> float:
+        """Z'z."""
+        if self.careful:
+            return float(self.z @ self.z)
+        return max(float(self.base.zz - self.free @ self.inner @ self.free), 0.0)
+
+    @lazy
+    def pull(self) -> Vector:
+        """The rows that give X'z with X as it is."""
+        return self.centred(self.base.pull)
+
+    def explained(self, fit: Any) -> Any:
+        """Return the coefficients of the basis in a linear predictor."""
+        return cho_solve(self._factor, self.heavy.T @ fit)
+
+    def rooted(self, rows: Any) -> Any:
+        """Return a linear predictor less what the basis explains of it, weighted."""
+        return self.base.rooted(rows - self.basis @ self.explained(rows))
 
     def intercept(self, fit: Vector) -> Any:
-        """Return the coefficients of the basis that go with a linear predictor without it."""
-        return self.free - self.explained(fit)
+        """Return the intercept, if there is one, and the coefficients of the basis beside a predictor."""
+        found = self.free - self.explained(fit)
+        return np.append(self.base.intercept(fit + self.basis @ found), found) if self.center else found
 
     def centred(self, pull: Vector) -> Vector:
-        """Return the rows that give, with X as it is, what ``pull`` gives with X projected by weight."""
+        """Return the rows that give, with X as it is, what ``pull`` gives with X projected."""
         return np.asarray(pull - self.heavy @ cho_solve(self._factor, self.basis.T @ pull))
+
+    def misfit(self, fit: Vector) -> float:
+        """Return the weighted sum of squares of the targets around a linear predictor."""
+        return self.base.misfit(fit)
 
     def loads(self, columns: Columns) -> Matrix:
         """Return what the basis explains of the columns: of shape (q, k)."""
@@ -103,9 +156,17 @@ class AdjustedTargets(Targets):
         return np.asarray(cho_solve(self._factor, np.eye(len(self.inner))))
 
     def draw(self, rng: np.random.Generator) -> Vector:
-        """Draw from N(0, that covariance)."""
-        noise = rng.standard_normal(len(self.inner))
-        return np.asarray(solve_triangular(self._factor[0], noise, lower=True, trans=1))
+        """Draw the intercept, if there is one, and the coefficients of the basis around their mean."""
+        q = len(self.inner)
+        noise = rng.standard_normal(self.center + q)
+        own = np.asarray(solve_triangular(self._factor[0], noise[-q:], lower=True, trans=1))
+        if not self.center:
+            return own
+        return np.append(noise[0] / np.sqrt(self.information) - self.base.average(self.basis @ own), own)
+
+    def problem(self, columns: Columns) -> Adjusted:
+        """Return the problem of explaining these targets by columns."""
+        return Adjusted(columns, self)
 
 
 class Adjusted(LeastSquares):
@@ -114,13 +175,24 @@ class Adjusted(LeastSquares):
     Examples
     --------
     >>> from farrier.data.dense import Dense
-    >>> basis, x = np.ones((3, 1)), Dense(np.array([[0.0], [1.0], [5.0]]))
-    >>> problem = Adjusted(x, AdjustedTargets(np.array([1.0, 2.0, 6.0]), 3.0, np.ones(3), basis))
-    >>> problem.gram, problem.xz, problem.squares
-    (array([[14.]]), array([14.]), array([14.]))
+    >>> x, basis = Dense(np.array([[0.0], [1.0], [5.0]])), np.array([[1.0], [-1.0], [0.0]])
+    >>> targets = Targets(np.array([1.0, 2.0, 6.0]), 3.0, np.ones(3), center=True)
+    >>> problem = AdjustedTargets(targets, basis).problem(x)
+    >>> problem.gram, problem.xz.round(12), problem.squares
+    (array([[13.5]]), array([13.5]), array([13.5]))
     """
 
     targets: AdjustedTargets
+
+    @property
+    def base(self) -> LeastSquares:
+        """The columns against the targets as they are without the basis."""
+        return self.targets.base.problem(self.columns)
+
+    @lazy
+    def left(self) -> LeastSquares:
+        """What the basis leaves of the columns, against the same."""
+        return self.targets.base.problem(self.columns.less(self.targets.basis, self.loads.T))
 
     @lazy
     def loads(self) -> Matrix:
@@ -130,13 +202,12 @@ class Adjusted(LeastSquares):
     @lazy
     def x_mean(self) -> Vector:
         """The weighted means of the columns."""
-        return np.asarray(self.columns.rmatvec(self.targets.each) / self.targets.information)
+        return self.base.x_mean
 
-    @lazy
+    @property
     def weighted(self) -> Columns:
         """The columns, projected and weighted."""
-        left = self.columns.less(self.targets.basis, self.loads.T)
-        return left.reweighted(np.sqrt(self.targets.each))
+        return self.left.weighted
 
     @property
     def _taken(self) -> Vector:
@@ -146,16 +217,34 @@ class Adjusted(LeastSquares):
     @lazy
     def gram(self) -> Matrix:
         """X'X, both triangles."""
-        gram = self.columns.gram(self.targets.weights)
+        gram = self.base.gram
         if np.any(self._taken > CANCELS * gram.diagonal()):
-            return self.weighted.gram()
+            return self.left.gram
         gram -= self.loads.T @ (self.targets.inner @ self.loads)
         return gram
 
     @lazy
+    def xz(self) -> Vector:
+        """X'z."""
+        return np.asarray(self.columns.rmatvec(self.targets.pull))
+
+    @lazy
+    def squares(self) -> Vector:
+        """||x_j||^2."""
+        return self.gram.diagonal().copy() if "gram" in self.__dict__ else self.left.squares
+
+    @lazy
     def diagonal(self) -> Vector:
         """The diagonal of X'WX where what is not shrunk is part of X."""
-        return self.squares + self._taken
+        return self.squares + self._taken + self.targets.information * self.x_mean**2
+
+    def matvec(self, coef: Vector) -> Vector:
+        """Return X b of the weighted, projected columns; these are not formed."""
+        return np.asarray(self.targets.rooted(self.columns.matvec(coef)))
+
+    def pull(self, rows: Vector) -> Vector:
+        """Return the rows that give with the raw columns what ``rows`` give with the weighted ones."""
+        return self.targets.centred(self.base.pull(rows))
 
     def take(self, keep: Mask) -> LeastSquares:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""
@@ -166,10 +255,22 @@ class Adjusted(LeastSquares):
 
     def weigh(self, outer: Any) -> Any:
         """Return X D X' of the weighted, projected columns from that of the raw ones: lower triangles."""
-        targets, dtype = self.targets, outer.dtype
-        whole = both_triangles(np.array(outer, dtype=np.float64))
-        pull = cho_solve(targets._factor, targets.heavy.T @ whole).T  # X D X' W B (B'WB)^-1
-        pull -= 0.5 * targets.basis @ targets.explained(pull)
-        whole -= pull @ targets.basis.T + targets.basis @ pull.T
-        root = np.sqrt(targets.each)
-        return np.asfortranarray(whole * root[:, None] * root, dtype=dtype)
+        targets = self.targets
+        whole = both_triangles(np.array(self.base.weigh(outer), dtype=np.float64))
+        basis, solved = targets.rooted_basis, cho_solve(targets._factor, targets.rooted_basis.T)
+        pull = whole @ solved.T
+        pull -= 0.5 * basis @ (solved @ pull)
+        whole -= pull @ basis.T + basis @ pull.T
+        return np.asfortranarray(whole, dtype=outer.dtype)
+
+
+def adjusted(targets: Targets, free: Free | None) -> Targets:
+    """Return targets less what is not shrunk, if there is any.
+
+    Examples
+    --------
+    >>> targets = Targets(np.ones(2), 2.0, np.ones(2))
+    >>> adjusted(targets, None) is targets
+    True
+    """
+    return targets if free is None else AdjustedTargets(targets, free.basis)

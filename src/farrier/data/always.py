@@ -100,6 +100,32 @@ def _refuse_collinear(triangle: Matrix, places: Any, columns: Columns) -> None:
     )
 
 
+def refuse_untold(design: Standardised, always: Mask, columns: Columns, coupling: Any, events: float) -> None:
+    """Refuse columns of which rows that hold each other tell nothing: those of Cox's model at its events.
+
+    ``design`` has all columns, ``coupling`` is the likelihood where no column has an effect.
+    """
+    chosen = design.columns.take(always[design.kept]).dense().astype(np.float64, copy=False)
+    q = chosen.shape[1]
+    if q >= events:
+        raise ValueError(
+            f"always names {q} columns, and there are {events:g} events: fewer columns can be fitted without "
+            "shrinkage; let the others be shrunk"
+        )
+    places = np.flatnonzero(always)
+    whole = np.einsum("ij,ij->j", chosen, coupling.diagonal[:, None] * chosen)
+    inner = chosen.T @ np.apply_along_axis(coupling.times, 0, chosen)
+    for j in range(q):
+        share = np.linalg.lstsq(inner[:j, :j], inner[:j, j], rcond=None)[0]
+        if inner[j, j] - share @ inner[:j, j] <= COLLINEAR * whole[j]:
+            others = [column_label(columns, int(places[i])) for i in np.flatnonzero(np.abs(share) > 1e-6)]
+            tied = f"a combination of others that are, {', '.join(others)}," if others else "constant"
+            raise ValueError(
+                f"{column_label(columns, int(places[j]))} of X is always in, but it is {tied} among those at "
+                "risk at each event, so that nothing is told of it: take it from always, or from X"
+            )
+
+
 def left_of(response: ScaledResponse, design: Standardised) -> tuple[ScaledResponse, Standardised]:
     """Return what the columns that are always in leave of a Gaussian response, in units of its spread."""
     free = design.free

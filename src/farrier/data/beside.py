@@ -61,9 +61,9 @@ class Beside:
         self.joint = sparse.csr_array((values, where), shape=(n, m))
         self.weights, self.alone, self._root = weights, alone, np.sqrt(weights)
 
-    def known(self, rows: Vector) -> Vector:
-        """Return P times a linear predictor."""
-        return np.asarray(self.weights * rows - self.joint @ solve_banded(self.alone, self.joint.T @ rows))
+    def known(self, rows: Any) -> Any:
+        """Return P times linear predictors."""
+        return (self.weights * rows.T).T - self.joint @ solve_banded(self.alone, self.joint.T @ rows)
 
     def reach(self, pull: Vector) -> Vector:
         """Return the step of eta, at the same level, from which P gives ``pull``, whose sum is zero.

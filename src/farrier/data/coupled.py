@@ -54,6 +54,18 @@ class CoupledTargets(Targets):
         """R, H = R'R."""
         return np.asarray(self.coupling.factor[0])
 
+    def curved(self, rows: Any) -> Any:
+        """Return H times linear predictors."""
+        return np.apply_along_axis(self.coupling.times, 0, rows)
+
+    def rooted(self, rows: Any) -> Any:
+        """Return R times linear predictors."""
+        return self.root @ rows
+
+    def problem(self, columns: Columns) -> Coupled:
+        """Return the problem of explaining these targets by columns."""
+        return Coupled(columns, self)
+
     @lazy
     def z(self) -> Vector:
         """R times the targets: R'z is the pull."""
@@ -145,17 +157,15 @@ class Coupled(LeastSquares):
             yield chosen, self.targets.coupling.pooled(part.dense().astype(np.float64, copy=False))
 
 
-def coupled(
-    columns: Columns, family: Any, y: Vector, eta: Vector, offset: Vector, total: float
-) -> Coupled | None:
-    """Return the least-squares problem that stands for a likelihood near eta, if its rows hold each other.
+def coupled(family: Any, y: Vector, eta: Vector, offset: Vector, total: float) -> CoupledTargets | None:
+    """Return the targets that stand for a likelihood near eta, if its rows hold each other.
 
     Examples
     --------
     >>> from farrier.families import Poisson
     >>> one = np.ones(2)
-    >>> coupled(Dense(np.array([[1.0], [2.0]])), Poisson(), one, one, 0 * one, 2.0) is None
+    >>> coupled(Poisson(), one, one, 0 * one, 2.0) is None
     True
     """
     coupling = family.coupling(y, eta)
-    return None if coupling is None else Coupled(columns, CoupledTargets(coupling, eta - offset, total))
+    return None if coupling is None else CoupledTargets(coupling, eta - offset, total)

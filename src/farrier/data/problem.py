@@ -88,6 +88,32 @@ class Targets:
             return float(self.values @ self.beside.known(self.values))
         return float(self.z @ self.z)
 
+    @property
+    def pull(self) -> Vector:
+        """The rows that give X'z with X as it is."""
+        return np.asarray(self.curved(self.values))
+
+    def curved(self, rows: Any) -> Any:
+        """Return H times linear predictors, X'HX the Gram matrix of the weighted, centred columns."""
+        if self.beside is not None:
+            return self.beside.known(rows)
+        heavy = rows if self.weights is None else (self.weights * rows.T).T
+        if self.weights is None or not self.center:
+            return heavy
+        return heavy - (np.multiply.outer(heavy.sum(axis=0), self.weights) / self.information).T
+
+    def rooted(self, rows: Any) -> Any:
+        """Return linear predictors as the weighted, centred columns are: R rows, H = R'R."""
+        if self.root is None or self.weights is None:
+            return rows
+        if self.beside is not None:
+            return self.beside.turned((self.root * rows.T).T)
+        return (self.root * (rows - self.weights @ rows / self.information if self.center else rows).T).T
+
+    def problem(self, columns: Columns) -> LeastSquares:
+        """Return the problem of explaining these targets by columns."""
+        return LeastSquares(columns, self)
+
     def misfit(self, fit: Vector) -> float:
         """Return the weighted sum of squares of the targets around a linear predictor."""
         gap = self.values - fit

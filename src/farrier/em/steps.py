@@ -8,7 +8,7 @@ import numpy as np
 
 from farrier._types import Scales, Vector
 from farrier.conditional.base import condition
-from farrier.data.adjusted import Adjusted, AdjustedTargets
+from farrier.data.adjusted import adjusted
 from farrier.data.beside import Beside
 from farrier.data.coupled import coupled
 from farrier.data.problem import LeastSquares, Targets
@@ -96,22 +96,18 @@ class Steps:
         """Return what is not shrunk as a part of each linear predictor."""
         return intercept if self._basis is None else self._basis @ intercept
 
-    def _targets(self, values: Vector, weights: Vector, careful: bool = True) -> Targets:
-        if self._basis is not None:
-            return AdjustedTargets(values, self.total_weight, weights, self._basis, careful)
-        return Targets(values, self.total_weight, weights, self._center, careful)
-
     def _explained(self, problem: LeastSquares, targets: Targets) -> LeastSquares:
-        kind = LeastSquares if self._basis is None else Adjusted
-        return kind(problem.columns, targets)
+        """Return the problem of explaining targets by the same columns, beside what is not shrunk."""
+        return adjusted(targets, self._free).problem(problem.columns)
 
     def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
         family = place.family
-        held = coupled(problem.columns, family, self._y, place.eta, self._offset, self.total_weight)
-        if held is not None:
-            return held
-        weights, targets = family.working(self._y, place.eta, sigma2)
-        wanted = self._targets(targets - self._offset, self._sample * weights, family.has_dispersion)
+        wanted: Targets | None = coupled(family, self._y, place.eta, self._offset, self.total_weight)
+        if wanted is None:
+            weights, targets = family.working(self._y, place.eta, sigma2)
+            weights = self._sample * weights
+            values, careful = targets - self._offset, family.has_dispersion
+            wanted = Targets(values, self.total_weight, weights, self._center, careful)
         return self._explained(problem, wanted)
 
     def _beside_thresholds(self, problem: LeastSquares, place: Place) -> LeastSquares:
@@ -129,7 +125,7 @@ class Steps:
         except np.linalg.LinAlgError:  # some thresholds are not told by any row: the others take turns
             return problem
         here = Targets(values, self.total_weight, targets.weights, self._center, careful=False, beside=beside)
-        return LeastSquares(problem.columns, here)
+        return self._explained(problem, here)
 
     def _beside(self, problem: LeastSquares, place: Place) -> Beside:
         assert problem.targets.weights is not None

@@ -14,7 +14,7 @@ import numpy as np
 from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
 from farrier.conditional.base import Conditional, condition, moments
 from farrier.data.adjusted import Adjusted, Free
-from farrier.data.problem import LeastSquares
+from farrier.data.problem import LeastSquares, Targets
 from farrier.em.anderson import Anderson
 from farrier.em.beginnings import START_STEPS, START_TOL, Begin, Beginnings
 from farrier.em.fast.limits import LIMITS
@@ -242,14 +242,9 @@ class Moving(Beginnings):
     def _adjusted(self, state: State, of: Mask, problem: Adjusted) -> Uncertainty:
         """Return the uncertainty where more than an intercept is not shrunk."""
         assert self._free is not None
-        targets, q, sigma2 = problem.targets, self._free.basis.shape[1], state.scales.sigma2
-        known = self._free.loads[:, state.active]
-        covariance = _joint(state, of, problem.loads[-q:] + known, sigma2 * targets.covariance()[-q:, -q:])
-        if not self._center:
-            return Uncertainty(
-                covariance, np.zeros(state.mean.size), sigma2 / targets.information, free=np.zeros(q)
-            )
-        middle = targets.heavy[:, -q:].sum(axis=0) / targets.information
+        targets, sigma2 = problem.targets, state.scales.sigma2
+        known, middle = self._free.loads[:, state.active], targets.middle
+        covariance = _joint(state, of, problem.loads + known, sigma2 * targets.covariance())
         center = problem.x_mean + middle @ known
         return Uncertainty(covariance, center, sigma2 / targets.information, free=middle)
 
@@ -284,7 +279,7 @@ class Moving(Beginnings):
         if fisher is None:
             return state
         old = state.problem.targets
-        targets = self._targets(old.values, self._sample * fisher)
+        targets = Targets(old.values, self.total_weight, self._sample * fisher, self._center)
         return state._replace(problem=self._explained(state.problem, targets))
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:

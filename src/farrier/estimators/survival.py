@@ -74,6 +74,7 @@ class HorseshoeSurvival(Hazards, HorseshoeRegressor):
     callback : callable, optional
     random_state : int, numpy.random.Generator or RandomState, optional
     groups : sequence of labels, or dict of lists of columns, optional
+    always : list of columns, optional
     prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
         As in `HorseshoeRegressor`.
 
@@ -107,7 +108,6 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
 
     family = Cox()
     fit_intercept = False
-    always = None
     sigma2 = "estimate"
 
     def __init__(
@@ -129,6 +129,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
         groups: Any = None,
+        always: Any = None,
         prior_scale: Any = None,
     ) -> None:
         self.prior = prior
@@ -148,6 +149,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         self.random_state = random_state
         self.slab = slab
         self.groups = groups
+        self.always = always
         self.prior_scale = prior_scale
 
     def fit(
@@ -210,7 +212,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
             fit_intercept=False,
             standardize=self.standardize,
             slab=check_slab(self.slab),
-            structure=check_structure(self.groups, None, self.prior_scale, columns),
+            structure=check_structure(self.groups, self.always, self.prior_scale, columns),
         )
         fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
         bare = Cox(self.ties)

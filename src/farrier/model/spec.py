@@ -10,7 +10,7 @@ import numpy as np
 
 from farrier._lazy import lazy
 from farrier._types import Vector
-from farrier.data.always import left_of, set_apart, whole_units
+from farrier.data.always import left_of, refuse_untold, set_apart, whole_units
 from farrier.data.problem import LeastSquares
 from farrier.data.rows import Rows
 from farrier.data.standardise import (
@@ -121,6 +121,9 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     always = None if spec.structure is None else spec.structure.always
     if always is not None:
         design = set_apart(design, always, rows.columns, center=center, scale=spec.standardize)
+        coupling = family.coupling(rows.y, rows.offset)
+        if coupling is not None:
+            refuse_untold(before, always, rows.columns, coupling, family.total(rows.y, rows.counts))
     design = _stretched(spec, design)
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:

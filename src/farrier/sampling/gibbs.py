@@ -28,7 +28,7 @@ import numpy as np
 from farrier._types import Matrix, Vector, within_slab
 from farrier.conditional.base import Drawable, Kernel, condition, kernel
 from farrier.conditional.batch import Batch
-from farrier.data.adjusted import Adjusted, AdjustedTargets, Free
+from farrier.data.adjusted import Adjusted, Free, adjusted
 from farrier.data.columns import Columns
 from farrier.data.problem import LeastSquares, Targets
 from farrier.families import Augmented, Family
@@ -221,10 +221,11 @@ class Gibbs:
     def working(self, targets: Vector, weights: Vector) -> LeastSquares:
         """Return the problem of explaining targets, less the offset, with weights that move."""
         model, size = self.model, float(self.model.y.size)
-        values = targets - model.offset
-        if self.basis is not None:
-            return Adjusted(model.columns, AdjustedTargets(values, size, weights, self.basis))
-        return LeastSquares(model.columns, Targets(values, size, weights, model.center))
+        return self.explained(Targets(targets - model.offset, size, weights, model.center))
+
+    def explained(self, targets: Targets) -> LeastSquares:
+        """Return the problem of explaining targets by the columns, beside what is not shrunk."""
+        return adjusted(targets, self.model.free).problem(self.model.columns)
 
     def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
         """Draw what is latent, and return the least-squares problem that is left."""

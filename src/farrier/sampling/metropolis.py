@@ -103,10 +103,10 @@ class Metropolis(Gibbs):
         if known is not None and np.array_equal(known[0], reference):
             return known[1]
         model = self.model
-        problem: LeastSquares | None = coupled(
-            model.columns, model.family, model.y, reference, model.offset, float(model.y.size)
-        )
-        if problem is None:
+        held = coupled(model.family, model.y, reference, model.offset, float(model.y.size))
+        if held is not None:
+            problem = self.explained(held)
+        else:
             weights, targets = model.family.working(model.y, reference, self._noise_at(reference))
             problem = self.working(targets, model.counts * weights)
         self._problems[chain] = (reference.copy(), problem)
