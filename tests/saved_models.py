@@ -113,6 +113,9 @@ MODES: dict[str, Case] = {
     "slab number": lambda: fit(HorseshoeRegressor("poisson", slab=np.float32(1.1)), *data("poisson")),
     "groups": lambda: fit(HorseshoeRegressor(groups={"pair": ["age", NAMES[2]]}), *frame("gaussian")),
     "always": lambda: fit(HorseshoeRegressor("poisson", always=NAMES[1:3]), *frame("poisson")),
+    "several always": lambda: fit(
+        HorseshoeRegressor(always=[1], groups=["a", "b", "a", "c"], prior_scale={3: 2.0}), *several()
+    ),
     "prior scale": lambda: fit(HorseshoeRegressor(prior_scale={0: 2.5}), *data("gaussian")),
     "always classes": lambda: fit(
         HorseshoeClassifier(always=[1], groups=["a", "b", "a"]), *classes([1, 2, 3])
@@ -152,6 +155,9 @@ MODES: dict[str, Case] = {
     "class weights": lambda: fit(HorseshoeClassifier(class_weight={"a": 2, "b": 1.5}), *classes(["a", "b"])),
     "multinomial": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes(LABELS["words"])),
     "multinomial two": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes([False, True])),
+    "multinomial groups": lambda: fit(
+        HorseshoeClassifier(multi_class="multinomial", groups=["a", "a", "b"]), *classes(LABELS["words"])
+    ),
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
     "survival": lambda: lived(HorseshoeSurvival()),
     "survival strata": lambda: lived(HorseshoeSurvival(ties="breslow"), strata=survival().strata),

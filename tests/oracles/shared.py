@@ -19,19 +19,25 @@ def shared_objective(
     return 0.5 * size * np.log(v) + w / v + neg_log_density(v) + jacobian(v, coordinate)
 
 
-def several_em(X: Matrix, Z: Matrix, coordinate: float, n_iter: int) -> tuple[Matrix, Vector, Vector]:
+def several_em(
+    X: Matrix, Z: Matrix, coordinate: float, n_iter: int, label: Any = None
+) -> tuple[Matrix, Vector, Vector]:
     """EM for several responses under the horseshoe, tau = 1: E[b] (a column each), lambda2, sigma2 each.
 
     Every response has its own inverse of X'X + D^-1; nothing is shared but the sum in W. The local scale is
-    the root of the derivative of `shared_objective`: (q + c)/2 - 1/2 + v/(1 + v) = w/v.
+    the root of the derivative of `shared_objective`: (q + c)/2 - 1/2 + v/(1 + v) = w/v. Columns with the same
+    label share it too: of g of them w is the sum, and g q stands in the place of q.
     """
     n, q = Z.shape
+    label = np.arange(X.shape[1]) if label is None else label
     mean = X.T @ Z / np.sum(X**2, axis=0)[:, None]
     second, sigma2 = mean**2, np.full(q, 1e10 / n)
     for _ in range(n_iter):
         w = np.sum(second / (2 * sigma2), axis=1)
-        A = (q + coordinate - 1) / 2
-        lambda2 = np.array([_positive_root_of(A + 1, A - one, -one) for one in w])
+        lambda2 = np.empty_like(w)
+        for own in (label == one for one in np.unique(label)):
+            A, total = (own.sum() * q + coordinate - 1) / 2, w[own].sum()
+            lambda2[own] = _positive_root_of(A + 1, A - total, -total)
         rss = np.empty(q)
         for k in range(q):
             found = conditional_moments(X, Z[:, k], lambda2, sigma2[k])

@@ -40,13 +40,19 @@ class Hyper(NamedTuple):
     def mode(self, w: Vector, groups: Groups | None = None) -> Vector:
         """Return the local scales given W, Eq. (16); of a shared one W is the sum."""
         if groups is not None:
-            return groups.mode(self.local, w, self.coordinate)
+            return groups.mode(self.local, w, self.coordinate, self.size)
         return self.local.mode(w, self.shared)
 
     @property
     def null_rate(self) -> float:
         """A: the lambda2 of a null coefficient is divided by 2A an iteration; by 2A / size if shared."""
         return self.local.null_rate(self.shared)
+
+    def slowest(self, groups: Groups | None) -> float:
+        """Return the factor by which the lambda2 of null coefficients changes an iteration at most."""
+        if groups is not None:
+            return groups.slowest(self.local, self.coordinate, self.size)
+        return self.size / (2.0 * self.null_rate)
 
     @property
     def known(self) -> bool:

@@ -12,13 +12,14 @@ from farrier._types import Covariance, FitResult, Iteration, Mask, Matrix, Momen
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.fast.limits import LIMITS
+from farrier.em.fast.pruning import shared_worth_keeping
 from farrier.em.mstep import Hyper, m_step
 from farrier.em.options import Options
 from farrier.em.schedule import EXACT_WARMUP, MOST_STALLS, ROUNDING_TOL, approximate
 from farrier.em.several import largest_change, solve_several
 from farrier.em.softmax import Place, Softmax
 from farrier.linalg import cholesky, fitting_threads, scatter, triangular_inverse
-from farrier.priors import is_dense
+from farrier.priors import Groups, is_dense
 
 START_STEPS, START_TOL, LINEAR_TOL = 100, 1e-3, 1e-3
 """Of the ridge and of the Gaussian fit that a fit may start from."""
@@ -37,6 +38,7 @@ class State(NamedTuple):
     spread: Vector
     log_det: float | None = None
     unit: Vector | None = None
+    groups: Groups | None = None
     change: float = math.inf
     left_out: float = 0.0
     stalls: int = 0
@@ -54,6 +56,7 @@ class State(NamedTuple):
             scales=self.scales.take(keep),
             spread=self.spread[keep],
             unit=None if self.unit is None else self.unit[keep],
+            groups=None if self.groups is None else self.groups.take(keep),
         )
 
 
@@ -65,6 +68,7 @@ def solve_multinomial(
     center: bool = True,
     weights: str = "polya_gamma",
     start: str | Place = "linear",
+    groups: Groups | None = None,
 ) -> tuple[FitResult, ...]:
     """Find the posterior mode of softmax regression; one fit for each class, and they add up to zero.
 
@@ -84,6 +88,8 @@ def solve_multinomial(
         As in `Softmax`.
     start : {"linear", "marginal", "paper"} or Place
         Where to start, as in `HorseshoeRegressor`, or an earlier fit on the scale of the prior.
+    groups : Groups, optional
+        Which columns share a local scale.
 
     Examples
     --------
@@ -100,7 +106,7 @@ def solve_multinomial(
     """
     softmax = Softmax(design, chosen, center, weights)
     with fitting_threads(*design.columns.shape):
-        state = _first(softmax, hyper, options, design.unit, start)
+        state = _first(softmax, hyper, options, design.unit, start, groups)
         lines: list[Iteration] = []
         status, tol = Status.MAX_ITER, max(options.tol, ROUNDING_TOL)
         for _ in range(options.max_iter):
@@ -124,7 +130,7 @@ def solve_multinomial(
 def _step(state: State, hyper: Hyper, options: Options, n_steps: int) -> State:
     """Return the state after one M-step, one step of the coefficients, and their variances."""
     softmax, place = state.softmax, state.place
-    scales = m_step(hyper, state.second_moment, 1.0)
+    scales = m_step(hyper, state.second_moment, 1.0, state.groups)
     d = scales.prior_variance
     problem, given = softmax.given(place.eta, d)
     there, left_out = softmax.step(place, d, problem, given)
@@ -155,7 +161,7 @@ def _without_fading(hyper: Hyper, state: State) -> State:
     """Return the state without the columns that only fade, as in `several`."""
     d, limit = state.scales.prior_variance, LIMITS.prune_moving
     gain = np.einsum("jk,jk->j", state.place.coef, state.place.coef) / hyper.size
-    keep = ((state.spread <= (1.0 - limit) * d) | (gain >= limit * d)) & (d > 0.0)
+    keep = shared_worth_keeping(state.spread, gain, d, state.groups, hyper.size, limit)
     few = int(keep.sum())
     if few == keep.size or (few > LIMITS.prune_share * keep.size and keep.size > LIMITS.few_columns):
         return state
@@ -166,12 +172,17 @@ def _without_fading(hyper: Hyper, state: State) -> State:
 
 
 def _first(
-    softmax: Softmax, hyper: Hyper, options: Options, unit: Vector | None, start: str | Place
+    softmax: Softmax,
+    hyper: Hyper,
+    options: Options,
+    unit: Vector | None,
+    start: str | Place,
+    groups: Groups | None,
 ) -> State:
     k = softmax.columns.shape[1]
     scales = Scales(np.zeros(k), hyper.tau.bounds[1], 1.0, hyper.slab2)
     state = State(softmax, softmax.nowhere(), np.ones(k, dtype=np.bool_), np.zeros(k), scales, np.zeros(k))
-    state = state._replace(unit=unit)
+    state = state._replace(unit=unit, groups=groups)
     if k == 0:
         return state
     if isinstance(start, Place):
@@ -227,7 +238,7 @@ def _from_linear(state: State, hyper: Hyper, options: Options) -> State:
         rows = rows - root[:, None] * ((root @ rows) / problem.targets.information)
     alone = LeastSquares(problem.weighted, Targets(rows[:, 0], softmax.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
-    found = solve_several(alone, rows, hyper, quick, state.unit)
+    found = solve_several(alone, rows, hyper, quick, state.unit, groups=state.groups)
     coef = np.column_stack([one.coef for one in found])
     coef = coef - coef.mean(axis=1, keepdims=True)
     level = place.intercept - problem.x_mean @ coef if softmax.center else place.intercept
@@ -259,6 +270,7 @@ def _results(
         limit = 0.0 if is_dense(hyper.local) else 1.0 / (5.0 * math.sqrt(softmax.total_weight))
     scale = np.sqrt(softmax.columns.squares(softmax.sample) / softmax.total_weight)
     size = np.sqrt(np.einsum("jk,jk->j", place.coef, place.coef) / hyper.size) * scale
+    size = size if state.groups is None else state.groups.rms(size)
     selected = (size >= limit) & (size > 0.0)
     if status is Status.CONVERGED:
         apart = bool(

@@ -12,21 +12,35 @@ so that it ends in the mode of the loop without that rule.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._types import FitResult, Iteration, Mask, Matrix, Moments, Scales, Status, Vector, within_slab
+from farrier._types import (
+    Covariance,
+    FitResult,
+    Iteration,
+    Mask,
+    Matrix,
+    Moments,
+    Scales,
+    Status,
+    Vector,
+    within_slab,
+)
 from farrier.conditional.base import condition
+from farrier.data.adjusted import Free
 from farrier.data.problem import LeastSquares
 from farrier.em.fast.limits import LIMITS
+from farrier.em.fast.pruning import shared_worth_keeping
 from farrier.em.fast.together import SharedMap, jump
+from farrier.em.joint import joint
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from farrier.em.options import Options
 from farrier.em.result import NO_NOISE
-from farrier.em.schedule import EXACT_WARMUP, ROUNDING_TOL, approximate
+from farrier.em.schedule import EXACT_WARMUP, NOISE_TOL, ROUNDING_TOL, approximate
 from farrier.linalg import fitting_threads, scatter
-from farrier.priors import is_dense
+from farrier.priors import Groups, is_dense
 
 
 class Start(NamedTuple):
@@ -56,6 +70,7 @@ class State(NamedTuple):
     trace: float = 0.0
     log_det: float | None = None
     unit: Vector | None = None
+    groups: Groups | None = None
     change: float = math.inf
 
     def take(self, keep: Mask) -> State:
@@ -71,6 +86,7 @@ class State(NamedTuple):
             scales=self.scales.take(keep),
             spread=self.spread[keep],
             unit=None if self.unit is None else self.unit[keep],
+            groups=None if self.groups is None else self.groups.take(keep),
         )
 
 
@@ -82,6 +98,8 @@ def solve_several(
     unit: Vector | None = None,
     start: Start | None = None,
     known: Vector | None = None,
+    groups: Groups | None = None,
+    free: Free | None = None,
 ) -> tuple[FitResult, ...]:
     """Find the posterior mode of several regressions that share their local scales; one fit for each.
 
@@ -101,6 +119,10 @@ def solve_several(
         Where to start; by default as Algorithm 1 does.
     known : array of shape (q,), optional
         The noise variances, if they are known.
+    groups : Groups, optional
+        Which columns share a local scale.
+    free : Free, optional
+        What was projected out of columns and targets, and is not shrunk.
 
     Examples
     --------
@@ -116,7 +138,7 @@ def solve_several(
     """
     with fitting_threads(*problem.shape):
         begin = paper_start(problem, targets) if start is None else start
-        state = _first(problem, targets, begin, hyper, unit, known)
+        state = _first(problem, targets, begin, hyper, unit, known)._replace(groups=groups)
         lines: list[tuple[Iteration, ...]] = []
         status, tol = Status.MAX_ITER, max(options.tol, ROUNDING_TOL)
         tail = _Tail(targets, hyper, options, known)
@@ -129,7 +151,9 @@ def solve_several(
             if options.callback is not None and options.callback(_together(lines[-1])) is False:
                 status = Status.STOPPED
                 break
-            if state.change < tol:
+            if state.change < tol and not (
+                hyper.known and known is None and _noise_moves(before, state, tol)
+            ):
                 status = Status.CONVERGED
                 break
             if options.fast and hyper.sparse and len(lines) > 1 and len(lines) % LIMITS.prune_pause == 0:
@@ -140,7 +164,7 @@ def solve_several(
                     lines.append(_record(hyper, state))
                     break
                 state = fewer
-        return _results(state, targets, hyper, options, status, lines, known)
+        return _results(state, targets, hyper, options, status, lines, known, free)
 
 
 def paper_start(problem: LeastSquares, targets: Matrix, expected_rss: float = 1e10) -> Start:
@@ -174,6 +198,12 @@ def _first(
     return State(problem, active, pull, *start, scales, sigma2, np.zeros(k), unit=unit)
 
 
+def _noise_moves(before: State, state: State, tol: float) -> bool:
+    """Tell whether a noise variance still moves: where all scales are known, the coefficients stand still."""
+    moved = np.abs(state.expected_rss - before.expected_rss)
+    return bool((moved > max(tol, NOISE_TOL) * state.expected_rss).any())
+
+
 def _noise(expected_rss: Vector, total_weight: float) -> Vector:
     return np.array([noise_variance(float(rss), total_weight) for rss in expected_rss])
 
@@ -195,7 +225,7 @@ def _step(
 ) -> State:
     """Return the state after one M-step and one E-step."""
     sigma2 = _sigma2(state, options, known, n_steps)
-    scales = m_step(hyper, state.second_moment @ (1.0 / sigma2), 1.0)
+    scales = m_step(hyper, state.second_moment @ (1.0 / sigma2), 1.0, state.groups)
     return _expect(
         state, targets, scales, sigma2, options.expectation == "approximate" and n_steps >= EXACT_WARMUP
     )
@@ -242,12 +272,11 @@ def _without_fading(hyper: Hyper, before: State, state: State) -> State:
 
     sum_k E[b_jk^2] / sigma2_k changes by the factor (1 - leverage_j + mean gain_j) size / (2A).
     """
-    rate = hyper.size / (2.0 * hyper.null_rate)
-    if float((before.sigma2 / state.sigma2).max()) * rate > 1.0:
+    if float((before.sigma2 / state.sigma2).max()) * hyper.slowest(state.groups) > 1.0:
         return state
     d, limit = state.scales.prior_variance, LIMITS.prune_moving
     gain = (state.mean * state.mean) @ (1.0 / (hyper.size * state.sigma2))
-    keep = ((state.spread <= (1.0 - limit) * d) | (gain >= limit * d)) & (d > 0.0)
+    keep = shared_worth_keeping(state.spread, gain, d, state.groups, hyper.size, limit)
     few = int(keep.sum())
     if few == keep.size or (few > LIMITS.prune_share * keep.size and keep.size > LIMITS.few_columns):
         return state  # a copy of the columns must pay
@@ -271,7 +300,8 @@ class _Tail:
         if not settled or state.scales.tau2 not in self._hyper.tau.bounds:
             return None
         self._next, self._wait = n_steps + self._wait, 2 * self._wait
-        em = SharedMap(state.problem, self._targets, state.pull, self._hyper, self._known is not None)
+        known = self._known is not None
+        em = SharedMap(state.problem, self._targets, state.pull, self._hyper, known, state.groups)
         found = jump(em, state.scales.prior_variance, state.sigma2)
         if found is None:
             return None
@@ -300,9 +330,11 @@ def _objective(hyper: Hyper, state: State) -> float | None:
     scales, sigma2, mean = state.scales, state.sigma2, state.mean
     if state.log_det is None:
         return None
-    lambda2 = scales.lambda2
+    lambda2, once = scales.lambda2, np.ones_like(scales.lambda2)
+    if state.groups is not None:  # a scale of g columns counts once
+        once /= state.groups.spread(state.groups.size)
     if not np.logical_and.reduce(lambda2):  # a column that is orthogonal to every response from the start
-        mean, lambda2 = mean[lambda2 > 0.0], lambda2[lambda2 > 0.0]
+        mean, once, lambda2 = mean[lambda2 > 0.0], once[lambda2 > 0.0], lambda2[lambda2 > 0.0]
     bare = scales.tau2 * lambda2
     d = within_slab(bare, scales.slab2)
     rss = state.expected_rss - sigma2 * state.trace
@@ -312,7 +344,7 @@ def _objective(hyper: Hyper, state: State) -> float | None:
         0.5 * state.problem.total_weight * float(np.log(sigma2).sum())
         + 0.5 * hyper.size * (state.log_det + slab)
         + 0.5 * quadratic
-        + float(hyper.local.neg_log_density(lambda2, hyper.coordinate).sum())
+        + float(once @ hyper.local.neg_log_density(lambda2, hyper.coordinate))
         + hyper.tau.neg_log_density(scales.tau2)
     )
 
@@ -324,6 +356,7 @@ def _selected(state: State, targets: Matrix, hyper: Hyper, options: Options) -> 
         limit = 0.0 if is_dense(hyper.local) else 1.0 / (5.0 * math.sqrt(problem.total_weight))
     scale2 = np.einsum("ij,ij->j", targets, targets) / problem.total_weight
     size = np.sqrt((state.mean**2 / scale2).mean(axis=1)) * problem.column_scale
+    size = size if state.groups is None else state.groups.rms(size)
     return np.asarray((size >= limit) & (size > 0.0))
 
 
@@ -335,6 +368,7 @@ def _results(
     status: Status,
     lines: list[tuple[Iteration, ...]],
     known: Vector | None,
+    free: Free | None,
 ) -> tuple[FitResult, ...]:
     """Set what is negligible to zero, and return the fit of each response, all columns in their places."""
     if state.mean.shape[0] == 0:
@@ -344,7 +378,8 @@ def _results(
     selected = _selected(state, targets, hyper, options)
     if status is Status.CONVERGED and not selected.any():
         status = Status.NOTHING_SELECTED
-    given = condition(state.problem, state.scales.prior_variance) if selected.any() else None
+    given = condition(state.problem, state.scales.prior_variance) if state.mean.size else None
+    total = state.problem.total_weight if free is None else free.total_weight
     active, (low, high) = state.active, hyper.tau.bounds
     found = []
     for k, sigma2 in enumerate(state.sigma2.tolist()):
@@ -366,9 +401,17 @@ def _results(
                 tau_at_bound=low < high and state.scales.tau2 in (low, high),
                 n_iter=len(lines),
                 trace=tuple(line[k] for line in lines),
-                covariance=given.covariance(sigma2, here) if given is not None and here.any() else None,
+                covariance=_covariance(given, sigma2, here, active, free),
                 center=np.zeros(active.size),
-                intercept_variance=sigma2 / state.problem.total_weight,
+                intercept_variance=sigma2 / total,
             )
         )
     return tuple(found)
+
+
+def _covariance(given: Any, sigma2: float, of: Mask, active: Mask, free: Free | None) -> Covariance | None:
+    """Return the covariance of the coefficients that are not zero, with those that are not shrunk behind."""
+    if free is None:
+        return given.covariance(sigma2, of) if of.any() else None
+    variance = sigma2 / free.total_weight * np.eye(len(free.turn))
+    return joint(given, sigma2, of, free.loads[:, active], variance)

@@ -19,6 +19,7 @@ from farrier.em.anderson import Anderson
 from farrier.em.beginnings import START_STEPS, START_TOL, Begin, Beginnings
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
+from farrier.em.joint import joint
 from farrier.em.mstep import noise_variance
 from farrier.em.starts import paper_start, variance_start
 from farrier.em.state import Place, State
@@ -343,16 +344,6 @@ def _with_free(state: State, of: Mask, free: Free, center: Vector) -> Uncertaint
 
 
 def _joint(state: State, of: Mask, loads: Matrix, variance: Matrix) -> Covariance:
-    """Return the covariance of some coefficients and, behind them, of e - loads b, e of this variance."""
-    q, own = len(variance), np.asarray(np.linalg.cholesky(variance).T, dtype=np.float64)
-    if not state.mean.size:
-        return Covariance(np.zeros(q), own, 1.0)
-    found = condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2)
-    both = np.hstack([found.factor[:, of], -(found.factor @ loads.T)])
-    if found.sign < 0.0 or found.diagonal.any():  # no factor of the whole is at hand
-        pull = -(found.diagonal * loads)
-        whole = np.block([[np.diag(found.diagonal[of]), pull[:, of].T], [pull[:, of], -pull @ loads.T]])
-        values, vectors = np.linalg.eigh(whole + found.sign * (both.T @ both))
-        both = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    more = np.hstack([np.zeros((q, both.shape[1] - q)), own])
-    return Covariance(np.zeros(both.shape[1]), np.vstack([both, more]), 1.0)
+    """Return the covariance of some coefficients and of what is beside them, as in `joint`."""
+    given = condition(state.problem, state.scales.prior_variance) if state.mean.size else None
+    return joint(given, state.scales.sigma2, of, loads, variance)

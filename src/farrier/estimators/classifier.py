@@ -29,7 +29,6 @@ from farrier.estimators.settings import em_options
 from farrier.families import Binomial, Family
 from farrier.model.fit import Earlier
 from farrier.model.multinomial import fit_multinomial
-from farrier.model.several import refuse_structure
 from farrier.posterior.predictive import half_width
 from farrier.priors import GlobalPrior, LocalPrior
 
@@ -230,7 +229,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
                 f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "
                 "'exact' or 'approximate'"
             )
-        refuse_structure(spec, "multi_class='multinomial' has several")
+        if spec.structure is not None and spec.structure.always is not None:
+            raise ValueError("always does not go with multi_class='multinomial' yet: leave it out")
         each = tuple(rows._replace(y=(rows.y == k).astype(float)) for k in range(classes.size))
         fitted = tuple(remark_weights(one, rows) for one in fit_multinomial(spec, each, options, start))
         remember_columns(self, X, p)

@@ -26,7 +26,7 @@ from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_opt
 from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from farrier.families import Family, resolve_family
 from farrier.model.fit import Earlier, fit
-from farrier.model.several import fit_several, refuse_structure
+from farrier.model.several import fit_several
 from farrier.model.spec import ModelSpec
 from farrier.priors import resolve_global, resolve_known
 
@@ -117,7 +117,6 @@ class FittingMixin(Streamed):
         """Fit several responses that share their scales."""
         options, spec = em_options(self), self._spec(family, rows)
         start = self._start(rows.columns.shape[1], len(several.names))
-        refuse_structure(spec, f"y has {len(several.names)} columns")
         if options.expectation not in ("exact", "approximate"):
             raise ValueError(
                 f"expectation={options.expectation!r} is for one response, but y has {len(several.names)} "

@@ -304,13 +304,14 @@ class HorseshoeRegressor(
         from farrier.report.tables import class_frame, frame, mode_columns
 
         check_is_fitted(self)
-        if check_choice("by", by, ("column", "group")) == "group":
-            return frame(group_columns(self))
-        parts = outputs_of(self)
-        if parts:
-            tables = [mode_columns(part, level, exponentiate, method) for part in parts]
-            return class_frame(self.outputs_.tolist(), tables, "output")
-        return frame(mode_columns(self, level, exponentiate, method))
+        grouped = check_choice("by", by, ("column", "group")) == "group"
+        tables = [
+            group_columns(part) if grouped else mode_columns(part, level, exponentiate, method)
+            for part in outputs_of(self) or [self]
+        ]
+        if not outputs_of(self):
+            return frame(tables[0])
+        return class_frame(self.outputs_.tolist(), tables, "output")
 
     @property
     def expected_by_chance_(self) -> Any:

@@ -21,7 +21,7 @@ from farrier.estimators.settings import check_slab
 from farrier.families import Family, resolve_family
 from farrier.model.fit import fit
 from farrier.model.sample import refuse_fractions, sample, sample_several
-from farrier.model.several import fit_several, refuse_structure
+from farrier.model.several import fit_several
 from farrier.model.spec import ModelSpec
 from farrier.posterior.draws import Posterior
 from farrier.posterior.run import MAX_MEMORY, Extras
@@ -162,7 +162,6 @@ def sample_posterior(
         drawn = replace(drawn, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
     if several is not None:
         values = several.values if rows.number is None else several.values[rows.number]
-        refuse_structure(spec, f"y has {len(several.names)} columns")
         each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
         modes = tuple(remark_weights(one, rows) for one in fit_several(spec, each))
         warn_unfinished_mode(modes[0].result.status)

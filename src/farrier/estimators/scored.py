@@ -113,8 +113,7 @@ class Scored:
         try:
             family = resolve_family(self.family)
             tags.target_tags.positive_only = family.positive_only
-            alone = any(getattr(self, name, None) is not None for name in ("groups", "always", "prior_scale"))
-            alone |= getattr(self, "expectation", "exact") not in ("exact", "approximate")
+            alone = getattr(self, "expectation", "exact") not in ("exact", "approximate")
             tags.target_tags.multi_output = family.constant_weights and not alone
             if isinstance(family, Ordered):
                 tags.regressor_tags.poor_score = True  # D^2 of levels is no R^2

@@ -12,6 +12,7 @@ from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
 from farrier.data.always import free_level
 from farrier.data.condensed import shortened
 from farrier.data.fitted import Fitted, restore
+from farrier.data.problem import LeastSquares
 from farrier.data.rows import Rows
 from farrier.data.ties import Ties, find_near_ties, find_ties, whole_ties
 from farrier.em.beginnings import Begin
@@ -62,22 +63,33 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     design, units = prepared.design, prepared.units
     nothing = _nothing_to_fit(spec, rows, prepared)
     if nothing is not None:
-        return _known(spec, restore(nothing, prepared.all_units, prepared.all_spread, spec.family))
+        return without_fit(spec, prepared, nothing)
     options = options._replace(sigma2=known_sigma2(spec, units))
     _check_room(design.columns.shape, options)
     with fitting_threads(*design.columns.shape):
         result, ties = _solve(spec, prepared, options, start)
-        if not design.kept.any():
-            result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
-        if design.free is not None:
-            result = with_always(result, design.free, units.kept[prepared.all_units.kept])
-        aliases = None if ties is None else aliases_of(ties, units.kept)
-        family = result.family or spec.family
-        whole, spread = prepared.all_units, prepared.all_spread
-        fitted = restore(result, whole, spread, family, aliases, spec.hyper, options.zero_threshold)
-        fitted = _known(spec, fitted)
+        fitted = in_units(spec, prepared, result, ties, options)
         status = remark(spec, given, fitted)  # on a selection that noise could have made
-        return fitted if status is None else replace(fitted, result=result.with_status(status))
+        return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
+
+
+def in_units(
+    spec: ModelSpec, prepared: Prepared, result: FitResult, ties: Ties | None, options: Options
+) -> Fitted:
+    """Return a fit in the user's units, with the columns that are always in, and what was known of them."""
+    design, units, whole = prepared.design, prepared.units, prepared.all_units
+    if not design.kept.any():
+        result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
+    if design.free is not None:
+        result = with_always(result, design.free, units.kept[whole.kept])
+    aliases, family = None if ties is None else _aliases_of(ties, units.kept), result.family or spec.family
+    cutoff = options.zero_threshold
+    return _known(spec, restore(result, whole, prepared.all_spread, family, aliases, spec.hyper, cutoff))
+
+
+def without_fit(spec: ModelSpec, prepared: Prepared, result: FitResult) -> Fitted:
+    """Return the same where nothing was fitted."""
+    return _known(spec, restore(result, prepared.all_units, prepared.all_spread, spec.family))
 
 
 def _known(spec: ModelSpec, fitted: Fitted) -> Fitted:
@@ -92,14 +104,13 @@ def _solve(
     spec: ModelSpec, prepared: Prepared, options: Options, start: str | Earlier
 ) -> tuple[FitResult, Ties | None]:
     """Find the mode, with one column for each set of tied ones where the prior selects."""
-    ties = _find_ties(spec, prepared)
+    ties = ties_of(spec, prepared)
     while True:
         weights = _weights(spec, prepared, options.fast, ties)
-        groups = _groups_of(prepared, ties)
+        groups = groups_of(prepared, ties)
         begin = _begin(weights, spec.hyper, options, prepared, start, ties, groups)
         result = solve(weights, spec.hyper, options, begin, groups)
-        more = find_near_ties(weights.full, result.coef) if spec.hyper.sparse else None
-        more = more if groups is None else whole_ties(more, groups.label)
+        more = near_ties_of(spec, weights.full, result.coef, groups)
         if more is None:
             break
         ties = more if ties is None else ties.then(more)
@@ -118,27 +129,26 @@ def _check_room(shape: tuple[int, int], options: Options) -> None:
     )
 
 
-def _find_ties(spec: ModelSpec, prepared: Prepared) -> Ties | None:
+def ties_of(spec: ModelSpec, prepared: Prepared) -> Ties | None:
     """Return which columns are the same; a prior that does not select lets them share."""
     ties = find_ties(prepared.problem) if spec.hyper.sparse else None
     return ties if prepared.groups is None else whole_ties(ties, prepared.groups.label)
 
 
-def _groups_of(prepared: Prepared, ties: Ties | None) -> Groups | None:
+def near_ties_of(spec: ModelSpec, problem: LeastSquares, coef: Vector, groups: Groups | None) -> Ties | None:
+    """Return which of the selected columns are as good as the same; of groups, which groups."""
+    more = find_near_ties(problem, coef) if spec.hyper.sparse else None
+    return more if groups is None else whole_ties(more, groups.label)
+
+
+def groups_of(prepared: Prepared, ties: Ties | None) -> Groups | None:
     """Return the groups of the columns that are fitted."""
     groups = prepared.groups
     return groups if groups is None or ties is None else groups.take(ties.keep)
 
 
-def aliases_of(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
-    """Return which of the user's columns stand for which others.
-
-    Examples
-    --------
-    >>> ties = Ties(np.array([True, False]), np.array([0, 0]), np.ones(2))
-    >>> aliases_of(ties, np.array([False, True, True]))
-    {1: (2,)}
-    """
+def _aliases_of(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
+    """Return which of the user's columns stand for which others."""
     places = np.flatnonzero(kept)
     found: dict[int, tuple[int, ...]] = {}
     for later in np.flatnonzero(~ties.keep):

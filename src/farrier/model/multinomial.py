@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from farrier._types import FitResult, Matrix, Status
-from farrier.data.fitted import Fitted, restore
+from farrier._types import FitResult, Matrix
+from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
-from farrier.data.ties import Ties, find_near_ties, find_ties
+from farrier.data.ties import Ties
 from farrier.em.multinomial import solve_multinomial
 from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.softmax import Place
 from farrier.families import Binomial
 from farrier.linalg import fitting_threads
-from farrier.model.fit import Earlier, aliases_of
+from farrier.model.fit import Earlier, groups_of, in_units, near_ties_of, ties_of
 from farrier.model.several import remarked
 from farrier.model.spec import ModelSpec, Prepared, prepare
 
@@ -50,13 +50,7 @@ def fit_multinomial(
     chosen = np.column_stack([one.y for one in rows])
     with fitting_threads(*prepared.design.columns.shape):
         results, ties = _solve(spec, prepared, chosen, options, start)
-    kept, spread, cutoff = prepared.design.kept, prepared.design.spread, options.zero_threshold
-    aliases = None if ties is None else aliases_of(ties, kept)
-    if not kept.any():
-        results = tuple(one.with_status(Status.NO_COLUMNS) for one in results)
-    fitted = [
-        restore(one, prepared.units, spread, spec.family, aliases, spec.hyper, cutoff) for one in results
-    ]
+    fitted = [in_units(spec, prepared, one, ties, options) for one in results]
     return remarked(spec, rows, fitted, list(range(len(fitted))))
 
 
@@ -66,13 +60,15 @@ def _solve(
     """Find the mode, with one column for each set of tied ones where the prior selects."""
     hyper, family = spec.hyper, spec.family
     assert isinstance(family, Binomial)
-    ties = find_ties(prepared.problem) if hyper.sparse else None
+    ties = ties_of(spec, prepared)
     while True:
         part = prepared.design if ties is None else prepared.design.take(ties.keep)
-        begin = _begin(prepared, start, ties)
-        results = solve_multinomial(part, chosen, hyper, options, spec.fit_intercept, family.weights, begin)
+        begin, groups = _begin(prepared, start, ties), groups_of(prepared, ties)
+        results = solve_multinomial(
+            part, chosen, hyper, options, spec.fit_intercept, family.weights, begin, groups
+        )
         problem = prepared.problem if ties is None else prepared.problem.take(ties.keep)
-        more = find_near_ties(problem, results[0].coef) if hyper.sparse else None
+        more = near_ties_of(spec, problem, results[0].coef, groups)
         if more is None:
             break
         ties = more if ties is None else ties.then(more)

@@ -87,16 +87,18 @@ def sample_several(
     """
     _refuse_without_sampler(spec)
     _refuse_alone(spec)
+    _refuse_nothing_shrunk(spec, np.greater(modes[0].scale, 0.0))
     for mode in modes:
         _refuse_status(mode.result.status)
     _refuse_light_rows(spec, rows[0])
     prepared = [prepare(spec, one) for one in rows]
-    design, units = prepared[0].design, tuple(one.units for one in prepared)
-    if not np.allclose(units[0].places(design.spread), modes[0].scale, rtol=1e-9, atol=0.0):
+    design, first, units = prepared[0].design, prepared[0], tuple((one.units, one.whole) for one in prepared)
+    if not np.allclose(first.all_units.places(first.all_spread), modes[0].scale, rtol=1e-9, atol=0.0):
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
     assert isinstance(spec.prior, LocalSampler)
     assert isinstance(spec.tau, GlobalSampler)
-    known = [known_sigma2(spec, one) for one in units]
+    known = [known_sigma2(spec, one) for one, _ in units]
+    levels = [one.design.free.level for one in prepared if one.design.free is not None]
     model = SeveralModel(
         columns=design.columns,
         y=np.column_stack([one.response.values for one in prepared]),
@@ -108,6 +110,9 @@ def sample_several(
         sigma2=None if isinstance(known[0], str) else 1.0,
         center=spec.fit_intercept,
         slab2=spec.slab2,
+        groups=first.groups,
+        free=design.free,
+        level=np.array(levels) if levels else None,
         known=None if isinstance(known[0], str) else np.array(known, dtype=np.float64),
         is_softmax=spec.family.is_binary,
     )

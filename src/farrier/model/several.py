@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from farrier._types import FitResult, Matrix, Status
-from farrier.data.fitted import Fitted, restore
+from farrier.data.fitted import Fitted
 from farrier.data.problem import LeastSquares
 from farrier.data.rows import Rows
-from farrier.data.ties import Ties, find_near_ties, find_ties
+from farrier.data.ties import Ties
 from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.several import Start, paper_start, solve_several
 from farrier.em.starts import earlier_start
 from farrier.linalg import fitting_threads
 from farrier.model.chance import remark
-from farrier.model.fit import Earlier, aliases_of, empty_result
+from farrier.model.fit import Earlier, empty_result, groups_of, in_units, near_ties_of, ties_of, without_fit
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 
 
@@ -56,34 +56,13 @@ def fit_several(
             found, ties = _solve(shared, chosen, options, earlier)
         results = dict(zip(varying, found, strict=True))
         spec = shared
-    aliases = None if ties is None else aliases_of(ties, design.kept)
-    nothing = empty_result(Status.CONSTANT_RESPONSE, int(design.kept.sum()), design.total_weight, spec.tau)
-    fitted = []
-    for k, one in enumerate(prepared):
-        result = results.get(k, nothing)
-        if k in results and not design.kept.any():
-            result = result.with_status(Status.NO_COLUMNS)
-        tied, hyper = (aliases, spec.hyper) if k in results else (None, None)
-        fitted.append(
-            restore(result, one.units, design.spread, spec.family, tied, hyper, options.zero_threshold)
-        )
+    k, n = int(prepared[0].all_units.kept.sum()), design.total_weight
+    nothing = empty_result(Status.CONSTANT_RESPONSE, k, n, spec.tau)
+    fitted = [
+        in_units(spec, one, results[k], ties, options) if k in results else without_fit(spec, one, nothing)
+        for k, one in enumerate(prepared)
+    ]
     return remarked(spec, rows, fitted, varying)
-
-
-def refuse_structure(spec: ModelSpec, why: str) -> None:
-    """Refuse groups, columns without shrinkage and prior scales where several regressions share their scales.
-
-    Examples
-    --------
-    >>> from farrier.families import Gaussian
-    >>> from farrier.priors import HalfCauchy, Horseshoe
-    >>> refuse_structure(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), "y has 2 columns")
-    """
-    if spec.structure is not None:
-        raise ValueError(
-            f"groups, always and prior_scale are for one regression, but {why}: leave them out, or fit each "
-            "on its own"
-        )
 
 
 def _solve(
@@ -91,7 +70,7 @@ def _solve(
 ) -> tuple[tuple[FitResult, ...], Ties | None]:
     """Find the mode, with one column for each set of tied ones where the prior selects."""
     hyper, design = spec.hyper, prepared[0].design
-    ties = find_ties(prepared[0].problem) if hyper.sparse else None
+    ties = ties_of(spec, prepared[0])
     targets = np.column_stack([one.problem.z for one in prepared])
     known = [known_sigma2(spec, one.units) for one in prepared]
     variances = None if isinstance(known[0], str) else np.array(known, dtype=np.float64)
@@ -100,8 +79,11 @@ def _solve(
         part = design if ties is None else design.take(ties.keep)
         problem = prepared[0].problem if ties is None else prepared[0].problem.take(ties.keep)
         begin = _begin(problem, targets, prepared, start, ties)
-        results = solve_several(problem, targets, hyper, options, part.unit, begin, variances)
-        more = find_near_ties(problem, results[0].coef) if hyper.sparse else None
+        groups = groups_of(prepared[0], ties)
+        results = solve_several(
+            problem, targets, hyper, options, part.unit, begin, variances, groups, part.free
+        )
+        more = near_ties_of(spec, problem, results[0].coef, groups)
         if more is None:
             break
         ties = more if ties is None else ties.then(more)

@@ -65,7 +65,7 @@ def draw(
     run = Run(
         model,
         plan,
-        lambda piece: _in_units(piece, model, units, whole),
+        lambda piece: in_units(piece, model, units, whole),
         check_jobs(extras.n_jobs),
         reporter(extras.progress, need),
         file.save if file is not None else None,
@@ -127,8 +127,8 @@ def _start(
     result, size = mode.result, float(model.counts.sum())
     k, groups = model.columns.shape[1], model.groups
     low, high = model.tau.bounds
-    start, flat, level = _at_mode(model, mode, units, whole)
-    scales = result.scales.lambda2 if whole is None else result.scales.lambda2[units.kept[whole.kept]]
+    start, flat, level = at_mode(model, mode, units, whole)
+    scales = scales_at_mode(mode, units, whole)
     normal = np.array([r.standard_normal(2 * k + 2) for r in rng])
     lambda2 = np.maximum(scales, 1.0 / size) * np.exp(normal[:, :k])
     if groups is not None:
@@ -160,7 +160,13 @@ def _start(
     )
 
 
-def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
+def scales_at_mode(mode: Fitted, units: Units, whole: Units | None) -> Any:
+    """Return the local scales of the columns that are shrunk."""
+    scales = mode.result.scales.lambda2
+    return scales if whole is None else scales[units.kept[whole.kept]]
+
+
+def at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
     """Return the coefficients at the mode, what is not shrunk, and its part of each linear predictor."""
     result = mode.result
     if model.free is None or whole is None:
@@ -192,10 +198,18 @@ def entropy(random_state: Any) -> int | None:
     return None if random_state is None else int(random_state)
 
 
-def _in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
+def in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
     """Return draws in the user's units, with zeros for the constant columns.
 
     Of ordered levels, the thresholds take what the intercept gives up to the centred columns.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> units = Units(np.array([True]), np.zeros(1), np.full(1, 2.0), 0.0, 1.0, True)
+    >>> piece = {"coef": np.ones((1, 1, 1)), "intercept": np.zeros((1, 1)), "sigma2": np.ones((1, 1))}
+    >>> in_units(piece, SimpleNamespace(groups=None, free=None, family=None), units, None)["coef"]
+    array([[[0.5]]])
     """
     piece = dict(piece)
     if "lambda2" in piece and model.groups is not None:

@@ -17,7 +17,17 @@ from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.posterior.draws import Posterior
 from farrier.posterior.given import new_rows
-from farrier.posterior.run import GOOD_RHAT, Extras, checkpoint_of, entropy, refuse_memory, reporter
+from farrier.posterior.run import (
+    GOOD_RHAT,
+    Extras,
+    at_mode,
+    checkpoint_of,
+    entropy,
+    in_units,
+    refuse_memory,
+    reporter,
+    scales_at_mode,
+)
 from farrier.sampling import diagnostics
 from farrier.sampling.chains import Draws, Outcome, Plan, Run
 from farrier.sampling.gibbs import SHRINKAGE_EVERY, State
@@ -183,7 +193,7 @@ class SeveralPosterior:
 
 def draw_several(
     model: SeveralModel,
-    units: tuple[Units, ...],
+    units: tuple[tuple[Units, Units | None], ...],
     rows: tuple[Rows, ...],
     modes: tuple[Fitted, ...],
     plan: Plan,
@@ -192,29 +202,38 @@ def draw_several(
     labels: tuple[Any, ...],
     names: Any = None,
 ) -> SeveralPosterior:
-    """Run the chains; ``spec`` is what decides the draws beside the data, by name."""
-    p, q = units[0].kept.size, len(rows)
+    """Run the chains; ``spec`` is what decides the draws beside the data, by name.
+
+    ``units`` are, of each regression, those of the columns that are shrunk, and of all if some are not.
+    """
+    p, q = units[0][0].kept.size, len(rows)
     need = plan.bytes(p * q)
     refuse_memory(need, extras.max_memory)
     together = rows[0]._replace(y=np.column_stack([one.y for one in rows]))
     file = checkpoint_of(together, plan, extras, spec)
     before = file.load() if file is not None else None
-    state, drawn = before if before is not None else (_start(model, modes, plan.n_chains, extras), None)
+    state, drawn = (
+        before if before is not None else (_start(model, modes, plan.n_chains, extras, units), None)
+    )
     report = reporter(extras.progress, need)
     save = file.save if file is not None else None
-    run = Run(model, plan, lambda piece: _in_units(piece, units), check_jobs(extras.n_jobs), report, save)
+    run = Run(
+        model, plan, lambda piece: _in_units(piece, model, units), check_jobs(extras.n_jobs), report, save
+    )
     outcome = run.go(state, drawn)
     if file is not None and outcome.state.sweeps > state.sweeps:
         file.save(outcome.state, outcome.draws, now=True)
     parts = tuple(
-        _part(outcome, model, units[k], one, modes[k], plan, k, names) for k, one in enumerate(rows)
+        _part(outcome, model, units[k][0], one, modes[k], plan, k, names) for k, one in enumerate(rows)
     )
     found = SeveralPosterior(parts, labels, model.is_softmax)
     _judge(found, outcome, plan)
     return found
 
 
-def _start(model: SeveralModel, modes: tuple[Fitted, ...], n_chains: int, extras: Extras) -> State:
+def _start(
+    model: SeveralModel, modes: tuple[Fitted, ...], n_chains: int, extras: Extras, units: Any
+) -> State:
     """Return starts around the mode, farther apart than the posterior is wide."""
     seeds = np.random.SeedSequence(entropy(extras.random_state)).spawn(n_chains)
     rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
@@ -222,11 +241,13 @@ def _start(model: SeveralModel, modes: tuple[Fitted, ...], n_chains: int, extras
     results = [mode.result for mode in modes]
     low, high = model.tau.bounds
     normal = np.array([r.standard_normal(k + q * k + q + 1) for r in rng])
-    lambda2 = np.maximum(results[0].scales.lambda2, 1.0 / size) * np.exp(normal[:, :k])
-    coef = np.array([one.coef for one in results]) + normal[:, k : k + q * k].reshape(-1, q, k) / np.sqrt(
-        size * k
-    )
-    level = np.tile([one.intercept for one in results], (n_chains, 1))
+    lambda2 = np.maximum(scales_at_mode(modes[0], *units[0]), 1.0 / size) * np.exp(normal[:, :k])
+    if model.groups is not None:
+        lambda2 = lambda2[:, np.unique(model.groups.label, return_index=True)[1]]
+    found = [at_mode(model, mode, *own) for mode, own in zip(modes, units, strict=True)]
+    away = normal[:, k : k + q * k].reshape(-1, q, k) / np.sqrt(size * k)
+    coef = np.array([start for start, _, _ in found]) + away
+    level = np.array([np.array([flat for _, flat, _ in found])] * n_chains)
     sigma2 = np.array([max(one.scales.sigma2, 1e-8) for one in results]) * np.exp(
         0.5 * normal[:, -q - 1 : -1]
     )
@@ -252,16 +273,15 @@ def _start(model: SeveralModel, modes: tuple[Fitted, ...], n_chains: int, extras
     )
 
 
-def _in_units(piece: Draws, units: tuple[Units, ...]) -> Draws:
+def _in_units(piece: Draws, model: SeveralModel, units: Any) -> Draws:
     """Return draws in the user's units, with zeros for the constant columns."""
-    out, places = dict(piece), range(len(units))
-    coef, level, sigma2 = piece["coef"], piece["intercept"], piece["sigma2"]
-    out["coef"] = np.stack([units[k].coef(coef[:, :, k]) for k in places], axis=2)
-    out["intercept"] = np.stack([units[k].intercept(level[:, :, k], coef[:, :, k]) for k in places], axis=2)
-    out["sigma2"] = np.stack([units[k].sigma2(sigma2[:, :, k]) for k in places], axis=2)
-    if "lambda2" in piece:
-        out["lambda2"] = units[0].places(piece["lambda2"])
-    return out
+    own, shared = ("coef", "intercept", "sigma2"), {name: piece[name] for name in piece if name == "lambda2"}
+    each = [
+        in_units({name: piece[name][:, :, k] for name in own} | shared, model, *units[k])
+        for k in range(len(units))
+    ]
+    stacked = {name: np.stack([one[name] for one in each], axis=2) for name in own}
+    return dict(piece) | stacked | {name: each[0][name] for name in shared}
 
 
 def _part(
@@ -279,6 +299,8 @@ def _part(
     counted = -(-max(1, state.sweeps - plan.n_warmup) // SHRINKAGE_EVERY)
     shrinkage: Vector = np.ones(units.kept.size)
     shrinkage[units.kept] = state.shrinkage.mean(axis=0) / counted
+    if mode.always is not None:
+        shrinkage[mode.always] = 0.0
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(
         coef=draws["coef"][:, :, k],

@@ -68,19 +68,19 @@ class Groups:
         """Return the root mean square over its group, for each column."""
         return np.asarray(self.spread(np.sqrt(self.totals(values * values) / self.size)))
 
-    def mode(self, prior: LocalPrior, w: Vector, coordinate: float) -> Vector:
-        """Return the local scales of all columns given their W."""
+    def mode(self, prior: LocalPrior, w: Vector, coordinate: float, each: float = 1.0) -> Vector:
+        """Return the local scales of all columns given their W; a column may have several coefficients."""
         total = self.totals(w)
         if len(self._sizes) == 1:
-            return np.asarray(self.spread(prior.mode(total, coordinate + self._sizes[0][0] - 1.0)))
+            return np.asarray(self.spread(prior.mode(total, coordinate + each * self._sizes[0][0] - 1.0)))
         out = np.empty_like(total)
         for size, which in self._sizes:
-            out[which] = prior.mode(total[which], coordinate + size - 1.0)
+            out[which] = prior.mode(total[which], coordinate + each * size - 1.0)
         return np.asarray(self.spread(out))
 
-    def slowest(self, prior: LocalPrior, coordinate: float) -> float:
+    def slowest(self, prior: LocalPrior, coordinate: float, each: float = 1.0) -> float:
         """Return the factor g / (2A) by which the lambda2 of null groups changes, of the largest ones."""
-        size = float(self.size.max())
+        size = each * float(self.size.max())
         return size / (2.0 * prior.null_rate(coordinate + size - 1.0))
 
     def mixed(self, jacobian: Matrix, second_moment: Vector) -> Matrix:
@@ -91,11 +91,11 @@ class Groups:
         share = second_moment / self.spread(self.totals(second_moment))
         return np.asarray(self.spread(self.totals(jacobian)) * share)
 
-    def draw(self, prior: Any, w: Any, lambda2: Any, rng: Any) -> Any:
+    def draw(self, prior: Any, w: Any, lambda2: Any, rng: Any, each: float = 1.0) -> Any:
         """Move the scale of every group by a step that leaves its distribution given their W as it is."""
         out = np.empty_like(lambda2)
         for size, which in self._sizes:
-            out[..., which] = prior.draw(w[..., which], lambda2[..., which], rng, size)
+            out[..., which] = prior.draw(w[..., which], lambda2[..., which], rng, each * size)
         return out
 
     def take(self, keep: Mask) -> Groups | None:

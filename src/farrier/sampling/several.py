@@ -30,9 +30,14 @@ from farrier.variates import TINY
 
 @dataclass(frozen=True)
 class SeveralModel(Model):
-    """What is sampled; ``y`` has a column for each regression, and ``known`` the noise variances if known."""
+    """What is sampled; ``y`` has a column for each regression, and ``known`` the noise variances if known.
+
+    ``level`` is what is explained of each response by what is not shrunk beside the intercept, which was
+    taken off it; the rows of the intercepts in the state have its coefficients behind them.
+    """
 
     known: Vector | None = None
+    level: Matrix | None = None
     is_softmax: bool = False
 
     @property
@@ -72,14 +77,18 @@ class SeveralGibbs(Gibbs):
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw the noise variances, coefficients and intercepts of one chain, and tau2 where that pays."""
         problem, model = self._problem, self.model
-        given = self.given(self.kernel(problem, state.lambda2[chain]), state, chain, rng)
+        given = self.given(self.kernel(problem, self.each(state.lambda2[chain])), state, chain, rng)
         mean, quadratic = self._seen(given)
         if model.known is None:
             state.sigma2[chain] = 0.5 * quadratic / rng.standard_gamma(0.5 * self.dof, quadratic.size)
         sigma = np.sqrt(state.sigma2[chain])
         noise = given.draw(1.0, rng, sigma.size)  # the targets of the problem itself are zero
         state.coef[chain] = (mean + noise * sigma).T
-        if model.center:
+        if self.basis is not None and model.level is not None:
+            noise = rng.standard_normal((sigma.size, self.basis.shape[1])) / math.sqrt(problem.total_weight)
+            state.intercept[chain] = sigma[:, None] * noise
+            state.intercept[chain][:, -model.level.shape[1] :] += model.level
+        elif model.center:
             state.intercept[chain] = sigma * rng.standard_normal(sigma.size) / math.sqrt(problem.total_weight)
         self.record(state, chain, problem)
 
@@ -106,10 +115,14 @@ class SeveralGibbs(Gibbs):
         model, source = self.model, state.source
         half = 0.5 * np.einsum("cqk,cq->ck", state.coef**2, 1.0 / state.sigma2)
         if not (self.tau_is_drawn or model.tau_is_known):
-            pull = (half / state.lambda2).sum(axis=1)
+            pull = (half / self.each(state.lambda2)).sum(axis=1)
             count: Any = model.size * self.n_columns
             state.tau2 = model.tau.draw(count, pull, state.tau2, source)
         half /= state.tau2[:, None]
+        if model.groups is not None:
+            half = model.groups.totals(half)
+            state.lambda2 = model.groups.draw(model.prior, half, state.lambda2, source, model.size)
+            return
         more: Any = {} if model.size == 1.0 else {"size": model.size}
         state.lambda2 = model.prior.draw(half, state.lambda2, source, **more)
 
@@ -127,7 +140,7 @@ class SoftmaxGibbs(SeveralGibbs):
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw what the classes have in common, then the coefficients and the intercept of each in turn."""
         model, (q, k) = self.model, state.coef[chain].shape
-        d = within_slab(state.tau2[chain] * state.lambda2[chain], model.slab2)
+        d = within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), model.slab2)
         common = np.sqrt(d / q) * rng.standard_normal(k)
         coef, level = state.coef[chain] + common, state.intercept[chain].copy()
         eta = np.asarray(model.columns.matvec(coef.T) + level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from farrier._types import Mask, Moments, Scales
+from farrier._types import Mask, Moments, Scales, Vector
 from farrier.em.fast.fading import absorb
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
@@ -48,6 +48,27 @@ def groups_worth_keeping(moments: Moments, scales: Scales, groups: Groups, limit
     share = np.divide(moments.variance, prior, out=np.ones_like(prior), where=prior > 0.0)
     gain = np.divide(moments.mean**2, prior, out=np.zeros_like(prior), where=prior > 0.0)
     alive = (groups.totals(1.0 - share) >= limit) | (groups.totals(gain) >= limit)
+    return np.asarray(groups.spread(alive))
+
+
+def shared_worth_keeping(
+    spread: Vector, gain: Vector, d: Vector, groups: Groups | None, size: float, limit: float
+) -> Mask:
+    """Tell which columns of several regressions do more than fade; of groups, which groups.
+
+    ``spread`` is Var[b_jk] and ``gain`` the mean of E[b_jk]^2 over the ``size`` regressions, both in units of
+    sigma2, as the prior variances ``d``.
+
+    Examples
+    --------
+    >>> shared_worth_keeping(np.array([0.1, 1.0]), np.array([2.0, 0.0]), np.ones(2), None, 2.0, 0.01)
+    array([ True, False])
+    """
+    if groups is None:
+        return ((spread <= (1.0 - limit) * d) | (gain >= limit * d)) & (d > 0.0)
+    share = np.divide(spread, d, out=np.ones_like(d), where=d > 0.0)
+    gain = np.divide(gain, d, out=np.zeros_like(d), where=d > 0.0)
+    alive = size * np.maximum(groups.totals(1.0 - share), groups.totals(gain)) >= limit
     return np.asarray(groups.spread(alive))
 
 

@@ -22,6 +22,7 @@ from farrier.data.problem import LeastSquares
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.tail import SMALLEST, attracts
 from farrier.em.mstep import Hyper, m_step
+from farrier.priors import Groups
 
 
 class SharedMap(NamedTuple):
@@ -32,6 +33,7 @@ class SharedMap(NamedTuple):
     pull: Matrix
     hyper: Hyper
     known: bool
+    groups: Groups | None = None
 
     def step(self, d: Vector, sigma2: Vector) -> tuple[Vector, Vector, Matrix]:
         """Return the scales that follow, and the derivatives of log d and log sigma2 in them."""
@@ -46,7 +48,7 @@ class SharedMap(NamedTuple):
         rss = np.einsum("ij,ij->j", left, left) + sigma2 * trace
         second = mean**2 + p.diagonal()[:, None] * sigma2
         noise = sigma2 if self.known else rss / total
-        scales = m_step(self.hyper, (second / noise).sum(axis=1), 1.0)
+        scales = m_step(self.hyper, (second / noise).sum(axis=1), 1.0, self.groups)
         d_trace = (p.diagonal() - (p * p) @ (1.0 / d)) / d
         to_noise = np.zeros((q, k + q))
         if not self.known:
@@ -59,13 +61,17 @@ class SharedMap(NamedTuple):
         to_w[:, :k] = 2.0 * p * ((weight * mean) @ slope.T) + square * (weight @ sigma2)[:, None]
         to_w[:, k:] = weight * p.diagonal()[:, None] * sigma2
         to_w -= share @ to_noise
+        if self.groups is not None:  # d log W of a group is the mean of those of its columns, by their W
+            w = (second / noise).sum(axis=1)
+            w /= self.groups.spread(self.groups.totals(w))
+            to_w = self.groups.spread(self.groups.totals(w * to_w.T)).T
         rho = self._elasticity(second, noise, scales)
         return scales.prior_variance, noise, np.vstack([rho[:, None] * to_w, to_noise])
 
     def _elasticity(self, second: Matrix, noise: Vector, scales: Scales) -> Vector:
         w = (second / noise).sum(axis=1) / (2.0 * scales.tau2)
         h = 1e-5
-        up, down = (self.hyper.mode(w * np.exp(s)) for s in (h, -h))
+        up, down = (self.hyper.mode(w * np.exp(s), self.groups) for s in (h, -h))
         bent = scales.prior_variance / (scales.tau2 * scales.lambda2)
         return np.asarray(bent * np.log(up / down) / (2.0 * h))
 
