@@ -20,6 +20,7 @@ from farrier.conditional.primal import PrimalKernel
 from farrier.data.blocks import ColumnBlocks
 from farrier.data.chunks import RowChunks
 from farrier.data.dense import Dense
+from farrier.data.long import Long
 from farrier.data.moved import Moved
 from farrier.data.parts import ArrayParts
 from farrier.data.sparse import Sparse
@@ -128,6 +129,7 @@ COLUMNS = {
     "csc": lambda x: Sparse(sparse.csc_array(x)),
     "csr-matrix": lambda x: Sparse(sparse.csr_matrix(x)),
     "coo": lambda x: Sparse(sparse.coo_array(x)),
+    "long": Long,
     "moved": lambda x: Moved(x - x[0], x[0]),
     "row chunks": lambda x: RowChunks(ArrayParts(x, axis=0, step=7)),
     "column blocks": lambda x: ColumnBlocks(ArrayParts(x, axis=1, step=16)),

@@ -17,7 +17,7 @@ from farrier.data.products import CrossProducts, cross_products
 
 
 class RowChunks(Parted):
-    """Rows in chunks; a Gaussian fit passes over them once, any other once or twice for each set of weights.
+    """Rows in chunks; a Gaussian fit passes over them once, most others once for each set of weights.
 
     Columns that are taken from the others are held in memory as soon as they are few enough.
 
@@ -100,11 +100,17 @@ class RowChunks(Parted):
         found: CrossProducts = self._summed(cross_products, np.float64, *along, add=CrossProducts.plus)
         return found
 
+    def ahead(self, coef: Any, look: Any, *along: Vector) -> tuple[Any, CrossProducts]:
+        """Return X b, and the cross-products of columns and targets that ``look`` sees there, in one pass."""
+        work = partial(_ahead, coef, look)
+        found, sums = self._each_and_summed(work, np.float64, *along, add=CrossProducts.plus)
+        return np.concatenate(found), sums
+
     def standardised(self, weights: Vector | None, center: bool, scale: bool) -> tuple[Any, Spread]:
         """Return the columns that vary, centred and scaled when they are read."""
         n, k = self.shape
         each = np.ones(n) if weights is None else weights
-        sums: _Sums = self._summed(_sums, np.float64, each, add=_Sums.plus)
+        sums: Sums = self._summed(sums_of, np.float64, each, add=Sums.plus)
         self._refuse_extremes(sums.largest)
         mean = sums.mean if center else np.zeros(k)
         squares = sums.squares if center else sums.squares + sums.weight * sums.mean**2
@@ -116,7 +122,7 @@ class RowChunks(Parted):
         return (out if found.varies.all() else out.take(found.varies)), found
 
 
-class _Sums(NamedTuple):
+class Sums(NamedTuple):
     """Weight, means, centred squares and largest sizes of some rows."""
 
     weight: float
@@ -125,25 +131,30 @@ class _Sums(NamedTuple):
     largest: Vector
 
     @np.errstate(over="ignore", invalid="ignore")  # units that are refused
-    def plus(self, other: _Sums) -> _Sums:
+    def plus(self, other: Sums) -> Sums:
         """Return those of both chunks."""
         weight, gap = self.weight + other.weight, other.mean - self.mean
         share = other.weight / weight if weight else 0.0
         squares = self.squares + other.squares + share * self.weight * gap * gap
-        return _Sums(weight, self.mean + share * gap, squares, np.maximum(self.largest, other.largest))
+        return Sums(weight, self.mean + share * gap, squares, np.maximum(self.largest, other.largest))
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _sums(block: Matrix, weights: Vector) -> _Sums:
+def sums_of(block: Matrix, weights: Vector) -> Sums:
     total = float(weights.sum())
     mean = weights @ block / total if total else np.zeros(block.shape[1])
     around = block - mean
     squares = np.asarray(np.einsum("ij,ij,i->j", around, around, weights))
-    return _Sums(total, mean, squares, np.abs(block).max(axis=0, initial=0.0))
+    return Sums(total, mean, squares, np.abs(block).max(axis=0, initial=0.0))
 
 
 def _times(coef: Any, block: Matrix) -> Any:
     return block @ coef
+
+
+def _ahead(coef: Any, look: Any, block: Matrix, *along: Vector) -> tuple[Any, CrossProducts]:
+    fit = block @ coef
+    return fit, cross_products(block, *look(fit if fit.ndim == 1 else fit[:, -1], *along))
 
 
 def _times_rows(block: Matrix, rows: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -112,6 +112,18 @@ class Columns(Protocol):
 
     def digest(self) -> tuple[Any, ...]:
         """Return arrays that tell these columns from others."""
+
+
+@runtime_checkable
+class Passing(Protocol):
+    """Columns over which a pass can do two things at once."""
+
+    def ahead(self, coef: Any, look: Callable[..., tuple[Vector, Vector]], *along: Vector) -> tuple[Any, Any]:
+        """Return X b, and the `CrossProducts` of columns and targets that ``look`` sees there, in one pass.
+
+        ``look`` takes X b of some rows, that of the last column if b is a matrix, and their parts of
+        ``along``; it returns their targets and weights.
+        """
 
 
 def within(values: Any, low: float, high: float) -> bool:

@@ -68,6 +68,15 @@ class DaskParts:
         parts = self._each(work, along, across, which)
         return self._run([tree(parts, add)], across, which)[0] if parts else None
 
+    def each_and_summed(
+        self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
+    ) -> tuple[list[Any], Any]:
+        """Return of work that yields pairs the first ones, in order, and the sum of the second ones."""
+        pairs = self._each(work, along, across, which)
+        first, second = ([call(operator.itemgetter(i), pair) for pair in pairs] for i in (0, 1))
+        *found, total = self._run([*first, tree(second, add)], across, which)
+        return found, total
+
     def _each(self, work: Work, along: tuple[Any, ...], across: Any, which: Any) -> list[Any]:
         tasks, cut = self._tasks(across)
         read = None if self._checked else self._read

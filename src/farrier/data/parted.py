@@ -129,6 +129,11 @@ class Parted:
         work = partial(_read, work, dtype, fixed)
         return self._parts.summed(work, *cut, *along, across=self._across, **options)
 
+    def _each_and_summed(self, work: Any, dtype: Any, *along: Any, **options: Any) -> tuple[list[Any], Any]:
+        fixed, cut = self._cut()
+        work = partial(_read, work, dtype, fixed)
+        return self._parts.each_and_summed(work, *cut, *along, across=self._across, **options)
+
     def _cut(self) -> tuple[Fixed, tuple[Any, ...]]:
         """Return what is the same for all parts, and what is cut into pieces with them."""
         n, k = self.shape

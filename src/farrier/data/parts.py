@@ -54,6 +54,11 @@ class Parts(Protocol):
     ) -> Any:
         """Return the sum over the parts of what `each` yields; None if there is no part."""
 
+    def each_and_summed(
+        self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
+    ) -> tuple[list[Any], Any]:
+        """Return of work that yields pairs the first ones, in order, and the sum of the second ones."""
+
 
 class Reading:
     """Parts that are read on this machine, in as many threads as BLAS has; the answer does not depend on it.
@@ -90,6 +95,20 @@ class Reading:
     ) -> Any:
         """Return the sum over the parts of what `each` yields; None if there is no part."""
         return reduced(add, self.each(work, *along, across=across, which=which))
+
+    def each_and_summed(
+        self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
+    ) -> tuple[list[Any], Any]:
+        """Return of work that yields pairs the first ones, in order, and the sum of the second ones."""
+        first: list[Any] = []
+
+        def second() -> Iterator[Any]:
+            for one, other in self.each(work, *along, across=across, which=which):
+                first.append(one)
+                yield other
+
+        total = reduced(add, second())
+        return first, total
 
 
 def _in_order(pool: ThreadPoolExecutor, one: Work, parts: list[int], ahead: int) -> Iterator[Any]:
@@ -188,19 +207,28 @@ class Picked:
 
     def each(self, work: Work, *along: Any, across: Any = None, which: Any = None) -> Iterator[Any]:
         """Yield work(part, *pieces) of each part that has any of them."""
-        wide = [scatter(self._keep, np.asarray(values).T).T for values in along]
-        which = self._left if which is None else [self._left[part] for part in which]
-        chosen = partial(_chosen, work, self.axis)
-        return self._parts.each(chosen, self._keep, *wide, across=across, which=which)
+        chosen, wide, which = self._wide(work, along, which)
+        return self._parts.each(chosen, *wide, across=across, which=which)
 
     def summed(
         self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
     ) -> Any:
         """Return the sum over the parts that have any of them."""
+        chosen, wide, which = self._wide(work, along, which)
+        return self._parts.summed(chosen, *wide, across=across, which=which, add=add)
+
+    def each_and_summed(
+        self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
+    ) -> tuple[list[Any], Any]:
+        """Return both over the parts that have any of them."""
+        chosen, wide, which = self._wide(work, along, which)
+        return self._parts.each_and_summed(chosen, *wide, across=across, which=which, add=add)
+
+    def _wide(self, work: Work, along: tuple[Any, ...], which: Any) -> tuple[Work, list[Any], list[int]]:
+        """Return the work, what goes along, and the parts, as the whole table has them."""
         wide = [scatter(self._keep, np.asarray(values).T).T for values in along]
         which = self._left if which is None else [self._left[part] for part in which]
-        chosen = partial(_chosen, work, self.axis)
-        return self._parts.summed(chosen, self._keep, *wide, across=across, which=which, add=add)
+        return partial(_chosen, work, self.axis), [self._keep, *wide], which
 
 
 def _chosen(work: Work, axis: int, part: Any, keep: Mask, *pieces: Any) -> Any:

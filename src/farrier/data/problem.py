@@ -11,7 +11,7 @@ from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.beside import Beside
 from farrier.data.columns import Columns
-from farrier.data.condensed import LEAST_LEFT, square_rows
+from farrier.data.condensed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, square_rows
 from farrier.data.dense import Dense, mirrored
 from farrier.data.products import CrossProducts
 from farrier.linalg import is_single
@@ -160,7 +160,10 @@ class LeastSquares:
     @lazy
     def _sums(self) -> CrossProducts | None:
         """All that is added up over rows, in one pass; None where nothing is gained by that."""
-        if not self.columns.remote or type(self) is not LeastSquares or self.targets.beside is not None:
+        return self._added_up() if self.columns.remote else None
+
+    def _added_up(self) -> CrossProducts | None:
+        if type(self) is not LeastSquares or self.targets.beside is not None:
             return None
         if self.n_columns > min(self.n_rows, MOST_SUMMED):
             return None
@@ -168,6 +171,17 @@ class LeastSquares:
         if found is None or self.targets.center:
             return found
         return found.around_zero()
+
+    def known(self, sums: CrossProducts) -> LeastSquares:
+        """Return the problem with the sums of columns and targets, which then need no pass."""
+        out = LeastSquares(self.columns, self.targets)
+        out.__dict__["_sums"] = sums if self.targets.center else sums.around_zero()
+        return out
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there are so many rows that a Gram matrix costs less than a copy of the columns."""
+        return self.n_rows >= max(MANY_ROWS, PER_COLUMN * self.n_columns)
 
     @property
     def n_rows(self) -> int:
@@ -230,7 +244,7 @@ class LeastSquares:
     @lazy
     def squares(self) -> Vector:
         """||x_j||^2."""
-        if "gram" in self.__dict__ or self._sums is not None:
+        if "gram" in self.__dict__ or self._sums is not None or (self.is_long and self.targets.root is not None):
             return self.gram.diagonal().copy()
         return np.asarray(self.weighted.squares())
 
@@ -285,15 +299,22 @@ class LeastSquares:
         return self.rmatvec(self.residual(coef))
 
     def alone(self) -> LeastSquares:
-        """Return the problem as one whose rows are weighted already: few, where many are far away."""
-        if self._sums is None:
+        """Return the problem as one whose rows are weighted already: few, where many are far away or many."""
+        sums = self._added_up() if self.is_long else self._sums
+        if sums is None or not sums.is_usable:
             return LeastSquares(self.weighted, Targets(self.z, self.total_weight))
-        x, z = square_rows(self._sums)
+        x, z = square_rows(sums)
         return LeastSquares(Dense(x), Targets(z, self.total_weight))
 
     def intercept(self, coef: Vector) -> float:
         """Return the intercept that goes with ``coef``."""
         return self.targets.intercept(self.columns.matvec(coef))
+
+    def level(self, coef: Vector) -> float:
+        """Return the same from the means of the columns, where they are known: no pass is needed."""
+        if type(self) is not LeastSquares or self.targets.beside is not None:
+            return self.intercept(coef)
+        return self.targets.mean - float(self.x_mean @ coef)
 
     def take(self, keep: Mask) -> LeastSquares:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""

@@ -110,15 +110,21 @@ def cross_products(x: Any, y: Vector, weights: Vector | None = None) -> CrossPro
         block -= here
         if counts is not None:
             block *= np.sqrt(counts)[:, None]
-        lower = _syrk(block, lower)
+        lower = add_squares(block, lower)
         gap, share = here - mean, weight / (total + weight)
         lower = blas.dsyr(share * total, gap, a=lower, lower=1, overwrite_a=1)
         total, mean = total + weight, mean + share * gap
     return CrossProducts(n, total, origin, mean, lower)
 
 
-def _syrk(block: Any, lower: Matrix) -> Matrix:
-    """Return lower + block' block, in place; whatever the order of the block."""
+def add_squares(block: Any, lower: Matrix) -> Matrix:
+    """Return lower + block' block, in place; whatever the order of the block.
+
+    Examples
+    --------
+    >>> add_squares(np.array([[1.0], [2.0]]), np.ones((1, 1), order="F"))
+    array([[6.]])
+    """
     across = block.flags.c_contiguous
     return np.asarray(
         blas.dsyrk(

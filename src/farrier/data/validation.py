@@ -15,6 +15,7 @@ from farrier.data.chunks import RowChunks
 from farrier.data.cluster import gathered
 from farrier.data.columns import Columns, column_label
 from farrier.data.dense import Dense
+from farrier.data.long import in_memory
 from farrier.data.frames import DATES, date_column, frame_values, is_pandas
 from farrier.data.homes import as_parts
 from farrier.data.parts import Parts
@@ -46,7 +47,7 @@ def check_x(x: Any) -> Columns:
     if isinstance(x, Dense | Sparse | RowChunks | ColumnBlocks):
         return x
     if _is_plain(x, 2):
-        return Dense(_finite(x, x))
+        return in_memory(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
     parts = as_parts(x, check_x)
@@ -64,7 +65,7 @@ def check_x(x: Any) -> Columns:
         array = check_array(values, dtype=np.float64, ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
         raise type(error)(f"{naming('X', error)}{_where_not_a_number(x)}") from error
-    return _with_names(Dense(_finite(x, np.asarray(array))), x)
+    return _with_names(in_memory(_finite(x, np.asarray(array))), x)
 
 
 def check_parts(parts: Parts) -> Columns:

@@ -29,6 +29,12 @@ class Anderson:
         """Return where to try next, given that the iteration takes ``point`` to ``image``."""
         return self.mixed(point, image, image)[0]
 
+    def ahead(self, point: Vector, image: Vector) -> Vector:
+        """Return the same, and remember nothing of it."""
+        twin = Anderson(self._depth)
+        twin._images, twin._gaps, twin._seen = list(self._images), list(self._gaps), list(self._images)
+        return twin.next(point, image)
+
     def mixed(self, point: Vector, image: Vector, seen: Vector) -> tuple[Vector, Vector]:
         """Return that, and what is seen there: ``seen`` is linear in the image, such as its predictor."""
         gap = image - point

@@ -12,6 +12,7 @@ from farrier.conditional.base import Conditional, condition
 from farrier.conditional.dual import Dual
 from farrier.data.problem import LeastSquares
 from farrier.data.standardise import Standardised
+from farrier.em.ahead import Seen
 from farrier.em.anderson import Anderson
 from farrier.em.fast.limits import LIMITS
 from farrier.em.starts import marginal_start, variance_start
@@ -76,11 +77,12 @@ class Beginnings(Steps):
         """Return a beginning at an earlier fit, without its intercept if there is to be none."""
         level = intercept if self._center or self._basis is not None else 0.0
         blank = self._blank()
-        place = self._move(blank, self._nowhere()._replace(intercept=level), coef)
+        place = self._move(blank, self._nowhere()._replace(intercept=level), coef, sigma2)
         if isinstance(self.family, Ordered):
             place = place._replace(family=self.family.update(self._y, place.eta, sigma2, self._sample))
         start = Start(coef, coef * coef, sigma2 * self.total_weight)
-        return Begin(start, self._linearise(blank, place, sigma2), place)
+        problem = self._linearise(blank, place, sigma2)
+        return Begin(start, problem, place._replace(ahead=problem))
 
     def _begin_ridge(self) -> Begin:
         """Return a ridge with precision 1 on the scale of the prior and a free intercept.
@@ -94,23 +96,30 @@ class Beginnings(Steps):
             zero, none = self._free_level(0.0), np.zeros(self.full.n_columns)
             place = Place(none, zero, self.family.start(self._y), self.family)
             problem = self._linearise(problem, place, 1.0)
-            place = self._accept(self._nowhere(), problem, *ridge.step(problem), ridge.scales)
+            nowhere = self._nowhere()
+            seen = self._ridge_image(ridge, problem, nowhere, None)
+            place = self._accept(nowhere, seen, ridge.scales)
         for _ in range(START_STEPS):
             problem = self._linearise(problem, place, 1.0)
-            (mean, fit), before = ridge.step(problem), place.coef
+            seen, before = self._ridge_image(ridge, problem, place, mixer), place.coef
             if mixer is not None:
-                place, change = self._mixed(place, problem, mean, fit, ridge.scales, mixer)
+                mean, (place, change) = seen.coef, self._mixed(place, seen, ridge.scales, mixer)
             else:
-                place = self._accept(place, problem, mean, fit, ridge.scales)
+                place = self._accept(place, seen, ridge.scales)
                 mean = place.coef
                 change = max(relative_change(mean, before, place.unit), place.left_out)
             if change < START_TOL:
                 break
         if mixer is not None:
-            point, eta = self._image(problem, mean, fit)
-            place = place._replace(coef=mean, intercept=self._apart(point)[1], eta=eta)
+            place = place._replace(coef=mean, intercept=seen.intercept, eta=seen.eta)
         start = Start(mean, mean**2 + ridge.variance(problem), self.total_weight)
         return Begin(start, problem, place._replace(waiting=self._is_tall(problem)))
+
+    def _ridge_image(
+        self, ridge: Ridge, problem: LeastSquares, place: Place, mixer: Anderson | None
+    ) -> Seen:
+        mean, fit = ridge.step(problem)
+        return self._image(problem, place, mean, 1.0, mixer, fit)
 
     def _from_some_rows(self) -> Place | None:
         """Return the start of a part of the rows, if they are many: it saves passes over all of them."""
@@ -142,13 +151,13 @@ class Ridge:
         self._outer = design.columns.scaled(self.scales.lambda2).outer() if k > n else None
         self._dtype = np.float32 if fast and n * k > LIMITS.large else np.float64
 
-    def step(self, problem: LeastSquares) -> tuple[Vector, Vector]:
-        """Return E[b] alone, which costs less than its variances, and X E[b]: from X X' if that is known."""
+    def step(self, problem: LeastSquares) -> tuple[Vector, Vector | None]:
+        """Return E[b] alone, which costs less than its variances, and X E[b] from X X' if that is known."""
         given = self._given(problem, np.float64)
         if isinstance(given, Dual) and self._outer is not None:
             pull = problem.pull(given.residual)
             return given.mean, blas.dsymv(1.0, self._outer, pull, lower=1)
-        return given.mean, problem.columns.matvec(given.mean)
+        return given.mean, None
 
     def variance(self, problem: LeastSquares) -> Vector:
         """Return Var[b_j]; of many columns in single precision."""

@@ -22,6 +22,7 @@ class Place(NamedTuple):
     which next to nothing was taken. ``creeps`` says that the steps are far shorter than what is left of the
     way, and that Newton's goes with them. ``unit`` is the spread of each column, by which its coefficient is
     measured; None where all are 1. ``intercept`` is a vector where more than it is not shrunk.
+    ``ahead`` is the problem at a place, this one or not, of which something is known already.
     """
 
     coef: Vector
@@ -34,6 +35,7 @@ class Place(NamedTuple):
     n_stalls: int = 0
     creeps: bool = False
     unit: Vector | None = None
+    ahead: LeastSquares | None = None
 
     def measured(self, keep: Mask) -> Place:
         """Return the place with the units of the columns in ``keep``."""

@@ -13,6 +13,7 @@ from farrier.data.beside import Beside
 from farrier.data.coupled import coupled
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
+from farrier.em.ahead import Look, Seen, foresees, is_same, with_sums
 from farrier.em.anderson import Anderson
 from farrier.em.fast.limits import LIMITS
 from farrier.em.state import Place, relative_change
@@ -101,10 +102,13 @@ class Steps:
         return adjusted(targets, self._free).problem(problem.columns)
 
     def _linearise(self, problem: LeastSquares, place: Place, sigma2: float) -> LeastSquares:
-        family = place.family
-        wanted: Targets | None = coupled(family, self._y, place.eta, self._offset, self.total_weight)
+        found = self._working(problem, place.family, place.eta, sigma2)
+        return place.ahead if place.ahead is not None and is_same(place.ahead, found) else found
+
+    def _working(self, problem: LeastSquares, family: Family, eta: Vector, sigma2: float) -> LeastSquares:
+        wanted: Targets | None = coupled(family, self._y, eta, self._offset, self.total_weight)
         if wanted is None:
-            weights, targets = family.working(self._y, place.eta, sigma2)
+            weights, targets = family.working(self._y, eta, sigma2)
             weights = self._sample * weights
             values, careful = targets - self._offset, family.has_dispersion
             wanted = Targets(values, self.total_weight, weights, self._center, careful)
@@ -132,11 +136,33 @@ class Steps:
         shared = place.family.shared(self._y, place.eta, self._sample)
         return Beside(problem.targets.weights, *shared)
 
-    def _move(self, problem: LeastSquares, place: Place, coef: Vector) -> Place:
-        return place._replace(coef=coef, eta=self._predictor(problem, coef, place.intercept))
+    def _move(self, problem: LeastSquares, place: Place, coef: Vector, sigma2: float = 1.0) -> Place:
+        seen = self._seen(problem, place.family, coef, place.intercept, sigma2)
+        return place._replace(coef=coef, eta=seen.eta, ahead=seen.ahead)
 
-    def _predictor(self, problem: LeastSquares, coef: Vector, intercept: Any) -> Vector:
-        return np.asarray(problem.columns.matvec(coef) + (self._offset + self._rows(intercept)))
+    def _seen(
+        self,
+        problem: LeastSquares,
+        family: Family,
+        coef: Vector,
+        level: Any,
+        sigma2: float,
+        mixed: Vector | None = None,
+    ) -> Seen:
+        """Return what is seen at these coefficients; where a pass is dear, with the problem there.
+
+        ``mixed`` are coefficients and intercept where the problem is wanted, if not there.
+        """
+        if not foresees(problem, family):
+            return Seen(coef, level, problem.columns.matvec(coef) + (self._offset + self._rows(level)))
+        both = coef if mixed is None else np.column_stack([coef, mixed[:-1]])
+        look = Look(family, sigma2, level if mixed is None else float(mixed[-1]))
+        columns: Any = problem.columns
+        fit, sums = columns.ahead(both, look, self._y, self._offset, self._sample)
+        eta = (fit if mixed is None else fit[:, 0]) + (self._offset + level)
+        there = eta if mixed is None else fit[:, 1] + (self._offset + look.level)
+        ahead = with_sums(self._working(problem, family, there, sigma2), sums)
+        return Seen(coef, level, eta, ahead, None if mixed is None else there)
 
     def _apart(self, point: Vector) -> tuple[Vector, Any]:
         """Return the coefficients, and the intercept behind them, with all else that is not shrunk."""
@@ -145,31 +171,23 @@ class Steps:
         k = point.size - self._basis.shape[1]
         return point[:k], point[k:]
 
-    def _accept(
-        self, place: Place, problem: LeastSquares, mean: Vector, fit: Vector, scales: Scales
-    ) -> Place:
-        """Return the place after a step towards ``mean``, whose X b is ``fit``."""
+    def _accept(self, place: Place, seen: Seen, scales: Scales) -> Place:
+        """Return the place after a step towards what was ``seen``."""
         level = place.intercept
-        place = self._step_to(place, *self._image(problem, mean, fit), scales)
-        left_out = max(relative_change(mean, place.coef, place.unit), _moved(place.intercept, level))
-        return self._updated(place, scales)._replace(left_out=left_out)
+        place = self._step_to(place, seen.point, seen.eta, scales)
+        left_out = max(relative_change(seen.coef, place.coef, place.unit), _moved(place.intercept, level))
+        return self._updated(place, scales)._replace(left_out=left_out, ahead=seen.ahead)
 
-    def _mixed(
-        self,
-        place: Place,
-        problem: LeastSquares,
-        mean: Vector,
-        fit: Vector,
-        scales: Scales,
-        mixer: Anderson,
-    ) -> tuple[Place, float]:
-        """Return the place to which the steps so far lead, and how far the last one, to ``mean``, went."""
-        before, (image, eta) = place.point, self._image(problem, mean, fit)
-        bound = self._objective(place.family, place.eta, place.coef, scales)
-        place = self._updated(self._step_to(place, image, eta, scales), scales)
-        place = self._try(place, *mixer.mixed(before, place.point, place.eta), scales, bound)
-        (coef, level), (start, last) = self._apart(image), self._apart(before)
-        return place, max(relative_change(coef, start, place.unit), _moved(level, last))
+    def _mixed(self, place: Place, seen: Seen, scales: Scales, mixer: Anderson) -> tuple[Place, float]:
+        """Return the place to which the steps so far lead, and how far the last one went."""
+        before, bound = place.point, self._objective(place.family, place.eta, place.coef, scales)
+        place = self._updated(self._step_to(place, seen.point, seen.eta, scales), scales)
+        whole, (point, eta) = place.eta is seen.eta, mixer.mixed(before, place.point, place.eta)
+        eta = seen.mixed if whole and seen.mixed is not None else eta
+        place = self._try(place, point, eta, scales, bound)._replace(ahead=seen.ahead)
+        start, last = self._apart(before)
+        moved = _moved(seen.intercept, last)
+        return place, max(relative_change(seen.coef, start, place.unit), moved)
 
     def _creeps(self, problem: LeastSquares, place: Place, sigma2: float) -> bool:
         """Tell whether a step goes but a small share of the way, since the weights overstate the information.
@@ -198,19 +216,37 @@ class Steps:
         there = place._replace(family=sharp)
         problem = self._linearise(problem, there, scales.sigma2)
         mean = condition(problem, scales.prior_variance).mean
-        there = self._step_to(there, *self._image(problem, mean, problem.columns.matvec(mean)), scales)
+        seen = self._image(problem, there, mean, scales.sigma2)
+        there = self._step_to(there, seen.point, seen.eta, scales)
         moved = max(place.left_out, _moved(there.intercept, place.intercept))
         left_out = max(relative_change(mean, there.coef, there.unit), moved)
-        return there._replace(family=place.family, left_out=left_out, n_stalls=place.n_stalls)
+        return there._replace(
+            family=place.family, left_out=left_out, n_stalls=place.n_stalls, ahead=seen.ahead
+        )
 
     def _updated(self, place: Place, scales: Scales) -> Place:
         family = place.family.update(self._y, place.eta, scales.sigma2, self._sample)
         return place._replace(family=family)
 
-    def _image(self, problem: LeastSquares, mean: Vector, fit: Vector) -> tuple[Vector, Vector]:
-        """Return coefficients with the intercept that goes with them, and their eta."""
-        intercept = problem.targets.intercept(fit)
-        return np.append(mean, intercept), fit + (self._offset + self._rows(intercept))
+    def _image(
+        self,
+        problem: LeastSquares,
+        place: Place,
+        mean: Vector,
+        sigma2: float,
+        mixer: Anderson | None = None,
+        fit: Vector | None = None,
+    ) -> Seen:
+        """Return coefficients with the intercept that goes with them, and their eta; X b may be known."""
+        if fit is None and foresees(problem, place.family):
+            level = problem.level(mean)
+            point = np.append(mean, level)
+            mixed = point if mixer is None else mixer.ahead(place.point, point)
+            at = None if mixed is point else mixed
+            return self._seen(problem, place.family, mean, level, sigma2, at)
+        fit = problem.columns.matvec(mean) if fit is None else fit
+        level = problem.targets.intercept(fit)
+        return Seen(mean, level, fit + (self._offset + self._rows(level)))
 
     def _step_to(self, place: Place, point: Vector, eta: Vector, scales: Scales) -> Place:
         """Go towards coefficients and intercept, with their eta, as far as is safe."""

@@ -168,7 +168,7 @@ class Moving(Beginnings):
         spread = state.spread_problem
         if spread is None and not self.exact_spread:
             spread = self.full if state.active.all() else self.full.take(state.active)
-        return state._replace(place=place, problem=problem, spread_problem=spread)
+        return state._replace(place=place._replace(ahead=None), problem=problem, spread_problem=spread)
 
     def moments(self, form: Form, state: State) -> Moments:
         """Return the moments; the spread is that of the expected information, if the family has one."""
@@ -187,8 +187,8 @@ class Moving(Beginnings):
         settled = bool(np.all(np.abs(found.second_moment - before) <= LIMITS.settled_change * before))
         place = state.place._replace(waiting=self._may_wait(state, found.mean, settled))
         if not place.waiting:
-            fit = state.problem.columns.matvec(found.mean)
-            place = self._accept(place, state.problem, found.mean, fit, state.scales)
+            seen = self._image(state.problem, place, found.mean, state.scales.sigma2)
+            place = self._accept(place, seen, state.scales)
             place = self._hastened(place, state.problem, state.scales, settled)
             found = found._replace(mean=place.coef)
         return state.advanced(found, place, pace)
@@ -197,12 +197,13 @@ class Moving(Beginnings):
         """Go on with the columns in ``keep``."""
         part = state.take(keep, state.place)
         place = state.place.measured(keep)
-        return part._replace(place=self._move(part.problem, place, place.coef[keep]))
+        sigma2 = state.scales.sigma2
+        return part._replace(place=self._move(part.problem, place, place.coef[keep], sigma2))
 
     def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:
         """Take the next weights where the steps so far lead; return how far the last one went."""
-        fit = state.problem.columns.matvec(state.mean)
-        place, way = self._mixed(state.place, state.problem, state.mean, fit, state.scales, mixer)
+        seen = self._image(state.problem, state.place, state.mean, state.scales.sigma2, mixer)
+        place, way = self._mixed(state.place, seen, state.scales, mixer)
         return state._replace(place=place), way
 
     def lead(self, state: State, point: Vector, eta: Vector) -> State:
@@ -291,7 +292,8 @@ class Moving(Beginnings):
         for _ in range(START_STEPS):
             before, level = scales.sigma2, place.intercept
             problem = self._linearise(problem, place, before)
-            place = self._accept(place, problem, none, np.zeros_like(self._y), scales)
+            seen = self._image(problem, place, none, before, fit=np.zeros_like(self._y))
+            place = self._accept(place, seen, scales)
             left = problem.targets.zz / place.family.noise_share
             scales = scales._replace(sigma2=known or noise_variance(left, self.total_weight))
             moved = np.abs(place.intercept - level).max() + abs(scales.sigma2 - before)

@@ -31,6 +31,7 @@ class Amounts(LogLink):
     """Families of amounts whose variance is a power of their mean times sigma2."""
 
     has_dispersion = True
+    rowwise = True
     wide_start = None
     unit_: float = 1.0
 

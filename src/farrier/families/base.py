@@ -56,6 +56,9 @@ class Family:
     ----------
     constant_weights : bool
         Whether weights are 1 and targets y, whatever eta is: the Gaussian family.
+    rowwise : bool
+        Whether weights and targets of a row hang on its own y and eta alone, and not on sigma2 or anything
+        that `update` estimates: then they can be taken where the row is, and large data need fewer passes.
     is_location : bool
         Whether y = eta + noise: then an offset is taken off y, and the prior acts in units of its spread.
     log_link : bool
@@ -91,6 +94,7 @@ class Family:
     """
 
     constant_weights: bool = False
+    rowwise: bool = False
     is_location: bool = False
     log_link: bool = False
     is_binary: bool = False

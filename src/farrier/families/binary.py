@@ -38,6 +38,7 @@ class Binomial(Family):
     """
 
     is_binary = True
+    rowwise = True
     interval = "posterior"
     weights: str = "polya_gamma"
 

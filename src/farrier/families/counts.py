@@ -65,6 +65,8 @@ class Poisson(Counts):
     Working(weights=array([1.]), targets=array([2.]))
     """
 
+    rowwise = True
+
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return mu and eta + (y - mu) / mu."""
         mu = self.mean(np.minimum(eta, EXTREME_WEIGHT))
@@ -110,6 +112,11 @@ class NegativeBinomial(Counts):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size_", number_or_guess("size", self.size, self.size_))
+
+    @property
+    def rowwise(self) -> bool:  # type: ignore[override]
+        """Whether the size is known: it is estimated from all rows."""
+        return not isinstance(self.size, str)
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return mu / (1 + mu/size) and eta + (y - mu) / mu."""
