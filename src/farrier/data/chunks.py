@@ -141,6 +141,13 @@ class Sums(NamedTuple):
 
 @np.errstate(over="ignore", invalid="ignore")
 def sums_of(block: Matrix, weights: Vector) -> Sums:
+    """Return weight, means, centred squares and largest sizes of some rows.
+
+    Examples
+    --------
+    >>> sums_of(np.array([[1.0], [-3.0]]), np.ones(2))
+    Sums(weight=2.0, mean=array([-1.]), squares=array([8.]), largest=array([3.]))
+    """
     total = float(weights.sum())
     mean = weights @ block / total if total else np.zeros(block.shape[1])
     around = block - mean

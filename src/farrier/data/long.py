@@ -137,7 +137,9 @@ class Long(Dense):
         n, k = self.shape
         blocks = range(0, n, BLOCK_ROWS)
         each = np.ones(n) if weights is None else weights
-        sums = reduce(Sums.plus, (sums_of(self._base[i : i + BLOCK_ROWS], each[i : i + BLOCK_ROWS]) for i in blocks))
+        sums = reduce(
+            Sums.plus, (sums_of(self._base[i : i + BLOCK_ROWS], each[i : i + BLOCK_ROWS]) for i in blocks)
+        )
         spread = np.sqrt(sums.squares / sums.weight)
         if not within(spread, *SQUARABLE) or np.any(np.abs(sums.mean) > NEAREST * spread):
             return super().standardised(weights, center, scale)

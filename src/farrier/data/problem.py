@@ -162,10 +162,14 @@ class LeastSquares:
         """All that is added up over rows, in one pass; None where nothing is gained by that."""
         return self._added_up() if self.columns.remote else None
 
+    @property
+    def is_summed(self) -> bool:
+        """Whether the sums of columns and targets are all that is asked of the rows, and short enough."""
+        plain = type(self) is LeastSquares and self.targets.beside is None
+        return plain and self.n_columns <= min(self.n_rows, MOST_SUMMED)
+
     def _added_up(self) -> CrossProducts | None:
-        if type(self) is not LeastSquares or self.targets.beside is not None:
-            return None
-        if self.n_columns > min(self.n_rows, MOST_SUMMED):
+        if not self.is_summed:
             return None
         found: CrossProducts | None = self.columns.summed(self.targets.values, self.targets.weights)
         if found is None or self.targets.center:
@@ -244,7 +248,11 @@ class LeastSquares:
     @lazy
     def squares(self) -> Vector:
         """||x_j||^2."""
-        if "gram" in self.__dict__ or self._sums is not None or (self.is_long and self.targets.root is not None):
+        if (
+            "gram" in self.__dict__
+            or self._sums is not None
+            or (self.is_long and self.targets.root is not None)
+        ):
             return self.gram.diagonal().copy()
         return np.asarray(self.weighted.squares())
 
@@ -300,21 +308,17 @@ class LeastSquares:
 
     def alone(self) -> LeastSquares:
         """Return the problem as one whose rows are weighted already: few, where many are far away or many."""
-        sums = self._added_up() if self.is_long else self._sums
+        sums = self._added_up() if self.is_long and not self.columns.remote else self._sums
         if sums is None or not sums.is_usable:
             return LeastSquares(self.weighted, Targets(self.z, self.total_weight))
         x, z = square_rows(sums)
         return LeastSquares(Dense(x), Targets(z, self.total_weight))
 
     def intercept(self, coef: Vector) -> float:
-        """Return the intercept that goes with ``coef``."""
+        """Return the intercept that goes with ``coef``; where a pass is dear, from the means of the columns."""
+        if self._sums is not None:
+            return self.targets.mean - float(self.x_mean @ coef)
         return self.targets.intercept(self.columns.matvec(coef))
-
-    def level(self, coef: Vector) -> float:
-        """Return the same from the means of the columns, where they are known: no pass is needed."""
-        if type(self) is not LeastSquares or self.targets.beside is not None:
-            return self.intercept(coef)
-        return self.targets.mean - float(self.x_mean @ coef)
 
     def take(self, keep: Mask) -> LeastSquares:
         """Return the problem with the columns in ``keep``; what was computed of them is kept."""

@@ -88,9 +88,13 @@ class Standardised(NamedTuple):
     def problem(self, targets: Vector) -> LeastSquares:
         """Return the least-squares problem of explaining ``targets``; rows are weighted once and for all."""
         if self.weights is None:
-            return LeastSquares(self.columns, Targets(targets, self.total_weight))
-        root = np.sqrt(self.weights)
-        return LeastSquares(self.columns.reweighted(root), Targets(targets * root, self.total_weight))
+            out = LeastSquares(self.columns, Targets(targets, self.total_weight))
+        else:
+            root = np.sqrt(self.weights)
+            out = LeastSquares(self.columns.reweighted(root), Targets(targets * root, self.total_weight))
+        if self.columns.remote and self.free is None:  # no pass for what is known
+            out.__dict__["squares"] = self.total_weight * (self.spread / self.scale) ** 2
+        return out
 
 
 def standardise(columns: Columns, weights: Vector | None, *, center: bool, scale: bool) -> Standardised:

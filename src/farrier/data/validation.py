@@ -15,9 +15,9 @@ from farrier.data.chunks import RowChunks
 from farrier.data.cluster import gathered
 from farrier.data.columns import Columns, column_label
 from farrier.data.dense import Dense
-from farrier.data.long import in_memory
 from farrier.data.frames import DATES, date_column, frame_values, is_pandas
 from farrier.data.homes import as_parts
+from farrier.data.long import in_memory
 from farrier.data.parts import Parts
 from farrier.data.shapes import (
     naming,

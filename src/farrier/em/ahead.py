@@ -53,7 +53,7 @@ class Look(NamedTuple):
 
 def foresees(problem: LeastSquares, family: Family) -> bool:
     """Tell whether the next problem can be taken in the pass that finds eta."""
-    return family.rowwise and type(problem) is LeastSquares and isinstance(problem.columns, Passing)
+    return family.rowwise and problem.is_summed and isinstance(problem.columns, Passing)
 
 
 def with_sums(problem: LeastSquares, sums: CrossProducts) -> LeastSquares | None:

@@ -115,9 +115,7 @@ class Beginnings(Steps):
         start = Start(mean, mean**2 + ridge.variance(problem), self.total_weight)
         return Begin(start, problem, place._replace(waiting=self._is_tall(problem)))
 
-    def _ridge_image(
-        self, ridge: Ridge, problem: LeastSquares, place: Place, mixer: Anderson | None
-    ) -> Seen:
+    def _ridge_image(self, ridge: Ridge, problem: LeastSquares, place: Place, mixer: Anderson | None) -> Seen:
         mean, fit = ridge.step(problem)
         return self._image(problem, place, mean, 1.0, mixer, fit)
 

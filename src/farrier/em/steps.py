@@ -239,7 +239,7 @@ class Steps:
     ) -> Seen:
         """Return coefficients with the intercept that goes with them, and their eta; X b may be known."""
         if fit is None and foresees(problem, place.family):
-            level = problem.level(mean)
+            level = problem.intercept(mean)
             point = np.append(mean, level)
             mixed = point if mixer is None else mixer.ahead(place.point, point)
             at = None if mixed is point else mixed

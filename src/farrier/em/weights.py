@@ -187,17 +187,24 @@ class Moving(Beginnings):
         settled = bool(np.all(np.abs(found.second_moment - before) <= LIMITS.settled_change * before))
         place = state.place._replace(waiting=self._may_wait(state, found.mean, settled))
         if not place.waiting:
-            seen = self._image(state.problem, place, found.mean, state.scales.sigma2)
+            seen = self._image(state.problem, place, found.mean, self._next_sigma2(state, found))
             place = self._accept(place, seen, state.scales)
             place = self._hastened(place, state.problem, state.scales, settled)
             found = found._replace(mean=place.coef)
         return state.advanced(found, place, pace)
 
+    def _next_sigma2(self, state: State, found: Moments) -> float:
+        """Return the noise variance of the next iteration, as far as it can be told."""
+        if not self.has_noise:
+            return state.scales.sigma2
+        return noise_variance(found.expected_rss, self.total_weight)
+
     def take(self, state: State, keep: Mask) -> State:
         """Go on with the columns in ``keep``."""
         part = state.take(keep, state.place)
         place = state.place.measured(keep)
-        sigma2 = state.scales.sigma2
+        assert state.moments is not None
+        sigma2 = self._next_sigma2(state, state.moments)
         return part._replace(place=self._move(part.problem, place, place.coef[keep], sigma2))
 
     def move_on(self, state: State, mixer: Anderson) -> tuple[State, float]:

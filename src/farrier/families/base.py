@@ -57,8 +57,8 @@ class Family:
     constant_weights : bool
         Whether weights are 1 and targets y, whatever eta is: the Gaussian family.
     rowwise : bool
-        Whether weights and targets of a row hang on its own y and eta alone, and not on sigma2 or anything
-        that `update` estimates: then they can be taken where the row is, and large data need fewer passes.
+        Whether weights and targets of a row hang on its own y and eta and on sigma2 alone, and not on what
+        `update` estimates: then they can be taken where the row is, and large data need fewer passes.
     is_location : bool
         Whether y = eta + noise: then an offset is taken off y, and the prior acts in units of its spread.
     log_link : bool

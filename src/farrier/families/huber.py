@@ -37,6 +37,7 @@ class Huber(Location):
     array([1.  , 0.25])
     """
 
+    rowwise = True
     threshold: float = 1.345
 
     def __post_init__(self) -> None:

@@ -133,6 +133,11 @@ class StudentT(Location):
     def __post_init__(self) -> None:
         object.__setattr__(self, "df_", number_or_guess("df", self.df, self.df_))
 
+    @property
+    def rowwise(self) -> bool:  # type: ignore[override]
+        """Whether the degrees of freedom are known: they are estimated from all rows."""
+        return not isinstance(self.df, str)
+
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return the expected precisions (df + 1) / (df + r^2 / sigma2), and y."""
         squared = (y - eta) ** 2 / sigma2

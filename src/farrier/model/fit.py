@@ -256,6 +256,6 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Group
     if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
         quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
     found = solve(Constant(problem.alone(), weights.unit), hyper, quick, groups=groups)
-    begin = weights.begin_at(found.coef, problem.level(found.coef), 1.0)
+    begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)
     return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))
