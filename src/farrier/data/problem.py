@@ -315,7 +315,7 @@ class LeastSquares:
         return LeastSquares(Dense(x), Targets(z, self.total_weight))
 
     def intercept(self, coef: Vector) -> float:
-        """Return the intercept that goes with ``coef``; where a pass is dear, from the means of the columns."""
+        """Return the intercept that goes with ``coef``; from the means of columns that are far away."""
         if self._sums is not None:
             return self.targets.mean - float(self.x_mean @ coef)
         return self.targets.intercept(self.columns.matvec(coef))
