@@ -120,6 +120,30 @@ def test_every_estimator(name):
         np.testing.assert_allclose(ours.predict_proba(frame(x).values), theirs.predict_proba(x), atol=1e-8)
 
 
+def test_all_folds_of_an_average_are_summed_up_in_one_pass(monkeypatch):
+    """Beside it: one to standardise, one for what is predicted of each row left out, one for the average."""
+    x, y, rng = data("tall")
+    known = {"sample_weight": rng.uniform(0.5, 2.0, y.size), "offset": rng.uniform(-0.3, 0.3, y.size)}
+    ours = HorseshoeRegressorCV().fit(FORMS["rows"](x), y, **known)
+    assert ours._rows.columns._parts.passes == 4
+    theirs = HorseshoeRegressorCV().fit(x, y, **known)
+    for name in ("coef_", "sparse_coef_", "cv_prediction_", "inclusion_", "cv_error_", "intercept_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours.predict_interval(x[:9]), theirs.predict_interval(x[:9]), atol=1e-9)
+    np.testing.assert_allclose(ours.coef_interval(), theirs.coef_interval(), atol=1e-9)
+
+
+@pytest.mark.parametrize("room", [0, 1 << 28])
+def test_averages_of_other_families_hold_what_has_room(room, monkeypatch):
+    monkeypatch.setattr("farrier.data.chunks.ROOM", room)
+    x, eta, rng = data("long")
+    y = response("poisson", eta, rng)
+    ours = HorseshoeRegressorCV(family="poisson", cv=2).fit(FORMS["rows"](x), y)
+    theirs = HorseshoeRegressorCV(family="poisson", cv=2).fit(x, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9)
+    assert (ours._rows.columns._parts.passes <= 5) == (room > 0)
+
+
 def test_names_of_a_frame_are_known_and_checked(tmp_path):
     x, y, _ = data("long")
     model = HorseshoeRegressor().fit(frame(x), y)

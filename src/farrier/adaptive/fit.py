@@ -285,6 +285,7 @@ def adapt(
             rows.n_seen != rows.y.size,
         )
         few = brief(sets)
+        sets = few if few.y is sets.y else sets
         _check_room(few.columns.shape, len(pairs))
         fitting = Fitting(few, n_jobs)
         kept, fits = [], []

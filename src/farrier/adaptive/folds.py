@@ -38,8 +38,10 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     if k > n:
         raise ValueError(f"cv={k} is more than the {n} rows: ask for at most {n} folds")
     centred = rows.y - np.average(rows.y, weights=rows.counts)
-    among_equals = np.asarray(columns.matvec(columns.rmatvec(rows.counts * centred)))
-    order, kind = _kinds(_rounded(centred), _rounded(among_equals), rows.counts)
+    y, among_equals = _rounded(centred), np.zeros(n)
+    if np.any(np.diff(np.sort(y)) == 0.0):
+        among_equals = _rounded(np.asarray(columns.matvec(columns.rmatvec(rows.counts * centred))))
+    order, kind = _kinds(y, among_equals, rows.counts)
     if kind[-1] + 1 < max(k, min(FEW_KINDS * k, float(rows.counts.sum()) / COPIES)):
         kind = np.arange(n)
     draw = np.random.default_rng(seed)

@@ -100,6 +100,16 @@ class RowChunks(Parted):
         found: CrossProducts = self._summed(cross_products, np.float64, *along, add=CrossProducts.plus)
         return found
 
+    def summed_by(
+        self, part: Any, k: int, targets: Vector, weights: Vector | None
+    ) -> tuple[CrossProducts, ...]:
+        """Return the cross-products of the rows of each of k parts, in one pass."""
+        along = (part, targets) if weights is None else (part, targets, weights)
+        found: tuple[CrossProducts, ...] = self._summed(
+            partial(_products_by, k), np.float64, *along, add=_plus_each
+        )
+        return found
+
     def ahead(self, coef: Any, look: Any, *along: Vector) -> tuple[Any, CrossProducts]:
         """Return X b, and the cross-products of columns and targets that ``look`` sees there, in one pass."""
         work = partial(_ahead, coef, look)
@@ -162,6 +172,20 @@ def _times(coef: Any, block: Matrix) -> Any:
 def _ahead(coef: Any, look: Any, block: Matrix, *along: Vector) -> tuple[Any, CrossProducts]:
     fit = block @ coef
     return fit, cross_products(block, *look(fit if fit.ndim == 1 else fit[:, -1], *along))
+
+
+def _products_by(
+    k: int, block: Matrix, part: Any, targets: Vector, weights: Vector | None = None
+) -> tuple[CrossProducts, ...]:
+    each = [np.flatnonzero(part == number) for number in range(k)]
+    counts = [None if weights is None else weights[rows] for rows in each]
+    return tuple(
+        cross_products(block[rows], targets[rows], some) for rows, some in zip(each, counts, strict=True)
+    )
+
+
+def _plus_each(one: tuple[CrossProducts, ...], other: tuple[CrossProducts, ...]) -> tuple[CrossProducts, ...]:
+    return tuple(mine.plus(theirs) for mine, theirs in zip(one, other, strict=True))
 
 
 def _times_rows(block: Matrix, rows: Any) -> Any:

@@ -125,6 +125,9 @@ class Passing(Protocol):
         ``along``; it returns their targets and weights.
         """
 
+    def summed_by(self, part: Any, k: int, targets: Vector, weights: Vector | None) -> Any:
+        """Return the `CrossProducts` of each of k parts of the rows, in one pass; ``part`` says which."""
+
 
 def within(values: Any, low: float, high: float) -> bool:
     """Tell whether all values are between low and high; NaN is not. Cheaper than comparing each.

@@ -153,7 +153,7 @@ class Steps:
 
         ``mixed`` are coefficients and intercept where the problem is wanted, if not there.
         """
-        if not foresees(problem, family):
+        if self._basis is not None or not foresees(problem, family):
             return Seen(coef, level, problem.columns.matvec(coef) + (self._offset + self._rows(level)))
         both = coef if mixed is None else np.column_stack([coef, mixed[:-1]])
         look = Look(family, sigma2, level if mixed is None else float(mixed[-1]))
@@ -238,7 +238,7 @@ class Steps:
         fit: Vector | None = None,
     ) -> Seen:
         """Return coefficients with the intercept that goes with them, and their eta; X b may be known."""
-        if fit is None and foresees(problem, place.family):
+        if fit is None and self._basis is None and foresees(problem, place.family):
             level = problem.intercept(mean)
             point = np.append(mean, level)
             mixed = point if mixer is None else mixer.ahead(place.point, point)
