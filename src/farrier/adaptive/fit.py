@@ -28,8 +28,10 @@ from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.structure import Structure
 from farrier.families import Family
+from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads
 from farrier.model.always import LEAST
+from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
 
@@ -242,6 +244,7 @@ def adapt(
     callback: Callable[[Progress], Any] | None = None,
     n_jobs: int | None = None,
     structure: Structure | None = None,
+    keeper: Keeper | None = None,
 ) -> Adapted:
     """Fit every member to every training set, and average.
 
@@ -284,10 +287,13 @@ def adapt(
             prepared.groups,
             rows.n_seen != rows.y.size,
         )
+        if keeper is not None:
+            chosen = {"members": names, "selection": rule, **vars(spec)}
+            claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))
         few = brief(sets)
         sets = few if few.y is sets.y else sets
         _check_room(few.columns.shape, len(pairs))
-        fitting = Fitting(few, n_jobs)
+        fitting = Fitting(few, n_jobs, keeper)
         kept, fits = [], []
         for done, name in enumerate(names, 1):
             try:

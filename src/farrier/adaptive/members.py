@@ -20,6 +20,7 @@ from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
 from farrier.adaptive.forward import forward
 from farrier.adaptive.iterated import cross_validated
+from farrier.adaptive.kept import keep, recalled
 from farrier.adaptive.lasso import lasso
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
@@ -29,6 +30,7 @@ from farrier.adaptive.sets import Fits, Sets
 from farrier.adaptive.stack import Stack
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
+from farrier.keeping import Keeper
 from farrier.priors import FixedScale, Horseshoe
 
 HYPER = Hyper(Horseshoe(), 1.5, FixedScale(1.0))
@@ -65,14 +67,20 @@ class Fitting:
     array([1., 1., 1.])
     """
 
-    def __init__(self, sets: Sets, n_jobs: int | None = None) -> None:
-        self.sets, self.n_jobs = sets, n_jobs
+    def __init__(self, sets: Sets, n_jobs: int | None = None, keeper: Keeper | None = None) -> None:
+        self.sets, self.n_jobs, self.keeper = sets, n_jobs, keeper
         self._done: dict[str, Fits] = {}
 
     def member(self, name: str) -> Fits:
-        """Return the fits of a member; each is fitted once."""
+        """Return the fits of a member; each is fitted once, and kept if there is a checkpoint."""
         if name not in self._done:
-            self._done[name] = MEMBERS[name].fit(self)
+            part = None if self.keeper is None else self.keeper.part(name)
+            found = None if part is None else recalled(part, self.sets.family)
+            if found is None:
+                found = MEMBERS[name].fit(self)
+                if part is not None:
+                    keep(part, found, self.sets.family)
+            self._done[name] = found
         return self._done[name]
 
     @lazy
@@ -156,7 +164,7 @@ def _ridge(fitting: Fitting) -> Fits:
 def _mode(fitting: Fitting) -> Fits:
     start = fitting.ridge_start
     fitting.forget_path()
-    found = find_modes(fitting.sets, start, HYPER, fitting.n_jobs, fitting.normals)
+    found = find_modes(fitting.sets, start, HYPER, fitting.n_jobs, fitting.normals, fitting.keeper)
     fitting.normals = None  # no member needs them any more, and they may be large
     return found
 

@@ -24,6 +24,7 @@ from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
 from farrier.em.state import relative_change
 from farrier.families import Family
+from farrier.keeping import Keeper, changed, with_changes
 from farrier.linalg import scatter
 
 STAY, FEWEST, MOSTLY, WIDE = 0.7, 0.5, 0.75, 2
@@ -59,10 +60,12 @@ def find_modes(
     hyper: Hyper,
     n_jobs: int | None = None,
     normals: tuple[Normal, ...] | None = None,
+    keeper: Keeper | None = None,
 ) -> Fits:
     """Return a mode of every training set; ``n_jobs`` threads share the sets.
 
     ``normals`` are the normal equations of each, if they are known: then no row is looked at again.
+    ``keeper`` keeps each mode that is found.
 
     Examples
     --------
@@ -82,12 +85,13 @@ def find_modes(
            [0., 0., 0.]])
     """
     if n_jobs is None or n_jobs == 1:
-        found = [_mode(sets, t, start, hyper, normals) for t in range(sets.n_sets)]
+        found = [_kept(keeper, sets, t, start, hyper, normals) for t in range(sets.n_sets)]
     else:
         from joblib import Parallel, delayed  # imported here: one thread does without
 
         threads = Parallel(n_jobs=n_jobs, prefer="threads")
-        found = threads(delayed(_mode)(sets, t, start, hyper, normals) for t in range(sets.n_sets))
+        work = ((keeper, sets, t, start, hyper, normals) for t in range(sets.n_sets))
+        found = threads(delayed(_kept)(*one) for one in work)
     coef = np.column_stack([one.coef for one in found])
     intercept, sigma2 = (np.array([one[k] for one in found]) for k in (1, 2))
     families = tuple(one.family for one in found)
@@ -166,6 +170,27 @@ class _Rows:
         loss = self.family.neg_log_likelihood(self.y, eta, sigma2)
         with np.errstate(over="ignore"):
             return float(self.counts @ loss) + 0.5 * penalty
+
+
+def _kept(
+    keeper: Keeper | None,
+    sets: Sets,
+    t: int,
+    start: Start,
+    hyper: Hyper,
+    normals: tuple[Normal, ...] | None,
+) -> _Mode:
+    """Return the mode of one training set, from the checkpoint if it is there."""
+    if keeper is None:
+        return _mode(sets, t, start, hyper, normals)
+    part, family = keeper.part(f"mode of set {t}"), start.families[t]
+    kept = part.load()
+    if kept is not None:
+        coef, intercept, sigma2, changes = kept
+        return _Mode(coef, intercept, sigma2, with_changes(family, changes))
+    found = _mode(sets, t, start, hyper, normals)
+    part.offer((*found[:3], changed(found.family, family)))
+    return found
 
 
 def _mode(sets: Sets, t: int, start: Start, hyper: Hyper, normals: tuple[Normal, ...] | None) -> _Mode:

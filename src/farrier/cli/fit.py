@@ -29,7 +29,7 @@ Examples:
 
   zcat big.csv.gz | farrier fit - --target y --missing drop --json > answer.json
 
-  farrier fit cohort.bed --target pheno.tsv:bmi --mode --model model.json
+  farrier fit cohort.bed --target pheno.tsv:bmi --mode --model model.json --checkpoint fit.npz
 """
 
 
@@ -89,6 +89,7 @@ def fit(
         Path | None,
         typer.Option(help="Write a report to this HTML file.", rich_help_panel=given.OUTPUT),
     ] = None,
+    checkpoint: given.Checkpoint = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Say which columns matter for the target, by how much, and how sure that is."""
@@ -108,6 +109,7 @@ def fit(
             raise ValueError("--mode and --posterior are two answers: ask for one of them")
         check_output(model, data)
         check_output(report, data, model)
+        check_output(checkpoint, data, model, report)
         wishes = Wishes(
             *(target, family, formula, missing.value, weights, offset, exposure),
             *(drop, columns, categorical, numeric, event, entry, strata),
@@ -122,7 +124,7 @@ def fit(
         extra |= structure_of(question, always)
         estimator = make_estimator(question, averaged, random_state=seed, **extra)
         with progress_on("fit", patient=True) as show:
-            fitted, seconds = fit_question(question, estimator, show)
+            fitted, seconds = fit_question(question, estimator, show, checkpoint)
         answer = _answer(fitted, question, level, "posterior" if posterior else "auto")
         written = _write(answer, question, model, report, seconds)
         if as_json:

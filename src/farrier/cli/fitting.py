@@ -158,11 +158,15 @@ def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
 
 
 def fit_question(
-    question: Question, model: Any, progress: Callable[[int, int], None] | None = None
+    question: Question,
+    model: Any,
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: Path | None = None,
 ) -> tuple[Any, float]:
     """Fit the model; return it, and how many seconds that took."""
     names = ("offset", "exposure", "entry", "strata")
     known = {"sample_weight": question.weights, **{name: getattr(question, name) for name in names}}
+    known["checkpoint"] = checkpoint
     given = {name: values for name, values in known.items() if values is not None}
     if question.family == "classes" and "exposure" in given:
         raise ValueError("an exposure is for counts: classes have none")

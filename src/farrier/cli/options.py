@@ -173,6 +173,15 @@ Jobs = Annotated[
         "--jobs", min=1, help="Threads or processes; the answer is the same.", rich_help_panel=MODEL
     ),
 ]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep the state of a long fit here; the same command goes on from it, to the same answer.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print JSON for other programs, and nothing else.", rich_help_panel=OUTPUT),

@@ -45,7 +45,8 @@ class Stop:
 
     def message(self) -> str:
         """Return what is said."""
-        if self.arguments[:1] != ["reproduce"]:
+        kept = any(argument.split("=")[0] == "--checkpoint" for argument in self.arguments)
+        if self.arguments[:1] != ["reproduce"] and not kept:
             return "farrier: stopped."
         command = shlex.join(["farrier", *self.arguments])
         return f"farrier: stopped. What was computed is kept; to go on: {command}"

@@ -110,8 +110,8 @@ class Columns(Protocol):
     def dense(self) -> Matrix:
         """Return the array: for a few columns, or rows."""
 
-    def digest(self) -> tuple[Any, ...]:
-        """Return arrays that tell these columns from others."""
+    def digest(self, brief: bool = False) -> tuple[Any, ...]:
+        """Return arrays that tell these columns from others; ``brief`` where a pass over them is dear."""
 
 
 @runtime_checkable

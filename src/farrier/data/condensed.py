@@ -18,6 +18,7 @@ from farrier.data.columns import varies
 from farrier.data.moved import Moved
 from farrier.data.products import CrossProducts
 from farrier.data.rows import Rows
+from farrier.keeping import Keeper
 
 MANY_ROWS, PER_COLUMN = 5_000, 10
 """So many rows, in all and for each column, are worth it."""
@@ -136,11 +137,12 @@ def _root(products: CrossProducts) -> tuple[Matrix, float]:
     return root * scale, left
 
 
-def shortened(rows: Rows, center: bool = True) -> Rows:
+def shortened(rows: Rows, center: bool = True, keeper: Keeper | None = None) -> Rows:
     """Return few rows in the place of many of a Gaussian response, or the rows as they are.
 
     They stay as they are where they are not many, where the sums would be longer, or where hardly anything of
-    y is left to the noise: then the sums have too few digits of it.
+    y is left to the noise: then the sums have too few digits of it. Where a pass is dear, ``keeper`` keeps
+    the sums.
 
     Examples
     --------
@@ -154,9 +156,23 @@ def shortened(rows: Rows, center: bool = True) -> Rows:
     if n < max(MANY_ROWS, PER_COLUMN * p):
         return rows
     with np.errstate(over="ignore", invalid="ignore"):
-        products = rows.columns.summed(rows.y - rows.offset, rows.weights)
+        products = _products(rows, keeper if rows.columns.remote else None)
     if products is None or not products.is_usable:
         return rows
     few, left = condensed(products, center)
     few.columns.names = rows.columns.names
     return few if left > LEAST_LEFT else rows
+
+
+def _products(rows: Rows, keeper: Keeper | None) -> CrossProducts | None:
+    """Return the sums over all rows: from the checkpoint, if the pass was done before."""
+    columns = rows.columns
+    found: CrossProducts | None = None
+    if keeper is not None:
+        keeper.claim({}, *columns.digest(brief=True), rows.y, rows.counts, rows.offset)
+        found = keeper.load(CrossProducts)
+    if found is None:
+        found = columns.summed(rows.y - rows.offset, rows.weights)
+        if keeper is not None:
+            keeper.offer(found)
+    return found

@@ -154,7 +154,7 @@ class Dense:
         """Return the array."""
         return np.asarray(self._x)
 
-    def digest(self) -> tuple[Any, ...]:
+    def digest(self, brief: bool = False) -> tuple[Any, ...]:
         """Return the array."""
         return (self._x,)
 

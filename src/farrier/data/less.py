@@ -127,9 +127,9 @@ class Less:
         """Return the array."""
         return np.asarray(self._columns.dense() - self._rows @ self._loads.T)
 
-    def digest(self) -> tuple[Any, ...]:
+    def digest(self, brief: bool = False) -> tuple[Any, ...]:
         """Return the arrays of which the columns are made."""
-        return (*self._columns.digest(), self._rows, self._loads)
+        return (*self._columns.digest(brief), self._rows, self._loads)
 
 
 class ScaledLess:

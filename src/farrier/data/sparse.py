@@ -200,7 +200,7 @@ class Sparse:
         out: Matrix = self._s.toarray() - np.outer(self._level, self._shift)
         return out
 
-    def digest(self) -> tuple[Any, ...]:
+    def digest(self, brief: bool = False) -> tuple[Any, ...]:
         """Return the arrays of the sparse matrix."""
         return self._s.data, self._s.indices.astype(np.int64), self._s.indptr.astype(np.int64)
 

@@ -25,6 +25,14 @@ class Anderson:
         self._gaps: list[Vector] = []
         self._seen: list[Vector] = []
 
+    def memory(self) -> tuple[tuple[Vector, ...], ...]:
+        """Return the last steps."""
+        return tuple(self._images), tuple(self._gaps), tuple(self._seen)
+
+    def recall(self, memory: tuple[tuple[Vector, ...], ...]) -> None:
+        """Know these steps."""
+        self._images, self._gaps, self._seen = (list(steps) for steps in memory)
+
     def next(self, point: Vector, image: Vector) -> Vector:
         """Return where to try next, given that the iteration takes ``point`` to ``image``."""
         return self.mixed(point, image, image)[0]

@@ -9,6 +9,7 @@ the probes is on the way to the mode only, not in it.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,15 @@ class Probed:
         if max(state.change, state.place.left_out) < max(self._plain.tol, GRADIENT_TOL) and state.place.fresh:
             return state, Status.CONVERGED
         return state, None
+
+    def memory(self) -> dict[str, Any]:
+        """Return where the random numbers are, and what the exact schedule knows."""
+        return {"plain": self._plain.memory(), "exact": self._exact.memory()}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Know this again."""
+        self._plain.recall(memory["plain"])
+        self._exact.recall(memory["exact"])
 
     def _pruned(self, state: State) -> State | None:
         """Return the state without the columns that only fade; None if none may leave."""

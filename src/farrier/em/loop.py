@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from farrier._types import FitResult, Moments, Scales, Status
@@ -9,6 +11,7 @@ from farrier.em.beginnings import Begin
 from farrier.em.fast.mixing import Mixed
 from farrier.em.fast.schedule import Fast
 from farrier.em.gradient import Probed
+from farrier.em.kept import Round, keep, recall
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from farrier.em.options import Options
 from farrier.em.result import sparsify
@@ -24,12 +27,13 @@ def solve(
     weights: Weights,
     hyper: Hyper,
     options: Options,
-    begin: Begin | None = None,
+    begin: Callable[[], Begin] | None = None,
     groups: Groups | None = None,
 ) -> FitResult:
     """Find the posterior mode by EM with the coefficients as the missing data.
 
-    ``groups`` tells which columns share a local scale; without them none does.
+    ``begin`` says where, and is asked unless the fit goes on where it was broken off. ``groups`` tells which
+    columns share a local scale; without them none does.
 
     Examples
     --------
@@ -46,23 +50,29 @@ def solve(
     with fitting_threads(*weights.full.shape):
         trace = Trace(hyper, options.callback, weights.constant)
         schedule = _schedule(weights, hyper, options, trace)
-        state = schedule.begin(_first(begin or weights.begin(), hyper, options, groups))
-        status = Status.MAX_ITER
-        for _ in range(options.max_iter):
+        keeper, status = options.keeper, Status.MAX_ITER
+        before = None if keeper is None else recall(keeper, weights, schedule, trace)
+        if before is None:
+            begin = begin or weights.begin
+            before = Round(0, schedule.begin(_first(begin(), hyper, options, groups)))
+        first, state = before
+        for number in range(first, options.max_iter):
+            if keeper is not None:
+                keep(keeper, Round(number, state), weights, schedule, trace)
             if state.mean.size == 0:
                 state, status = _without_columns(weights, options, state), Status.NOTHING_SELECTED
                 break
-            sigma2, last = _sigma2(state, options), state.scales.tau2
+            sigma2, tau2 = _sigma2(state, options), state.scales.tau2
             # 1. Eqs. (16)-(18)
-            scales = m_step(hyper, state.second_moment, sigma2, state.groups, last)
+            scales = m_step(hyper, state.second_moment, sigma2, state.groups, tau2)
             state = weights.at(state.scaled(scales))  # 2. weights and targets at eta
             with threads(*state.problem.shape):
                 moments, pace = schedule.e_step(state)  # 3. Eqs. (7)-(12)
-            before, state = state, weights.accept(state, moments, pace)  # 4. as far as the likelihood lets us
+            last, state = state, weights.accept(state, moments, pace)  # 4. as far as the likelihood lets us
             if trace.record(state):  # 5.
                 status = Status.STOPPED
                 break
-            state, ended = schedule.after(before, state)  # 6. fewer columns, a jump, or the end
+            state, ended = schedule.after(last, state)  # 6. fewer columns, a jump, or the end
             if ended is not None:
                 status = ended
                 break

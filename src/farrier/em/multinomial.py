@@ -13,11 +13,13 @@ from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pruning import shared_worth_keeping
+from farrier.em.kept import groups_with, label_of
 from farrier.em.mstep import Hyper, m_step
 from farrier.em.options import Options
 from farrier.em.schedule import EXACT_WARMUP, MOST_STALLS, ROUNDING_TOL, approximate
 from farrier.em.several import largest_change, solve_several
 from farrier.em.softmax import Place, Softmax
+from farrier.keeping import Keeper
 from farrier.linalg import cholesky, fitting_threads, scatter, triangular_inverse
 from farrier.priors import Groups, is_dense
 
@@ -106,10 +108,13 @@ def solve_multinomial(
     """
     softmax = Softmax(design, chosen, center, weights)
     with fitting_threads(*design.columns.shape):
-        state = _first(softmax, hyper, options, design.unit, start, groups)
         lines: list[Iteration] = []
-        status, tol = Status.MAX_ITER, max(options.tol, ROUNDING_TOL)
-        for _ in range(options.max_iter):
+        status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
+        again = None if keeper is None else _recall(keeper, softmax, lines)
+        first, state = again or (0, _first(softmax, hyper, options, design.unit, start, groups))
+        for number in range(first, options.max_iter):
+            if keeper is not None:
+                _keep(keeper, number, state, lines)
             if state.spread.size == 0:
                 status = Status.NOTHING_SELECTED
                 break
@@ -125,6 +130,23 @@ def solve_multinomial(
             if options.fast and hyper.sparse and len(lines) > 1:
                 state = _without_fading(hyper, state)
         return _results(state, hyper, options, status, lines)
+
+
+def _keep(keeper: Keeper, number: int, state: State, lines: list[Iteration]) -> None:
+    """Offer all that the next round hangs on."""
+    bare = state._replace(softmax=None, groups=None)  # type: ignore[arg-type]
+    label = label_of(state.groups)
+    keeper.offer({"round": number, "state": bare, "groups": label, "trace": tuple(lines)})
+
+
+def _recall(keeper: Keeper, softmax: Softmax, lines: list[Iteration]) -> tuple[int, State] | None:
+    """Return after how many rounds the loop goes on, and in which state, if it was broken off."""
+    found = keeper.load(State, Place, Scales, Iteration)
+    if found is None:
+        return None
+    lines[:], state = found["trace"], found["state"]
+    here = softmax if state.active.all() else softmax.take(state.active)
+    return found["round"], state._replace(softmax=here, groups=groups_with(found["groups"]))
 
 
 def _step(state: State, hyper: Hyper, options: Options, n_steps: int) -> State:
@@ -238,6 +260,7 @@ def _from_linear(state: State, hyper: Hyper, options: Options) -> State:
         rows = rows - root[:, None] * ((root @ rows) / problem.targets.information)
     alone = LeastSquares(problem.weighted, Targets(rows[:, 0], softmax.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
+    quick = quick._replace(keeper=options.part("start").keeper)
     found = solve_several(alone, rows, hyper, quick, state.unit, groups=state.groups)
     coef = np.column_stack([one.coef for one in found])
     coef = coef - coef.mean(axis=1, keepdims=True)

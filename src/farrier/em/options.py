@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Callback
+from farrier.keeping import Keeper
 
 
 class Options(NamedTuple):
     """How to run the loop; what each does to the answer is said in `HorseshoeRegressor`.
 
-    ``fast`` only makes the same answer cheaper; without it this is plain EM.
+    ``fast`` only makes the same answer cheaper; without it this is plain EM. ``keeper`` is told where the
+    loop stands, so that it can go on from there.
     """
 
     sigma2: float | str = "estimate"
@@ -23,6 +25,11 @@ class Options(NamedTuple):
     fast: bool = True
     callback: Callback | None = None
     random_state: int | np.random.Generator | None = None
+    keeper: Keeper | None = None
+
+    def part(self, name: str) -> Options:
+        """Return the options of a part of the fit."""
+        return self if self.keeper is None else self._replace(keeper=self.keeper.part(name))
 
     @property
     def known_sigma2(self) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,8 @@ NOISE_TOL = 1e-9
 """What rounding lets the noise variance reach where weights move."""
 MOST_STALLS = 10
 """Steps in a row of which next to nothing was taken; the scales move between them, which may open a way."""
+RANDOM = ("stochastic", "conjugate_gradient")
+"""Expectations that draw random numbers."""
 MOST_AVERAGES = 2_000
 """Iterations of stochastic EM; beyond these the noise of the averages falls too slowly to wait for it."""
 
@@ -39,6 +41,12 @@ class Schedule(Protocol):
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Return the state to go on from, and how the fit ended if it has."""
+
+    def memory(self) -> dict[str, Any]:
+        """Return what the schedule knows beside the state, as plain values that nobody changes."""
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Know this again."""
 
 
 class Plain:
@@ -72,6 +80,15 @@ class Plain:
     def begin(self, state: State) -> State:
         """Return the state as it is."""
         return state
+
+    def memory(self) -> dict[str, Any]:
+        """Return where the random numbers are, if there are any."""
+        return {"random": self.rng.bit_generator.state} if self.expectation in RANDOM else {}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on with the random numbers from there."""
+        if memory:
+            self.rng.bit_generator.state = memory["random"]
 
     def is_approximate(self, n_steps: int) -> bool:
         """Tell whether the variances are approximate after so many iterations."""

@@ -31,14 +31,17 @@ from farrier._types import (
 from farrier.conditional.base import condition
 from farrier.data.adjusted import Free
 from farrier.data.problem import LeastSquares
+from farrier.data.products import CrossProducts
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pruning import shared_worth_keeping
 from farrier.em.fast.together import SharedMap, jump
 from farrier.em.joint import joint
+from farrier.em.kept import computed, groups_with, know, label_of, part_of
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from farrier.em.options import Options
 from farrier.em.result import NO_NOISE
 from farrier.em.schedule import EXACT_WARMUP, NOISE_TOL, ROUNDING_TOL, approximate
+from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads, scatter
 from farrier.priors import Groups, is_dense
 
@@ -137,12 +140,17 @@ def solve_several(
     (array([0., 2., 0., 0.]), array([ 0., -1.,  0.,  0.]))
     """
     with fitting_threads(*problem.shape):
-        begin = paper_start(problem, targets) if start is None else start
-        state = _first(problem, targets, begin, hyper, unit, known)._replace(groups=groups)
         lines: list[tuple[Iteration, ...]] = []
-        status, tol = Status.MAX_ITER, max(options.tol, ROUNDING_TOL)
+        status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
         tail = _Tail(targets, hyper, options, known)
-        for _ in range(options.max_iter):
+        again = None if keeper is None else _recall(keeper, problem, tail, lines)
+        if again is None:
+            begin = paper_start(problem, targets) if start is None else start
+            again = 0, _first(problem, targets, begin, hyper, unit, known)._replace(groups=groups)
+        first, state = again
+        for number in range(first, options.max_iter):
+            if keeper is not None:
+                _keep(keeper, number, problem, state, tail, lines)
             if state.mean.shape[0] == 0:
                 status = Status.NOTHING_SELECTED
                 break
@@ -165,6 +173,43 @@ def solve_several(
                     break
                 state = fewer
         return _results(state, targets, hyper, options, status, lines, known, free)
+
+
+def _keep(
+    keeper: Keeper,
+    number: int,
+    full: LeastSquares,
+    state: State,
+    tail: _Tail,
+    lines: list[tuple[Iteration, ...]],
+) -> None:
+    """Offer all that the next round hangs on."""
+    keeper.offer(
+        {
+            "round": number,
+            "state": state._replace(problem=None, groups=None),  # type: ignore[arg-type]
+            "groups": label_of(state.groups),
+            "full": computed(full),
+            "problem": computed(state.problem),
+            "tail": tail.pace,
+            "trace": tuple(lines),
+        }
+    )
+
+
+def _recall(
+    keeper: Keeper, full: LeastSquares, tail: _Tail, lines: list[tuple[Iteration, ...]]
+) -> tuple[int, State] | None:
+    """Return after how many rounds the loop goes on, and in which state, if it was broken off."""
+    found = keeper.load(State, Scales, Iteration, CrossProducts)
+    if found is None:
+        return None
+    know(full, found["full"])
+    problem = part_of(full, found["state"].active)
+    if problem is not full:
+        know(problem, found["problem"])
+    tail.pace, lines[:] = found["tail"], found["trace"]
+    return found["round"], found["state"]._replace(problem=problem, groups=groups_with(found["groups"]))
 
 
 def paper_start(problem: LeastSquares, targets: Matrix, expected_rss: float = 1e10) -> Start:
@@ -288,18 +333,19 @@ class _Tail:
 
     def __init__(self, targets: Matrix, hyper: Hyper, options: Options, known: Vector | None) -> None:
         self._targets, self._hyper, self._known = targets, hyper, known
-        self._next, self._wait = 0, 4
+        self.pace = 0, 4
         self._off = options.sigma2 == "exact" or options.expectation != "exact"
 
     def jump(self, before: State, state: State, n_steps: int) -> State | None:
         """Return the state at the fixed point, if going there is safe."""
-        if self._off or n_steps < self._next or state.mean.shape[0] > state.problem.n_rows:
+        until, wait = self.pace
+        if self._off or n_steps < until or state.mean.shape[0] > state.problem.n_rows:
             return None
         now, then = ((one.second_moment / one.sigma2).sum(axis=1) for one in (state, before))
         settled = bool((np.abs(now - then) < LIMITS.settled_change * then).all())
         if not settled or state.scales.tau2 not in self._hyper.tau.bounds:
             return None
-        self._next, self._wait = n_steps + self._wait, 2 * self._wait
+        self.pace = n_steps + wait, 2 * wait
         known = self._known is not None
         em = SharedMap(state.problem, self._targets, state.pull, self._hyper, known, state.groups)
         found = jump(em, state.scales.prior_variance, state.sigma2)

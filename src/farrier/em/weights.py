@@ -57,6 +57,7 @@ class Constant:
     """
 
     constant = True
+    family: Any = None
     exact_spread = True
     has_noise = True
 
@@ -83,6 +84,10 @@ class Constant:
 
     def _begin(self, start: Start) -> Begin:
         return Begin(start, self.full, Place(start.mean, 0.0, np.empty(0), None, fresh=True, unit=self._unit))
+
+    def bare(self, active: Mask) -> LeastSquares:
+        """Return the problem of the active columns."""
+        return self.full if active.all() else self.full.take(active)
 
     def at(self, state: State) -> State:
         """There is nothing to bring up to date."""
@@ -156,6 +161,11 @@ class Moving(Beginnings):
     def exact_spread(self) -> bool:
         """Whether the variances are those of the least-squares problem itself."""
         return self.family.information() is None
+
+    def bare(self, active: Mask) -> LeastSquares:
+        """Return the active columns, without weights and targets."""
+        blank = self._blank()
+        return blank if active.all() else blank.take(active)
 
     def at(self, state: State) -> State:
         """Take weights and targets at the current linear predictor, unless those at hand still do."""

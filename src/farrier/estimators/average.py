@@ -19,6 +19,7 @@ from farrier.data.structure import check_structure
 from farrier.estimators.outputs import by_output, forget_outputs, outputs_of
 from farrier.estimators.selector import Selector
 from farrier.families import Family
+from farrier.keeping import Keeper
 from farrier.model.spec import Prepared
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class AverageMixin(Selector):
 
         return make
 
-    def _adapt(self, rows: Rows, family: Family, folds: Any) -> Adapted:
+    def _adapt(self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None) -> Adapted:
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback={self.callback!r} must be callable: it is given each Progress")
         return adapt(
@@ -97,6 +98,7 @@ class AverageMixin(Selector):
             callback=self.callback,
             n_jobs=check_jobs(self.n_jobs),
             structure=check_structure(self.groups, self.always, self.prior_scale, rows.columns),
+            keeper=keeper,
         )
 
 

@@ -27,6 +27,7 @@ from farrier.estimators.saving import Saved
 from farrier.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from farrier.estimators.settings import em_options
 from farrier.families import Binomial, Family
+from farrier.keeping import Keeper, kept
 from farrier.model.fit import Earlier
 from farrier.model.multinomial import fit_multinomial
 from farrier.posterior.predictive import half_width
@@ -167,7 +168,9 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         self.prior_scale = prior_scale
         self.multi_class = multi_class
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> HorseshoeClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, checkpoint: Any = None
+    ) -> HorseshoeClassifier:
         """Fit the model.
 
         Parameters
@@ -181,6 +184,10 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             Weight 2 counts a row twice; weight 0 leaves it out; see ``weight_type``.
         offset : float or array-like of shape (n,), optional
             A known part of the linear predictor; only for two classes.
+        checkpoint : str or path-like, optional
+            A file that the state of the fit is kept in, every few seconds. A fit that was broken off goes on
+            from there to the same answer, bit for bit: call this again with the same data, the same options
+            and the same file (docs/scale.md).
 
         Returns
         -------
@@ -192,6 +199,14 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         ConvergenceWarning
             If ``max_iter`` was reached; of more than two classes it says for which.
         """
+        with kept(checkpoint) as keeper:
+            self._fit(X, y, sample_weight, offset, keeper)
+        named = () if isinstance(self.status_, Status) else self.classes_.tolist()
+        warn_unfinished(self.status_, named)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, keeper: Keeper | None) -> None:
+        """Fit one class against the rest after the other, or all together."""
         family = Binomial(self.weights)
         matrix = check_x(X)
         labels = labels_of(y, matrix.shape[0])
@@ -201,29 +216,34 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         weights = self._class_weights(classes, codes, weights)
         starts = self._starts(classes, matrix.shape[1])
         if self._is_softmax:
-            self._fit_softmax(X, matrix, classes, codes, weights, starts)
-            warn_unfinished(self.status_)
-            return self
+            self._fit_softmax(X, matrix, classes, codes, weights, starts, keeper)
+            return
         targets = [1] if classes.size == 2 else range(classes.size)
-        estimators = [
-            self._regressor(family, start)._fit(matrix, (codes == target).astype(float), weights, offset)
-            for target, start in zip(targets, starts, strict=True)
-        ]
+        estimators = []
+        for target, start in zip(targets, starts, strict=True):
+            part = None if keeper is None else keeper.part(f"class {target}")
+            y = (codes == target).astype(float)
+            estimators.append(self._regressor(family, start)._fit(matrix, y, weights, offset, None, part))
         remember_columns(self, X, matrix.shape[1])
         hand_down_names(self, estimators)
         self.classes_, self.estimators_ = classes, estimators
         self._gather()
-        warn_unfinished(self.status_, classes.tolist())
-        return self
 
     def _fit_softmax(
-        self, X: Any, matrix: Columns, classes: Any, codes: Any, sample_weight: Vector | None, start: Any
+        self,
+        X: Any,
+        matrix: Columns,
+        classes: Any,
+        codes: Any,
+        sample_weight: Vector | None,
+        start: Any,
+        keeper: Keeper | None,
     ) -> None:
         """Fit all classes together."""
         n, p = matrix.shape
         rows = known_rows(matrix, codes.astype(float), weigh(sample_weight, n, self.weight_type), 0.0)
         part = self._part()
-        options, spec = em_options(self), part._spec(Binomial(self.weights), rows)
+        options, spec = em_options(self, keeper), part._spec(Binomial(self.weights), rows)
         if options.expectation not in ("exact", "approximate"):
             raise ValueError(
                 f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "

@@ -22,6 +22,7 @@ from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import check_new, hand_down_names, remember_columns
 from farrier.families import Family, Ordered, resolve_family
+from farrier.keeping import Keeper, kept
 
 OF_EACH = (
     *("coef_", "sparse_coef_", "intercept_", "sparse_intercept_", "support_", "inclusion_"),
@@ -163,13 +164,14 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         offset: Any = None,
         exposure: Any = None,
         groups: Any = None,
+        checkpoint: Any = None,
     ) -> HorseshoeRegressorCV:
         """Fit every member to every training set, and average.
 
         Parameters
         ----------
-        X, y, sample_weight, offset, exposure
-            As in `HorseshoeRegressor.fit`.
+        X, y, sample_weight, offset, exposure, checkpoint
+            As in `HorseshoeRegressor.fit`; what a checkpoint keeps are the members that are done.
         groups : array-like of shape (n,), optional
             For a splitter that keeps groups of rows together.
 
@@ -178,6 +180,20 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         HorseshoeRegressorCV
             Itself.
         """
+        with kept(checkpoint) as keeper:
+            self._fit(X, y, sample_weight, offset, exposure, groups, keeper)
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        offset: Any,
+        exposure: Any,
+        groups: Any,
+        keeper: Keeper | None,
+    ) -> None:
         family = resolve_family(self.family)
         if isinstance(family, Ordered):
             raise ValueError(
@@ -196,23 +212,27 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
         if several is not None:
-            self._fit_outputs(X, rows, family, several, groups)
-            return self
+            self._fit_outputs(X, rows, family, several, groups, keeper)
+            return
         family = family.facing(rows.y, rows.counts, rows.offset)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         folds = self._folds(explained, X, response, groups)
-        fitted = self._adapt(rows, family, folds)
+        fitted = self._adapt(rows, family, folds, keeper)
         self.__dict__.pop("_sums", None)
         self._rows = rows
         remember_columns(self, X, p)
         self._store(fitted)
-        return self
 
-    def _fit_outputs(self, X: Any, rows: Rows, family: Family, several: Responses, groups: Any) -> None:
+    def _fit_outputs(
+        self, X: Any, rows: Rows, family: Family, several: Responses, groups: Any, keeper: Keeper | None
+    ) -> None:
         """Average for each response by itself, all on the same folds."""
         values = several.values if rows.number is None else several.values[rows.number]
         folds = self._folds(rows._replace(y=leading(values)), X, several.values, groups)
-        fitted = [self._adapt(rows._replace(y=one.copy()), family, folds) for one in values.T]
+        fitted = []
+        for number, one in enumerate(values.T):
+            part = None if keeper is None else keeper.part(f"response {number}")
+            fitted.append(self._adapt(rows._replace(y=one.copy()), family, folds, part))
         remember_columns(self, X, rows.columns.shape[1])
         parts = [self._part() for _ in fitted]
         for part, one in zip(parts, fitted, strict=True):

@@ -23,6 +23,7 @@ from farrier.estimators.ending import weigh
 from farrier.estimators.saving import Saved
 from farrier.estimators.selector import hand_down_names, remember_columns
 from farrier.families import Binomial, Family
+from farrier.keeping import Keeper, kept
 from farrier.model.spec import Prepared
 
 
@@ -120,14 +121,20 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         self.prior_scale = prior_scale
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        groups: Any = None,
+        checkpoint: Any = None,
     ) -> HorseshoeClassifierCV:
         """Fit every member to every training set, and average.
 
         Parameters
         ----------
-        X, y, sample_weight, offset
-            As in `HorseshoeClassifier.fit`.
+        X, y, sample_weight, offset, checkpoint
+            As in `HorseshoeClassifier.fit`; what a checkpoint keeps are the members that are done.
         groups : array-like of shape (n,), optional
             For a splitter that keeps groups of rows together.
 
@@ -136,6 +143,13 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         HorseshoeClassifierCV
             Itself.
         """
+        with kept(checkpoint) as keeper:
+            self._fit(X, y, sample_weight, offset, groups, keeper)
+        return self
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any, keeper: Keeper | None
+    ) -> None:
         family, columns = Binomial(), check_x(X)
         n, p = columns.shape
         labels = labels_of(y, n)
@@ -156,14 +170,14 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         self.classes_, self.estimators_ = classes, []
         for target in targets:
             binary = rows._replace(y=(codes[inside] == target).astype(float))
-            fitted, part = self._adapt(binary, family, make), self._part()
+            mine = None if keeper is None else keeper.part(f"class {target}")
+            fitted, part = self._adapt(binary, family, make, mine), self._part()
             remember_columns(part, X, p)
             part._store(fitted)
             self.estimators_.append(part)
         remember_columns(self, X, p)
         hand_down_names(self, self.estimators_)
         self._gather()
-        return self
 
     def coef_interval(self, level: float = 0.95) -> Any:
         """Return the interval of each coefficient.

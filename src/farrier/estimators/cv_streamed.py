@@ -15,6 +15,7 @@ from farrier.families import Family, resolve_family
 if TYPE_CHECKING:
     from farrier.adaptive.fit import Adapted
     from farrier.data.rows import Rows
+    from farrier.keeping import Keeper
 
 DEALT = 1000
 """So many rows for each fold are dealt out at a time."""
@@ -37,7 +38,7 @@ class StreamedAverage(Streamed):
 
     if TYPE_CHECKING:
 
-        def _adapt(self, rows: Rows, family: Family, folds: Any) -> Adapted: ...
+        def _adapt(self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None) -> Adapted: ...
 
         def _store(self, fitted: Adapted) -> None: ...
 

@@ -25,6 +25,7 @@ from farrier.estimators.selector import hand_down_names, named_aliases, remember
 from farrier.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from farrier.families import Family, resolve_family
+from farrier.keeping import Keeper
 from farrier.model.fit import Earlier, fit
 from farrier.model.several import fit_several
 from farrier.model.spec import ModelSpec
@@ -83,7 +84,15 @@ class FittingMixin(Streamed):
 
         get_params: Callable[..., dict[str, Any]]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any = None) -> Self:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        offset: Any,
+        exposure: Any = None,
+        keeper: Keeper | None = None,
+    ) -> Self:
         """Fit without a warning, for those who fit several."""
         family = resolve_family(self.family)
         columns = check_x(X)
@@ -100,22 +109,26 @@ class FittingMixin(Streamed):
         family = family.facing(rows.y, rows.counts, rows.offset)
         self.__dict__.pop("_sums", None)
         if several is not None:
-            self._fit_outputs(X, rows, family, several)
+            self._fit_outputs(X, rows, family, several, keeper)
             return self
-        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p))
+        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p), keeper)
 
-    def _fit_rows(self, rows: Rows, family: Family, remember: Callable[[], None]) -> Self:
+    def _fit_rows(
+        self, rows: Rows, family: Family, remember: Callable[[], None], keeper: Keeper | None = None
+    ) -> Self:
         """Find the mode of checked rows, and store it."""
-        options, spec = em_options(self), self._spec(family, rows)
+        options, spec = em_options(self, keeper), self._spec(family, rows)
         fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
         remember()
         self._store(fitted)
         self._training = Training(rows._replace(y=rows.y + rows.level, level=0.0), spec)
         return self
 
-    def _fit_outputs(self, X: Any, rows: Rows, family: Family, several: Responses) -> None:
+    def _fit_outputs(
+        self, X: Any, rows: Rows, family: Family, several: Responses, keeper: Keeper | None
+    ) -> None:
         """Fit several responses that share their scales."""
-        options, spec = em_options(self), self._spec(family, rows)
+        options, spec = em_options(self, keeper), self._spec(family, rows)
         start = self._start(rows.columns.shape[1], len(several.names))
         if options.expectation not in ("exact", "approximate"):
             raise ValueError(

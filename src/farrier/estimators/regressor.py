@@ -21,6 +21,7 @@ from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import Selector, check_new
 from farrier.families import Family
+from farrier.keeping import kept
 from farrier.model.chance import expected_by_chance
 from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior
@@ -211,7 +212,13 @@ class HorseshoeRegressor(
         self.prior_scale = prior_scale
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        checkpoint: Any = None,
     ) -> HorseshoeRegressor:
         """Fit the model.
 
@@ -231,6 +238,10 @@ class HorseshoeRegressor(
         exposure : float or array-like of shape (n,), optional
             What the mean is proportional to, such as time or area, for families with a log link: its
             logarithm is added to the offset.
+        checkpoint : str or path-like, optional
+            A file that the state of the fit is kept in, every few seconds. A fit that was broken off goes on
+            from there to the same answer, bit for bit: call this again with the same data, the same options
+            and the same file (docs/scale.md).
 
         Returns
         -------
@@ -242,7 +253,8 @@ class HorseshoeRegressor(
         ConvergenceWarning
             If ``max_iter`` was reached.
         """
-        self._fit(X, y, sample_weight, offset, exposure)
+        with kept(checkpoint) as keeper:
+            self._fit(X, y, sample_weight, offset, exposure, keeper)
         warn_unfinished(self.status_)
         return self
 

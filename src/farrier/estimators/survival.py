@@ -25,6 +25,7 @@ from farrier.estimators.selector import check_new, remember_columns
 from farrier.estimators.settings import check_slab, em_options
 from farrier.families.cox import Cox
 from farrier.families.deviance import deviance
+from farrier.keeping import Keeper, kept
 from farrier.model.fit import fit
 from farrier.model.spec import ModelSpec
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
@@ -152,7 +153,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         self.always = always
         self.prior_scale = prior_scale
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
@@ -160,6 +161,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         offset: Any = None,
         entry: Any = None,
         strata: Any = None,
+        checkpoint: Any = None,
     ) -> HorseshoeSurvival:
         """Fit the model.
 
@@ -179,6 +181,10 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
             From when on each row is at risk (left truncation): at times t with entry < t <= time.
         strata : array-like of shape (n,), optional
             Labels: each stratum has its own baseline hazard, and rows are compared within it only.
+        checkpoint : str or path-like, optional
+            A file that the state of the fit is kept in, every few seconds. A fit that was broken off goes on
+            from there to the same answer, bit for bit: call this again with the same data, the same options
+            and the same file (docs/scale.md).
 
         Returns
         -------
@@ -190,12 +196,20 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         ConvergenceWarning
             If ``max_iter`` was reached.
         """
-        self._fit(X, y, sample_weight, offset, entry, strata)
+        with kept(checkpoint) as keeper:
+            self._fit(X, y, sample_weight, offset, entry, strata, keeper)
         warn_unfinished(self.status_)
         return self
 
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, entry: Any = None, strata: Any = None
+    def _fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        offset: Any,
+        entry: Any = None,
+        strata: Any = None,
+        keeper: Keeper | None = None,
     ) -> HorseshoeSurvival:
         """Fit without a warning, for those who fit several."""
         columns = check_x(X)
@@ -203,7 +217,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         rows, family, labels = self._rows(columns, y, sample_weight, offset, entry, strata)
         refuse_no_events(family.seen, labels)
         check_choice("expectation", self.expectation, EXPECTATIONS)
-        options = em_options(self)
+        options = em_options(self, keeper)
         spec = ModelSpec(
             family,
             resolve_known(self.prior),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ from farrier.em.weights import Constant, Moving, Weights
 from farrier.linalg import fitting_threads
 from farrier.model.always import unshrunk, with_always
 from farrier.model.chance import remark
+from farrier.model.kept import claim
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from farrier.priors import GlobalPrior, Groups
 
@@ -58,7 +61,9 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     array([1.99])
     """
     options = Options() if options is None else options
-    given, rows = rows, shortened(rows, spec.fit_intercept) if spec.family.constant_weights else rows
+    given = rows
+    if spec.family.constant_weights:
+        rows = shortened(rows, spec.fit_intercept, options.part("sums").keeper)
     prepared = prepare(spec, rows)
     design, units = prepared.design, prepared.units
     nothing = _nothing_to_fit(spec, rows, prepared)
@@ -66,6 +71,8 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         return without_fit(spec, prepared, nothing)
     options = options._replace(sigma2=known_sigma2(spec, units))
     _check_room(design.columns.shape, options)
+    if options.keeper is not None:
+        claim(options, spec, given, design, start)
     with fitting_threads(*design.columns.shape):
         result, ties = _solve(spec, prepared, options, start)
         fitted = in_units(spec, prepared, result, ties, options)
@@ -105,11 +112,11 @@ def _solve(
 ) -> tuple[FitResult, Ties | None]:
     """Find the mode, with one column for each set of tied ones where the prior selects."""
     ties = ties_of(spec, prepared)
-    while True:
+    for number in count():
         weights = _weights(spec, prepared, options.fast, ties)
-        groups = groups_of(prepared, ties)
-        begin = _begin(weights, spec.hyper, options, prepared, start, ties, groups)
-        result = solve(weights, spec.hyper, options, begin, groups)
+        groups, part = groups_of(prepared, ties), options.part(f"round {number}")
+        begin = partial(_begin, weights, spec.hyper, part, prepared, start, ties, groups)
+        result = solve(weights, spec.hyper, part, begin, groups)
         more = near_ties_of(spec, weights.full, result.coef, groups)
         if more is None:
             break
@@ -255,6 +262,7 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Group
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
     if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
         quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
+    quick = quick._replace(keeper=options.part("start").keeper)
     found = solve(Constant(problem.alone(), weights.unit), hyper, quick, groups=groups)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)

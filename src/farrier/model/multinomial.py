@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from farrier.em.softmax import Place
 from farrier.families import Binomial
 from farrier.linalg import fitting_threads
 from farrier.model.fit import Earlier, groups_of, in_units, near_ties_of, ties_of
+from farrier.model.kept import claim
 from farrier.model.several import remarked
 from farrier.model.spec import ModelSpec, Prepared, prepare
 
@@ -48,6 +50,8 @@ def fit_multinomial(
     spec = replace(spec, size=len(rows) - 1.0)
     prepared = prepare(spec, rows[0])
     chosen = np.column_stack([one.y for one in rows])
+    if options.keeper is not None:
+        claim(options, spec, rows[0], prepared.design, start, chosen)
     with fitting_threads(*prepared.design.columns.shape):
         results, ties = _solve(spec, prepared, chosen, options, start)
     fitted = [in_units(spec, prepared, one, ties, options) for one in results]
@@ -61,11 +65,12 @@ def _solve(
     hyper, family = spec.hyper, spec.family
     assert isinstance(family, Binomial)
     ties = ties_of(spec, prepared)
-    while True:
+    for number in count():
         part = prepared.design if ties is None else prepared.design.take(ties.keep)
         begin, groups = _begin(prepared, start, ties), groups_of(prepared, ties)
+        here = options.part(f"round {number}")
         results = solve_multinomial(
-            part, chosen, hyper, options, spec.fit_intercept, family.weights, begin, groups
+            part, chosen, hyper, here, spec.fit_intercept, family.weights, begin, groups
         )
         problem = prepared.problem if ties is None else prepared.problem.take(ties.keep)
         more = near_ties_of(spec, problem, results[0].coef, groups)

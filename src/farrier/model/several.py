@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from farrier.em.starts import earlier_start
 from farrier.linalg import fitting_threads
 from farrier.model.chance import remark
 from farrier.model.fit import Earlier, empty_result, groups_of, in_units, near_ties_of, ties_of, without_fit
+from farrier.model.kept import claim
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 
 
@@ -44,6 +46,9 @@ def fit_several(
     """
     options = Options() if options is None else options
     prepared = [prepare(spec, one) for one in rows]
+    if options.keeper is not None:
+        every = np.column_stack([one.y for one in rows])
+        claim(options, spec, rows[0], prepared[0].design, start, every)
     varying = [k for k, one in enumerate(prepared) if one.units.unit > 0.0]
     design = prepared[0].design
     results: dict[int, FitResult] = {}
@@ -75,14 +80,12 @@ def _solve(
     known = [known_sigma2(spec, one.units) for one in prepared]
     variances = None if isinstance(known[0], str) else np.array(known, dtype=np.float64)
     options = options._replace(sigma2=known[0])
-    while True:
+    for number in count():
         part = design if ties is None else design.take(ties.keep)
         problem = prepared[0].problem if ties is None else prepared[0].problem.take(ties.keep)
         begin = _begin(problem, targets, prepared, start, ties)
-        groups = groups_of(prepared[0], ties)
-        results = solve_several(
-            problem, targets, hyper, options, part.unit, begin, variances, groups, part.free
-        )
+        groups, here = groups_of(prepared[0], ties), options.part(f"round {number}")
+        results = solve_several(problem, targets, hyper, here, part.unit, begin, variances, groups, part.free)
         more = near_ties_of(spec, problem, results[0].coef, groups)
         if more is None:
             break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import numpy as np
 
 from farrier._checks import check_jobs, check_number, check_random_state
 from farrier._types import Matrix
+from farrier.checkpoints import described, digest_of
 from farrier.data.always import free_level, with_free
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
@@ -20,7 +20,7 @@ from farrier.families import Family, Ordered
 from farrier.posterior.draws import Posterior
 from farrier.priors import Estimating, estimated
 from farrier.sampling.chains import Draws, Outcome, Plan, Progress, Run
-from farrier.sampling.checkpoint import Checkpoint, digest_of
+from farrier.sampling.checkpoint import Checkpoint
 from farrier.sampling.gibbs import SHRINKAGE_EVERY, Model, State
 from farrier.sampling.streams import Streams
 
@@ -97,8 +97,6 @@ def checkpoint_of(rows: Rows, plan: Plan, extras: Extras, spec: dict[str, Any]) 
     """Return the file that a run is written to, if there is to be one."""
     if extras.checkpoint is None:
         return None
-    if not isinstance(extras.checkpoint, str | os.PathLike):
-        raise TypeError(f"checkpoint={extras.checkpoint!r} must be the path of a file")
     data = digest_of(*rows.columns.digest(), rows.y, rows.counts, rows.offset)
     return Checkpoint(extras.checkpoint, _describe(spec, plan, extras), data)
 
@@ -109,13 +107,7 @@ def _describe(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, str
     values |= {name: value for name, value in plan._asdict().items() if name != "n_draws"}
     if isinstance(extras.random_state, int | np.integer):
         values["random_state"] = int(extras.random_state)
-    return {name: _text(value) for name, value in values.items()}
-
-
-def _text(value: Any) -> str:
-    """Return a representation that is the same in every process."""
-    text = repr(value)
-    return f"{type(value).__qualname__}({vars(value)})" if " object at 0x" in text else text
+    return described(values)
 
 
 def _start(

@@ -9,6 +9,8 @@ twice as long, so that a fit that cannot be mixed is a plain one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from farrier._types import Moments, Status, Vector
@@ -51,6 +53,20 @@ class Mixed:
         mixed = self._mixed(here, there, state)
         self._gap = np.inf if mixed is state else gap
         return mixed or self._afresh(state), None
+
+    def memory(self) -> dict[str, Any]:
+        """Return the last steps, and when to mix them again."""
+        return {
+            "plain": self._plain.memory(),
+            "mixer": self._mixer.memory(),
+            "pace": (self._gap, self._resume, self._pause),
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Know this again."""
+        self._plain.recall(memory["plain"])
+        self._mixer.recall(memory["mixer"])
+        self._gap, self._resume, self._pause = memory["pace"]
 
     def _mixed(self, here: Vector, there: Vector, state: State) -> State | None:
         """Return the state where the last steps lead, if that is not too far."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from farrier._types import Moments, Status
@@ -139,6 +141,14 @@ class Fast:
             state, polished = self._polish(state, pace)
             return state, Status.CONVERGED if polished else ended
         return state, ended
+
+    def memory(self) -> dict[str, Any]:
+        """Return nothing more than plain EM has: what is remembered is part of the state."""
+        return self._plain.memory()
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Know this again."""
+        self._plain.recall(memory)
 
     def _is_tail(self, before: State, state: State, pace: Pace) -> bool:
         """Tell whether only the tail is left: what is active stays, and hardly moves."""

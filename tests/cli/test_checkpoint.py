@@ -1,0 +1,85 @@
+"""``farrier fit --checkpoint``: killed by a signal, the same command goes on to the same answer."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from farrier.cli.app import app
+from farrier.cli.stop import Stop
+from posterior_runs import SOURCE, on_linux
+
+ASKED = ("fit", "diabetes", "--target", "progression", "--json")
+DRIVER = """
+import os, signal, sys
+from farrier import keeping
+
+number, times, keep = int(sys.argv.pop(1)), [], keeping.FitCheckpoint.keep
+keeping.EVERY, keeping.WRITE_SHARE = 0.0, float("inf")
+
+
+def stop(self, name, tree):
+    keep(self, name, tree)
+    times.append(name)
+    if len(times) == 6:
+        os.kill(os.getpid(), number)
+
+
+keeping.FitCheckpoint.keep = stop
+import farrier.__main__ as program
+
+program.main()
+"""
+
+
+def answer(*arguments):
+    found = CliRunner().invoke(app, [*ASKED, *arguments])
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+def killed(number, *arguments):
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1"}
+    program = [sys.executable, "-c", DRIVER, str(int(number)), *ASKED, *arguments]
+    return subprocess.run(program, env=environment, capture_output=True, text=True, timeout=120)
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("number", "more"), [(signal.SIGKILL, ["--mode"]), (signal.SIGKILL, []), (signal.SIGINT, ["--mode"])]
+)
+def test_a_command_that_was_killed_goes_on(number, more, tmp_path):
+    path = str(tmp_path / "fit.npz")
+    dead = killed(number, *more, "--checkpoint", path)
+    assert dead.returncode == -number
+    assert dead.stdout == ""
+    assert os.listdir(tmp_path) == ["fit.npz"]
+    if number == signal.SIGINT:
+        assert f"to go on: farrier {' '.join(ASKED)} --mode --checkpoint {path}" in dead.stderr
+    assert answer(*more, "--checkpoint", path) == answer(*more)
+
+
+@pytest.mark.parametrize("given", [["--checkpoint", "fit.npz"], ["--checkpoint=fit.npz"]])
+def test_ctrl_c_says_how_to_go_on(given):
+    stop = Stop()
+    stop.arguments = ["fit", "a.csv", *given]
+    assert "What was computed is kept; to go on: farrier fit a.csv --checkpoint" in stop.message()
+
+
+def test_a_checkpoint_of_another_command_is_one_sentence(tmp_path):
+    path = str(tmp_path / "fit.npz")
+    answer("--mode", "--checkpoint", path)
+    found = CliRunner().invoke(app, [*ASKED, "--mode", "--checkpoint", path, "--drop", "age"])
+    assert found.exit_code == 2
+    assert "belongs to other data" in " ".join(found.output.split())
+
+
+@pytest.mark.parametrize("path", ["no/such/folder/fit.npz", "."])
+def test_a_path_that_cannot_be_written(path):
+    found = CliRunner().invoke(app, [*ASKED, "--checkpoint", path])
+    assert found.exit_code == 2
+    assert "folder" in found.output
