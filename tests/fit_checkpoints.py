@@ -82,14 +82,21 @@ CASES: dict[str, Case] = {
         regressor(family="negative_binomial"), WIDE, RNG.poisson(np.exp(0.5 * signal_of(WIDE))), 15
     ),
     "ordinal": Case(regressor(family="ordinal"), NARROW, labels(NARROW, -1.0, 1.0)),
-    "several responses": Case(HorseshoeRegressor, WIDE, np.column_stack([noisy(WIDE), noisy(WIDE)]), 10),
+    "several responses": Case(
+        regressor(groups=np.arange(150) // 3, always=[0, 1, 2]),
+        WIDE,
+        np.column_stack([noisy(WIDE), noisy(WIDE)]),
+        10,
+    ),
     "logistic": Case(HorseshoeClassifier, WIDE, labels(WIDE), 40),
     "logistic, columns that rest": Case(HorseshoeClassifier, LARGE, labels(LARGE), 25),
     "logistic, sparse": Case(HorseshoeClassifier, SPARSE, labels(SPARSE), 20),
     "logistic, tall": Case(HorseshoeClassifier, TALL, labels(TALL), 20),
     "one against the rest": Case(HorseshoeClassifier, NARROW, labels(NARROW, -1.0, 1.0), 60),
     "multinomial": Case(
-        lambda: HorseshoeClassifier(multi_class="multinomial"), NARROW, labels(NARROW, -1.0, 1.0)
+        lambda: HorseshoeClassifier(multi_class="multinomial", groups=np.arange(30) // 3),
+        NARROW,
+        labels(NARROW, -1.0, 1.0),
     ),
     "ties": Case(HorseshoeClassifier, np.hstack([NARROW, NARROW[:, :2]]), labels(NARROW), 20),
     "survival": Case(HorseshoeSurvival, NARROW, LIVES, 8),

@@ -165,8 +165,8 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple | list):
         return _listed("()", map(_text, value))
     if is_dataclass(value) and not isinstance(value, type):
-        names = [one.name for one in fields(value) if not one.name.startswith("_")]
-        parts = (f"{name}={_text(getattr(value, name))}" for name in names)
+        named = [(one, getattr(value, one.name)) for one in fields(value) if not one.name.startswith("_")]
+        parts = (f"{one.name}={_text(own)}" for one, own in named if one.repr or own is not one.default)
         return type(value).__qualname__ + _listed("()", parts)
     text = repr(value)
     return f"{type(value).__qualname__}{_text(vars(value))}" if " object at 0x" in text else text

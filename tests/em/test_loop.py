@@ -155,7 +155,7 @@ def test_steps_that_go_nowhere_end_with_a_word():
     begin = weights.begin()
     values = iter(range(10**9))
     weights._objective = lambda *_: float(next(values))
-    fit = solve(weights, hyper(), Options(sigma2=1.0), begin)
+    fit = solve(weights, hyper(), Options(sigma2=1.0), lambda: begin)
     assert fit.status is Status.STALLED
     assert fit.n_iter == MOST_STALLS
 
