@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Matrix, Vector
+from farrier.adaptive.shared.fit import adapt_several
 from farrier.data.known import check_known
 from farrier.data.responses import Responses, check_responses, leading, refuse_several_responses
 from farrier.data.rows import Rows, known_rows
@@ -209,10 +210,12 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         return self
 
     def _fit_outputs(self, X: Any, rows: Rows, family: Family, several: Responses, groups: Any) -> None:
-        """Average for each response by itself, all on the same folds."""
+        """Average for all responses together, on the same folds."""
         values = several.values if rows.number is None else several.values[rows.number]
         folds = self._folds(rows._replace(y=leading(values)), X, several.values, groups)
-        fitted = [self._adapt(rows._replace(y=one.copy()), family, folds) for one in values.T]
+        fitted = adapt_several(
+            [rows._replace(y=one.copy()) for one in values.T], family, folds, **self._options(rows)
+        )
         remember_columns(self, X, rows.columns.shape[1])
         parts = [self._part() for _ in fitted]
         for part, one in zip(parts, fitted, strict=True):

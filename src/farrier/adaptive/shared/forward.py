@@ -23,7 +23,7 @@ def shared_forward(data: SharedStack) -> Cube:
     >>> Y = np.outer(X[:, 4], [2.0, -1.0]) + 0.5 * rng.standard_normal((50, 2))
     >>> coef = shared_forward(SharedStack(Dense(X), Y[:, None], np.ones((50, 1)), np.array([50.0])))
     >>> np.flatnonzero(coef.any(axis=(1, 2))), coef[4, 0].round(1)
-    (array([4]), array([ 2. , -1.1]))
+    (array([4]), array([ 1.9, -1. ]))
     """
     (p, sets), q = data.squares.shape, data.total.shape[1]
     left, total = data.targets(), np.maximum(data.total, 1e-300)

@@ -20,6 +20,10 @@ from farrier.adaptive.shared.modes import find_shared_modes
 from farrier.adaptive.shared.stack import Cube, SharedStack
 from farrier.data.standardise import SIGMA2_FLOOR
 
+TOL, SWEEPS = 3e-3, 25
+"""The change at which sweeps of a mixture end, and the most of them: omega has a long tail, and with it the
+error of predictions does not change."""
+
 
 class SharedFitting:
     """The training sets of each response, which are the same but for y, and what members have in common.
@@ -89,7 +93,7 @@ def _fitted(fitting: SharedFitting, data: SharedStack, start: Cube) -> tuple[Fit
     """Fit the mixture from a start, and give each response its intercepts."""
     data.begin(start)
     sigma2 = np.maximum(data.rss() / data.n[:, None], SIGMA2_FLOOR)
-    found = fit_shared_mixture(data, start, sigma2)
+    found = fit_shared_mixture(data, start, sigma2, tol=TOL, max_sweeps=SWEEPS)
     fits = []
     for k, sets in enumerate(fitting.sets):
         coef, noise = found.coef[..., k], np.maximum(found.sigma2[:, k], SIGMA2_FLOOR)
@@ -97,7 +101,7 @@ def _fitted(fitting: SharedFitting, data: SharedStack, start: Cube) -> tuple[Fit
         if sets.center:
             left = sets.y[:, None] - sets.columns.matvec(coef)
             intercept = np.einsum("it,it->t", sets.weights, left) / sets.total
-        fits.append(Fits(coef, intercept, noise, found.inclusion, (sets.family,) * sets.n_sets))
+        fits.append(Fits(coef, intercept, noise, found.reach[..., k], (sets.family,) * sets.n_sets))
     return tuple(fits)
 
 

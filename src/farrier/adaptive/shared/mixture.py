@@ -5,8 +5,8 @@ probability pi_k. Then each of them is N(0, sigma2_o s_k), or zero after all wit
 is the share of the regressions that a column reaches, 1 where it is in for all or for none, 1/q where they
 share nothing. It is estimated like pi, so the data say how much there is to share.
 
-With d = x_j'x_j, the pulls u_o = x_j'(y_o - fit of the others) and c_k = s_k / (1 + d s_k), the best q_j given
-the others has
+With d = x_j'x_j, the pulls u_o = x_j'(y_o - fit of the others) and c_k = s_k / (1 + d s_k), the best q_j
+given the others has
 
     z_ko = 1 - omega + omega (1 + d s_k)^(-1/2) exp(c_k u_o^2 / (2 sigma2_o)),
     phi_k ~ pi_k prod_o z_ko,      alpha_ko = 1 - (1 - omega) / z_ko,
@@ -51,15 +51,14 @@ START_OMEGA, LEAST_OMEGA = 0.5, 1e-3
 class SharedMixture(NamedTuple):
     """Fitted mixtures of T sets: ``coef`` (p, T, q), ``sigma2`` (T, q), and of the rows the rest.
 
-    ``pi`` (K + 1, T) are the weights of spike and slabs, ``omega`` (T,) the share of regressions that a column
-    reaches, ``inclusion`` (p, T) the probability that a column is in for any, ``reach`` (p, T, q) for each.
+    ``pi`` (K + 1, T) are the weights of spike and slabs, ``omega`` (T,) the share of regressions that a
+    column reaches, and ``reach`` (p, T, q) the probability that a column is in for each.
     """
 
     coef: Cube
     sigma2: Matrix
     pi: Matrix
     omega: Vector
-    inclusion: Matrix
     reach: Cube
 
 
@@ -108,13 +107,13 @@ def fit_shared_mixture(
     >>> Y = np.outer(X[:, 0], [1.0, -1.0, 0.5]) + rng.standard_normal((60, 3))
     >>> data = SharedStack(Dense(X), Y[:, None], np.ones((60, 1)), np.array([60.0]))
     >>> fit = fit_shared_mixture(data, np.zeros((100, 1, 3)), np.ones((1, 3)))
-    >>> fit.coef[0, 0].round(1), fit.inclusion[:2, 0].round(1)
-    (array([ 1. , -1.1,  0.4]), array([1., 0.]))
+    >>> fit.coef[0, 0].round(1), fit.reach[:2, 0, 0].round(1)
+    (array([ 0.9, -1.3,  0.7]), array([1., 0.]))
     """
     p, sets, q = start.shape
     none, spike = np.zeros_like(start), np.zeros((grid.size + 1, sets))
     spike[0] = 1.0
-    found = SharedMixture(none, sigma2.copy(), spike, np.ones(sets), np.zeros((p, sets)), none.copy())
+    found = SharedMixture(none, sigma2.copy(), spike, np.ones(sets), none.copy())
     left: Index = np.flatnonzero(data.total.any(axis=1))
     if not p or not left.size:
         return found
@@ -141,8 +140,7 @@ def _keep(found: SharedMixture, left: Index, state: _State) -> None:
     """Write down what the sets that are left have come to."""
     found.coef[:, left], found.sigma2[left] = state.b, state.sigma2
     found.pi[:, left], found.omega[left] = state.pi, state.omega
-    found.inclusion[:, left] = np.minimum(state.phi.sum(axis=0), 1.0)
-    found.reach[:, left] = state.reach
+    found.reach[:, left] = np.minimum(state.reach, 1.0)
 
 
 class _Prior(NamedTuple):
@@ -182,7 +180,7 @@ class _Weights(NamedTuple):
 
 
 def _best(half: Any, keep: Any, width: Any, weights: _Weights, prior: _Prior) -> _Best:
-    """Return the best q_j where u^2 / (2 sigma2) is ``half`` (..., q); ``keep`` and ``width`` are (K, ...)."""
+    """Return the best q_j where u^2 / (2 sigma2) is ``half`` (..., q), by slabs ``keep`` and ``width``."""
     q = half.shape[-1]
     if prior.whole:
         logs = weights.slabs + prior.freedom * width + keep * half.sum(axis=-1)
@@ -289,7 +287,7 @@ class _State:
         return pi, np.ones_like(reached) if self.prior.whole else reached
 
     def sweep(self) -> Matrix:
-        """Move every column, then the weights and the noise; return the sums of |changes| (T, q), in units."""
+        """Move every column, then the weights and the noise; return the sums of |changes| (T, q)."""
         old = self.b.copy()
         large = self._together()
         if large.any():
@@ -404,7 +402,7 @@ class _State:
         sets = np.arange(b.shape[0])[:, None]
         keep, width = self.keep[:, block.places, sets], self.width[:, block.places, sets]
         squares = self.data.squares[block.places, sets][..., None]
-        work, u, every = block.work, np.empty_like(b), np.arange(b.shape[0])
+        work, u = block.work, np.empty_like(b)
         scale = 1.0 / (2.0 * self.sigma2)
         weights = _Weights(self.weights.slabs[:, 0], self.weights.inside, self.weights.outside)
         for i in range(b.shape[1]):
@@ -413,7 +411,6 @@ class _State:
             new = pull * _share(pull * pull * scale, keep[:, :, i], width[:, :, i], weights, self.prior)
             change = new - b[:, i]
             work -= block.gram[:, i, :, None] * change[:, None, :]
-        del every
         weights = _Weights(
             self.weights.slabs[:, 0, :, None], self.weights.inside[:, None], self.weights.outside[:, None]
         )

@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
-from farrier.adaptive.modes import AT_LEAST, FEWEST, GONE, MOST, MOSTLY, STAY, TOL, WIDE, WORK, Start, stronger
+from farrier.adaptive.modes import (
+    AT_LEAST,
+    FEWEST,
+    GONE,
+    MOST,
+    MOSTLY,
+    STAY,
+    TOL,
+    WIDE,
+    WORK,
+    Start,
+    stronger,
+)
 from farrier.adaptive.points import Normal
 from farrier.adaptive.sets import Fits, Sets
 from farrier.conditional.base import condition
@@ -24,7 +36,11 @@ Normals = tuple[tuple[Normal, ...], ...] | None
 
 
 def find_shared_modes(
-    each: tuple[Sets, ...], starts: tuple[Start, ...], hyper: Hyper, n_jobs: int | None = None, normals: Normals = None
+    each: tuple[Sets, ...],
+    starts: tuple[Start, ...],
+    hyper: Hyper,
+    n_jobs: int | None = None,
+    normals: Normals = None,
 ) -> tuple[Fits, ...]:
     """Return a mode of every training set, for each response; ``hyper.size`` is how many there are.
 
@@ -90,7 +106,12 @@ class _State:
     """One training set, and what an iteration changes; matrices have a column for each response."""
 
     def __init__(
-        self, each: tuple[Sets, ...], t: int, starts: tuple[Start, ...], most: int, normal: list[Normal] | None
+        self,
+        each: tuple[Sets, ...],
+        t: int,
+        starts: tuple[Start, ...],
+        most: int,
+        normal: list[Normal] | None,
     ) -> None:
         sets = each[0]
         second = np.column_stack([start.second_moment[:, t] for start in starts])
@@ -111,7 +132,9 @@ class _State:
         self.y_mean = counts @ y / self.total if sets.center else np.zeros(len(each))
         self._begin(sets, inside, counts, y, normal)
 
-    def _begin(self, sets: Sets, inside: Mask, counts: Vector, y: Matrix, normal: list[Normal] | None) -> None:
+    def _begin(
+        self, sets: Sets, inside: Mask, counts: Vector, y: Matrix, normal: list[Normal] | None
+    ) -> None:
         """Set the least-squares problem: from its normal equations if they are known, else from the rows."""
         root, self.x_mean = np.sqrt(counts), np.zeros(self.second.shape[0])
         self.z = root[:, None] * (y - self.y_mean)

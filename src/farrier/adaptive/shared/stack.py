@@ -21,8 +21,8 @@ Cube = Any
 class Padded(NamedTuple):
     """Some columns of each set, padded to the same number: X'X (T, k, k), X'r (T, k, q), and which they are.
 
-    ``places`` (T, k) has column 0 where a set has fewer, ``known`` tells where it does not; there all products
-    are zero.
+    ``places`` (T, k) has column 0 where a set has fewer, ``known`` tells where it does not; there all
+    products are zero.
     """
 
     gram: Any
@@ -57,7 +57,9 @@ class SharedStack:
     (array([[2.]]), array([[0.5, 4.5]]))
     """
 
-    def __init__(self, columns: Columns, targets: Cube, weights: Matrix, n: Vector, center: bool = True) -> None:
+    def __init__(
+        self, columns: Columns, targets: Cube, weights: Matrix, n: Vector, center: bool = True
+    ) -> None:
         self.columns, self.n, self._w, self._centered = columns, n, weights, center
         self._root, self._information = np.sqrt(weights), weights.sum(axis=0)
         self._z = self._centre(targets)
