@@ -87,8 +87,8 @@ def shared_mixture_mean(
 ) -> tuple[Vector, Vector]:
     """Posterior mean of the coefficients of one column in q regressions, and the probability that each is in.
 
-    With probability pi_0 all are zero; in slab k each is N(0, sigma2_o s_k) with probability omega, else zero.
-    The sum is over the slabs and all 2^q subsets of the regressions; y_o ~ N(0, sigma2_o (I + s x x')).
+    With probability pi_0 all are zero; in slab k each is N(0, sigma2_o s_k) with probability omega, else
+    zero. The sum is over the slabs and all 2^q subsets of the regressions; y_o ~ N(0, sigma2_o (I + s x x')).
     """
     n, q = Y.shape
 

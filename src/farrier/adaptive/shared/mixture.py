@@ -233,8 +233,8 @@ class _State:
         self.unit = np.sqrt(np.maximum(data.total, LEAST) / data.n[:, None])
         self._weigh(*(self._suggested() if weights is None else weights))
         best = self._best(d[..., None] * self.b)
-        self.phi, self.alphas, self.reach, self.entropy = best.phi, best.alphas, best.reach, best.entropy
-        self.share = np.broadcast_to(best.share, self.b.shape)
+        self.phi, self.alphas, self.entropy = best.phi, best.alphas, best.entropy
+        self.share, self.reach = (np.broadcast_to(one, self.b.shape) for one in (best.share, best.reach))
         self.u = self.b / np.maximum(self.share, LEAST_KEPT)
 
     def only(self, which: Mask) -> _State:
@@ -263,8 +263,9 @@ class _State:
         """Return the weights at which the start is most likely; one row stands for all that are zero."""
         rows = np.flatnonzero(self.b.any(axis=(1, 2)))
         p, sets, q = self.b.shape
-        d = np.vstack([self.data.squares[rows], self.data.squares.mean(axis=0)])
-        u = d[..., None] * np.concatenate([self.b[rows], np.zeros((1, sets, q))])
+        b, mean = np.concatenate([self.b[rows], np.zeros((1, sets, q))]), self.data.squares.mean(axis=0)
+        d = np.where(b.any(axis=2), np.vstack([self.data.squares[rows], mean]), mean)
+        u = d[..., None] * b
         widened = 1.0 + self.prior.grid[:, None, None] * d
         keep, width = self.prior.grid[:, None, None] / widened, -0.5 * np.log(widened)
         count = np.append(np.ones(rows.size), p - rows.size)

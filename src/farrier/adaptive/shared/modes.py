@@ -190,8 +190,7 @@ class _State:
     def result(self) -> tuple[Matrix, Vector, Vector]:
         """Return the fit, what is negligible at exactly zero."""
         cutoff = 0.2 / np.sqrt(self.total)  # 1/(5 sqrt n)
-        unit = np.sqrt(np.maximum(self.square / self.total, SIGMA2_FLOOR))
-        size = np.sqrt(((self.mean / unit) ** 2).mean(axis=1))
+        size = np.sqrt((self.mean**2).mean(axis=1))
         size = size if self.groups is None else self.groups.rms(size)
         coef = np.where(size[:, None] < cutoff, 0.0, self.mean)
         whole = np.zeros((self.active.size, coef.shape[1]))
