@@ -96,6 +96,8 @@ def responses(setting: Setting, seed: int) -> dict[str, Score]:
         "HorseshoeRegressorCV, each alone": lambda: Alone(lambda: HorseshoeRegressorCV(cv=FOLDS)),
         "MultiTaskLassoCV": lambda: MultiTaskLassoCV(cv=FOLDS),
     }
+    if setting.shared:
+        del methods["HorseshoeRegressorCV, each alone"]
 
     def score(model: Any, seconds: float) -> Score:
         error = float(((model.predict(new) - new @ coef) ** 2).mean())

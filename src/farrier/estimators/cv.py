@@ -108,7 +108,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
     family_ : Family
     status_ : Status
     estimators_ : list of HorseshoeRegressorCV
-        Only of several responses, each of which has an average of its own on the same folds. Then what stands
+        Only of several responses, whose members share columns and weights (docs/several.md). Then what stands
         above is of shape (n_outputs, ...), and ``support_`` has the columns that any of them has.
     outputs_ : array of str
         Only of several responses: the names of the columns of y, or y0, y1, ...

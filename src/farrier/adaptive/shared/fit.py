@@ -175,8 +175,8 @@ def _sparser(each: tuple[Sets, ...], founds: tuple[Average, ...], rule: str) -> 
     losses = (losses / unit**2).sum(axis=1)
     mean = float(counts @ losses) / total
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))
-    if rule == "paired":
-        error = PAIRED * mean / size
+    if rule == "paired":  # of a column that says nothing they are q, and scatter by the root of it
+        error = (mean + (PAIRED - 1.0) * np.sqrt(mean)) / size
     share = MOST_LEFT if sum(found.evidence for found in founds) > BEYOND_DOUBT else 1.0
     coef = np.column_stack([found.coef for found in founds]) / unit
     level = np.array([found.intercept for found in founds]) / unit
