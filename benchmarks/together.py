@@ -23,16 +23,21 @@ FOLDS, CORRELATION = 10, 0.5
 
 
 class Setting(NamedTuple):
-    """Rows, columns, responses or classes, columns with an effect, and the spread of the effects."""
+    """Rows, columns, responses or classes, columns with an effect, and the spread of the effects.
+
+    They are the same for all responses or classes; without ``shared`` each response has so many of its own.
+    """
 
     n: int
     p: int
     q: int
     signals: int
     size: float
+    shared: bool = True
 
     def __str__(self) -> str:
-        return f"{self.n} x {self.p}, {self.q} of them, {self.signals} effects of sd {self.size:g}"
+        each = "" if self.shared else " each"
+        return f"{self.n} x {self.p}, {self.q} of them, {self.signals} effects of sd {self.size:g}{each}"
 
 
 class Score(NamedTuple):
@@ -44,7 +49,12 @@ class Score(NamedTuple):
     seconds: float
 
 
-RESPONSES = (Setting(100, 200, 5, 10, 1.0), Setting(100, 200, 5, 10, 0.3), Setting(300, 50, 4, 5, 0.5))
+RESPONSES = (
+    Setting(100, 200, 5, 10, 1.0),
+    Setting(100, 200, 5, 10, 0.3),
+    Setting(300, 50, 4, 5, 0.5),
+    Setting(100, 200, 5, 5, 1.0, shared=False),
+)
 CLASSES = (Setting(300, 50, 4, 5, 1.0), Setting(200, 300, 3, 5, 1.5), Setting(500, 30, 5, 8, 0.5))
 Method = Callable[[], Any]
 
@@ -61,8 +71,14 @@ def columns(setting: Setting, n: int, rng: np.random.Generator) -> Any:
 def truth(setting: Setting, rng: np.random.Generator) -> Any:
     """Return effects of some of the columns on all responses or classes."""
     coef = np.zeros((setting.p, setting.q))
-    chosen = rng.choice(setting.p, setting.signals, replace=False)
-    coef[chosen] = setting.size * rng.standard_normal((setting.signals, setting.q))
+    if setting.shared:
+        chosen = rng.choice(setting.p, setting.signals, replace=False)
+        coef[chosen] = setting.size * rng.standard_normal((setting.signals, setting.q))
+        return coef
+    for own in coef.T:
+        own[rng.choice(setting.p, setting.signals, replace=False)] = setting.size * rng.standard_normal(
+            setting.signals
+        )
     return coef
 
 
@@ -77,8 +93,11 @@ def responses(setting: Setting, seed: int) -> dict[str, Score]:
         "HorseshoeRegressor": HorseshoeRegressor,
         "HorseshoeRegressor, each alone": lambda: Alone(HorseshoeRegressor),
         "HorseshoeRegressorCV": lambda: HorseshoeRegressorCV(cv=FOLDS),
+        "HorseshoeRegressorCV, each alone": lambda: Alone(lambda: HorseshoeRegressorCV(cv=FOLDS)),
         "MultiTaskLassoCV": lambda: MultiTaskLassoCV(cv=FOLDS),
     }
+    if setting.shared:
+        del methods["HorseshoeRegressorCV, each alone"]
 
     def score(model: Any, seconds: float) -> Score:
         error = float(((model.predict(new) - new @ coef) ** 2).mean())
@@ -97,7 +116,7 @@ class Alone:
     def fit(self, X: Any, Y: Any) -> Alone:
         """Fit one estimator to each column of Y."""
         self._models = [self._make().fit(X, y) for y in Y.T]
-        self.coef_ = np.array([model.coef_ for model in self._models])
+        self.coef_ = np.array([getattr(model, "sparse_coef_", model.coef_) for model in self._models])
         return self
 
     def predict(self, X: Any) -> Any:

@@ -104,6 +104,9 @@ CASES: dict[str, Case] = {
     "average of counts": Case(
         lambda: HorseshoeRegressorCV("poisson", cv=3), NARROW, RNG.poisson(np.exp(0.3 * signal_of(NARROW))), 3
     ),
+    "average of several responses": Case(
+        lambda: HorseshoeRegressorCV(cv=3), NARROW, np.column_stack([noisy(NARROW), noisy(NARROW)]), 3
+    ),
     "average of classes": Case(
         lambda: HorseshoeClassifierCV(cv=3, n_jobs=2), NARROW, labels(NARROW, -1.0, 1.0), 7
     ),

@@ -214,10 +214,10 @@ def test_columns_that_leave_do_not_come_back(name, monkeypatch):
 
 def test_the_strongest_go_on():
     d = np.array([0.5, 3.0, 1e-9, 2.0, 1.0])
-    assert modes._stronger(np.ones(5), 5, 1e-3) is None
-    assert np.flatnonzero(modes._stronger(d, 5, 1e-3)).tolist() == [0, 1, 3, 4]
-    assert np.flatnonzero(modes._stronger(d, 2, 1e-3)).tolist() == [1, 3]
-    assert modes._stronger(np.append(np.ones(20), 1e-9), 21, 1e-3) is None  # a few do no harm
+    assert modes.stronger(np.ones(5), 5, 1e-3) is None
+    assert np.flatnonzero(modes.stronger(d, 5, 1e-3)).tolist() == [0, 1, 3, 4]
+    assert np.flatnonzero(modes.stronger(d, 2, 1e-3)).tolist() == [1, 3]
+    assert modes.stronger(np.append(np.ones(20), 1e-9), 21, 1e-3) is None  # a few do no harm
 
 
 def test_nothing_is_left_of_nothing():

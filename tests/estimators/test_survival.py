@@ -182,7 +182,9 @@ def test_the_fast_path_ends_in_the_mode_of_plain_em(start: str, monkeypatch: Any
     X, y, _ = wide()
     fast = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)
     options = module.em_options
-    monkeypatch.setattr(module, "em_options", lambda params, keeper: options(params, keeper)._replace(fast=False))
+    monkeypatch.setattr(
+        module, "em_options", lambda params, keeper: options(params, keeper)._replace(fast=False)
+    )
     plain = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(fast.coef_, plain.coef_, atol=1e-6)
     assert fast.n_iter_ < plain.n_iter_

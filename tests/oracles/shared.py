@@ -80,3 +80,38 @@ def softmax_covariance(B: Matrix, level: Vector, X: Matrix, d: Vector, counts: V
     precision = np.block(blocks) + np.kron(np.eye(q), np.diag(np.append(1e-9, 1 / d)))
     apart = np.kron(np.eye(q) - 1 / q, np.eye(A.shape[1]))
     return apart @ np.linalg.inv(precision) @ apart
+
+
+def shared_mixture_mean(
+    x: Vector, Y: Matrix, sigma2: Vector, pi: Vector, omega: float, grid: Vector
+) -> tuple[Vector, Vector]:
+    """Posterior mean of the coefficients of one column in q regressions, and the probability that each is in.
+
+    With probability pi_0 all are zero; in slab k each is N(0, sigma2_o s_k) with probability omega, else
+    zero. The sum is over the slabs and all 2^q subsets of the regressions; y_o ~ N(0, sigma2_o (I + s x x')).
+    """
+    n, q = Y.shape
+
+    def log_density(o: int, variance: float) -> float:
+        cov = sigma2[o] * (np.eye(n) + variance * np.outer(x, x))
+        return -0.5 * (np.linalg.slogdet(cov)[1] + Y[:, o] @ np.linalg.solve(cov, Y[:, o]))
+
+    def mean_of(o: int, variance: float) -> float:
+        return float(variance * (x @ Y[:, o]) / (1.0 + variance * (x @ x)))
+
+    logs, means, inside = [], [], []
+    for k in range(len(pi)):
+        for subset in range(2**q):
+            chosen = [bool(subset >> o & 1) for o in range(q)]
+            chance = np.prod([omega if one else 1.0 - omega for one in chosen])
+            if k == 0:
+                chance = float(not any(chosen))
+            if pi[k] * chance == 0.0:
+                continue
+            variance = [grid[k - 1] if one else 0.0 for one in chosen]
+            logs.append(np.log(pi[k] * chance) + sum(log_density(o, variance[o]) for o in range(q)))
+            means.append([mean_of(o, variance[o]) for o in range(q)])
+            inside.append([float(one) for one in chosen])
+    weights = np.exp(np.array(logs) - max(logs))
+    weights /= weights.sum()
+    return weights @ np.array(means), weights @ np.array(inside)

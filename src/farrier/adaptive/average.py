@@ -91,9 +91,17 @@ def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
     >>> average(sets, (good, bad)).weights.round(2)
     array([0.95, 0.05])
     """
-    etas = [sets.eta(fits.coef, fits.intercept) for fits in members]
-    judged = tuple(judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
-    weights = tempered(np.array([one.loss for one in judged]))
+    judged = judge_all(sets, members)
+    return averaged(sets, members, judged, tempered(np.array([one.loss for one in judged])))
+
+
+def judge_all(sets: Sets, members: tuple[Fits, ...]) -> tuple[Judged, ...]:
+    """Return what cross-validation says of each member."""
+    return tuple(judge(sets, fits, sets.eta(fits.coef, fits.intercept)) for fits in members)
+
+
+def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], weights: Vector) -> Average:
+    """Put the members together, each by its weight."""
     parts = list(zip(weights, members, strict=True))
     coef = np.asarray(sum(w * fits.coef for w, fits in parts))
     intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))

@@ -264,9 +264,9 @@ def adapt(
     spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), 2.0, "estimate", fit_intercept, standardize)
     spec = replace(spec, structure=structure)
     prepared, given, beside = prepare(spec, rows), rows, None
-    nothing = _nothing(rows, spec, prepared)
+    nothing = nothing_to_fit(rows, spec, prepared)
     if nothing is not None:
-        return _recorded(replace(nothing, structure=structure), prepared, rows, rows)
+        return recorded(replace(nothing, structure=structure), prepared, rows, rows)
     if structure is not None and structure.always is not None:
         own = alone(spec, rows, structure.always).coef
         rows = known_part(rows, structure.always, own)
@@ -292,31 +292,53 @@ def adapt(
             claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))
         few = brief(sets)
         sets = few if few.y is sets.y else sets
-        _check_room(few.columns.shape, len(pairs))
+        check_room(few.columns.shape, len(pairs))
         fitting = Fitting(few, n_jobs, keeper)
-        kept, fits = [], []
-        for done, name in enumerate(names, 1):
-            try:
-                found = fitting.member(name)
-            except (np.linalg.LinAlgError, FloatingPointError) as error:
-                found, reason = None, str(error)
-            else:
-                reason = "its coefficients are not finite"
-            if found is None or not (np.isfinite(found.coef).all() and np.isfinite(found.intercept).all()):
-                warnings.warn(f"the member {name!r} is left out: {reason}", stacklevel=4)
-                continue
-            kept.append(name)
-            fits.append(found)
-            if callback is not None:
-                callback(Progress(name, done, len(names)))
-        if not kept:
-            raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
-        whole = replace(_restored(prepared, sets, fitting, tuple(kept), fits, rule), structure=structure)
-        whole = whole if beside is None else _beside(whole, beside, spec, given)
-        return _recorded(whole, prepared, given, rows)
+        kept, fits = fit_members(fitting.member, names, callback)
+        found = average(few, tuple(fits))
+        found = found if few is sets else seen_again(sets, found)
+        sparser = _sparser(sets, few, found, best_family(found, fits), rule)
+        whole = restored(prepared, sets, kept, fits, found, sparser, _ridge(fitting))
+        whole = replace(whole, structure=structure)
+        whole = whole if beside is None else with_always(whole, beside, spec, given)
+        return recorded(whole, prepared, given, rows)
 
 
-def _recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Adapted:
+def fit_members(
+    member: Callable[[str], Any], names: tuple[str, ...], callback: Callable[[Progress], Any] | None
+) -> tuple[tuple[str, ...], list[Any]]:
+    """Return the names and the fits of the members that could be fitted."""
+    kept, fits = [], []
+    for done, name in enumerate(names, 1):
+        try:
+            found = member(name)
+        except (np.linalg.LinAlgError, FloatingPointError) as error:
+            found, reason = None, str(error)
+        else:
+            reason = "its coefficients are not finite"
+        if found is None or not _finite(found):
+            warnings.warn(f"the member {name!r} is left out: {reason}", stacklevel=5)
+            continue
+        kept.append(name)
+        fits.append(found)
+        if callback is not None:
+            callback(Progress(name, done, len(names)))
+    if not kept:
+        raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
+    return tuple(kept), fits
+
+
+def _finite(found: Fits | tuple[Fits, ...]) -> bool:
+    each = (found,) if isinstance(found, Fits) else found
+    return all(np.isfinite(one.coef).all() and np.isfinite(one.intercept).all() for one in each)
+
+
+def best_family(found: Average, fits: list[Fits]) -> Family:
+    """Return the family of the member of most weight, with what it has estimated."""
+    return fits[int(np.argmax(found.weights))].families[-1]
+
+
+def recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Adapted:
     """Return the fit with what is kept of its rows; ``known`` has what was fitted first in the offset."""
     eta = found.linear_predictor(rows.columns) + rows.offset
     record = record_of(rows, eta, found.family, found.units, found.sets, found.average, known.offset)
@@ -324,7 +346,7 @@ def _recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Ad
     return replace(found, scale=scale, record=record)
 
 
-def _beside(found: Adapted, always: Always, spec: ModelSpec, rows: Rows) -> Adapted:
+def with_always(found: Adapted, always: Always, spec: ModelSpec, rows: Rows) -> Adapted:
     """Return the average with the columns that are always in back in their places, and never zero."""
     answers = []
     for coef, intercept in ((found.coef, found.intercept), (found.sparse_coef, found.sparse_intercept)):
@@ -347,7 +369,7 @@ def _beside(found: Adapted, always: Always, spec: ModelSpec, rows: Rows) -> Adap
     )
 
 
-def _check_room(shape: tuple[int, int], folds: int) -> None:
+def check_room(shape: tuple[int, int], folds: int) -> None:
     """Refuse rows so many that their training sets side by side have no room."""
     n, p = shape
     check_memory(
@@ -357,16 +379,18 @@ def _check_room(shape: tuple[int, int], folds: int) -> None:
     )
 
 
-def _restored(
-    prepared: Prepared, sets: Sets, fitting: Fitting, names: tuple[str, ...], fits: list[Any], rule: str
+def restored(
+    prepared: Prepared,
+    sets: Sets,
+    names: tuple[str, ...],
+    fits: list[Fits],
+    found: Average,
+    sparser: Sparser,
+    ridge: Fits,
 ) -> Adapted:
-    """Average, and bring the answer back to the user's units; ``fitting`` may have fewer rows."""
-    units = prepared.units
-    found = average(fitting.sets, tuple(fits))
-    found = found if fitting.sets is sets else seen_again(sets, found)
-    family = fits[int(np.argmax(found.weights))].families[-1]
+    """Bring the answer back to the user's units."""
+    units, family = prepared.units, best_family(found, fits)
     unit2 = units.unit**2 if family.has_dispersion else 1.0
-    sparser = _sparser(sets, fitting.sets, found, family, rule)
     nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
     status = Status.CONVERGED if sparser.order.size else nothing
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
@@ -375,7 +399,7 @@ def _restored(
         MemberRow(name, MEMBERS[name].what, _in_units(one.error, family, units), float(weight))
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
-    included = inclusion(found, _ridge(fitting))
+    included = inclusion(found, ridge)
     included = units.places(included if sets.groups is None else sets.groups.most(included))
     sigma2 = float(found.weights @ [one.sigma2 for one in found.judged]) * unit2
     return Adapted(
@@ -451,7 +475,7 @@ def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -
     )
 
 
-def _nothing(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:
+def nothing_to_fit(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:
     """Return the answer where y is constant, or has no finite intercept."""
     units, family, edge = prepared.units, spec.family, None
     level = family.boundary(rows.y, rows.counts, rows.offset) if spec.fit_intercept else None

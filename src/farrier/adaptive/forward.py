@@ -8,6 +8,8 @@ not pass it one by one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from farrier._types import Matrix
@@ -49,8 +51,8 @@ def forward(data: Stack) -> Matrix:
             data.pull_of(left) ** 2, data.squares, out=np.zeros_like(coef), where=data.squares > 0.0
         )
         gain[chosen[:step], np.arange(problems)] = 0.0
-        chosen[step] = np.argmax(_rounded(gain), axis=0)
-        left = _without(data.one_each(chosen[step]), basis, step, left)
+        chosen[step] = np.argmax(rounded(gain), axis=0)
+        left = without(data.one_each(chosen[step]), basis, step, left)
         share = np.maximum((left * left).sum(axis=0) / total, LEFT)
         criterion = data.n * np.log(share) + (step + 1) * asked
         better = (criterion < least) & (step + 1 <= SHARE * data.n)
@@ -65,17 +67,22 @@ def forward(data: Stack) -> Matrix:
     return coef
 
 
-def _rounded(gain: Matrix) -> Matrix:
+def rounded(gain: Matrix) -> Matrix:
     """Return gains without the digits in which rounding differs: of tied columns the first is chosen."""
     return np.asarray(np.round(gain / np.maximum(gain.max(axis=0), 1e-300), DIGITS))
 
 
-def _without(column: Matrix, basis: Matrix, step: int, left: Matrix) -> Matrix:
-    """Put what is new of a column of each problem into the basis, and return what it leaves."""
+def without(column: Matrix, basis: Matrix, step: int, left: Any) -> Any:
+    """Put what is new of a column of each problem into the basis, and return what it leaves.
+
+    ``left`` has a target, or several, for each problem.
+    """
     known = basis[:, :step]
     new = column.T - ((known @ column.T[:, :, None]).transpose(0, 2, 1) @ known)[:, 0]
     size = np.sqrt(np.einsum("ti,ti->t", new, new))
     tied = size <= TIED * np.sqrt(np.einsum("it,it->t", column, column))
     new *= np.where(tied, 0.0, 1.0 / np.where(tied, 1.0, size))[:, None]
     basis[:, step] = new
+    if left.ndim == 3:
+        return left - new.T[:, :, None] * np.einsum("ti,itq->tq", new, left)
     return np.asarray(left - new.T * np.einsum("ti,it->t", new, left))

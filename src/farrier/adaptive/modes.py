@@ -204,7 +204,7 @@ def _mode(sets: Sets, t: int, start: Start, hyper: Hyper, normals: tuple[Normal,
         d = tau2 * hyper.mode(state.second / (2.0 * state.sigma2 * tau2), state.groups)
         if iteration > WIDE:
             allowed = max(STAY * allowed, fewest)
-        keep = _stronger(d, int(allowed), GONE / rows.total)
+        keep = stronger(d, int(allowed), GONE / rows.total)
         if keep is not None:
             state.take(keep)
             d = d[keep]
@@ -229,7 +229,7 @@ def _begin(sets: Sets, t: int, start: Start, most: int, normal: Normal | None) -
     return _State(rows, start.coef[among, t], second[among], eta, start.intercept[t], start.sigma2[t])
 
 
-def _stronger(d: Vector, most: int, least: float) -> Mask | None:
+def stronger(d: Vector, most: int, least: float) -> Mask | None:
     """Return which columns go on; None if all do, or all but a few that do no harm."""
     gone = d < least
     if d.size <= most and np.count_nonzero(gone) <= 0.1 * d.size:

@@ -86,3 +86,17 @@ def normal_equations(sets: Sets, targets: Vector, weights: Vector, gram: Matrix 
         gram -= np.outer(total * x_mean, x_mean)
         pull = pull - total * z_mean * x_mean
     return Normal(gram, pull, float(weights @ (targets - z_mean) ** 2), x_mean, z_mean)
+
+
+def with_targets(sets: Sets, known: tuple[Normal, ...]) -> tuple[Normal, ...]:
+    """Return the normal equations of other responses to the same columns, of which X'WX is known."""
+    found = []
+    for weights, normal in zip(sets.weights.T, known, strict=True):
+        pull, z_mean = sets.columns.rmatvec(weights * sets.y), 0.0
+        if sets.center:
+            total = float(weights.sum())
+            z_mean = float(weights @ sets.y) / total
+            pull = pull - total * z_mean * normal.x_mean
+        square = float(weights @ (sets.y - z_mean) ** 2)
+        found.append(normal._replace(pull=pull, square=square, z_mean=z_mean))
+    return tuple(found)

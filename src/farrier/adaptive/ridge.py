@@ -51,52 +51,67 @@ def ridge_path(sets: Sets, normals: tuple[Normal, ...] | None = None) -> Path:
     >>> len(path.points), path.points[0].eta.shape, path.coef(sets, path.points[0].solution).shape
     (29, (20, 3), (30, 3))
     """
+    return ridge_paths((sets,), None if normals is None else (normals,))[0]
+
+
+def ridge_paths(
+    each: tuple[Sets, ...], normals: tuple[tuple[Normal, ...], ...] | None = None
+) -> tuple[Path, ...]:
+    """Return the path of each of several responses to the same columns, what is shared formed once."""
+    sets = each[0]
     n, p = sets.columns.shape
     penalties = PENALTIES * max(p, 1)
     if not sets.family.constant_weights:
-        return iterated(sets, penalties[::2])
+        return tuple(iterated(one, penalties[::2]) for one in each)
     if p > n:
-        return _among_rows(sets, penalties)
-    return _among_columns(sets, penalties, normals or training_normals(sets))
+        return _among_rows(each, penalties)
+    known = normals or tuple(training_normals(one) for one in each)
+    return tuple(_among_columns(one, penalties, own) for one, own in zip(each, known, strict=True))
 
 
-def _among_rows(sets: Sets, penalties: Vector) -> Path:
-    """Return the path of a Gaussian response, p > n, from one eigendecomposition."""
+def _among_rows(each: tuple[Sets, ...], penalties: Vector) -> tuple[Path, ...]:
+    """Return the paths of Gaussian responses, p > n, from one eigendecomposition.
+
+    Arrays have the sets of one response after those of another on their last axis.
+    """
+    sets, T = each[0], each[0].n_sets
     root = np.sqrt(sets.counts)
     K = outer(sets)
     values, U = eigh(K * root[:, None] * root, driver="evd")
     values = np.maximum(values, 0.0)
     penalties = np.maximum(penalties, LEAST_PENALTY * values[-1])
     q = root / np.sqrt(sets.counts.sum()) if sets.center else np.zeros_like(root)
-    known = np.where(sets.weights > 0.0, (root * sets.y)[:, None], 0.0)  # no set sees the others' y
+    inside = sets.weights > 0.0  # no set sees the others' y
+    known = np.hstack([np.where(inside, (root * one.y)[:, None], 0.0) for one in each])
     among, level = U.T @ known, q @ known
     left_out = [np.flatnonzero(column == 0.0) for column in sets.weights[:, :-1].T]
     least = NO_NOISE * np.einsum("it,it->t", known, known) + 1e-300
-    degrees = _degrees(sets)
-    inside = sets.y.size - np.array([rows.size for rows in left_out] + [0])
-    points = []
+    many, total = (np.tile(one, len(each)) for one in (_degrees(sets), sets.total))
+    seen = sets.y.size - np.array([rows.size for rows in left_out] + [0])
+    points: list[list[Point]] = [[] for _ in each]
     for penalty in penalties:
         kept = penalty / (values + penalty)  # I - H = U kept U' - q q'
-        Y, more, left = known.copy(), np.zeros(sets.n_sets), np.full(sets.n_sets, kept.sum() - q @ q)
+        Y, more, left = known.copy(), np.zeros(T), np.full(T, kept.sum() - q @ q)
         for t, rows in enumerate(left_out):
             if not rows.size:
                 continue
-            part = U[rows]
+            part, of = U[rows], t if len(each) == 1 else slice(t, None, T)
             factor = cholesky((part * kept) @ part.T - np.outer(q[rows], q[rows]))
-            error = part @ (kept * among[:, t]) - q[rows] * level[t]
-            Y[rows, t] = -lapack.dpotrs(factor, error, lower=1)[0]
+            error = part @ (kept * among[:, of].T).T - np.multiply.outer(q[rows], level[of])
+            Y[rows, of] = -lapack.dpotrs(factor, error, lower=1)[0]
             more[t] = log_det(factor)
             squared = (part * kept**2) @ part.T - np.outer(q[rows], q[rows])
             left[t] -= float(np.trace(lapack.dpotrs(factor, squared, lower=1)[0]))
         A = (U @ (kept[:, None] * (U.T @ Y)) - np.outer(q, q @ Y)) / penalty
         alpha, intercept = root[:, None] * A, (q @ Y) / np.sqrt(sets.counts.sum())
         square = np.maximum(penalty * np.einsum("it,it->t", Y, A), least)
-        evidence = 0.5 * (degrees * np.log(square) - np.log(kept).sum() + more)
-        trace = inside - float(sets.center) - left
-        eta = K @ alpha + intercept
-        families = (sets.family,) * sets.n_sets
-        points.append(Point(penalty, alpha, intercept, eta, square / sets.total, evidence, trace, families))
-    return Path(tuple(points), dual=True)
+        evidence = 0.5 * (many * np.log(square) - np.log(kept).sum() + np.tile(more, len(each)))
+        eta, trace = K @ alpha + intercept, seen - float(sets.center) - left
+        for o, one in enumerate(each):
+            own = slice(o * T, (o + 1) * T)
+            fits = (alpha[:, own], intercept[own], eta[:, own], (square / total)[own], evidence[own])
+            points[o].append(Point(penalty, *fits, trace, (one.family,) * T))
+    return tuple(Path(tuple(found), dual=True) for found in points)
 
 
 def _degrees(sets: Sets) -> Vector:

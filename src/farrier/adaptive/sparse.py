@@ -36,8 +36,8 @@ class Sparser(NamedTuple):
 
 def summarise(
     columns: Columns,
-    coef: Vector,
-    intercept: float,
+    coef: Any,
+    intercept: Any,
     weights: Vector,
     tolerance: float,
     center: bool = True,
@@ -47,6 +47,8 @@ def summarise(
     """Return the smallest model whose mean squared distance to the averaged fit is at most ``tolerance``.
 
     The distance is also at most this ``share`` of that of the intercept alone. A group enters as a whole.
+    With a column of coefficients and an intercept for each of several regressions, distances are the sums of
+    theirs, and a column enters for all of them.
 
     Examples
     --------
@@ -58,7 +60,8 @@ def summarise(
     """
     n, p = columns.shape
     most = min(p, max(int(CANDIDATES * n), 1))
-    size = np.abs(coef) if groups is None else groups.rms(coef)
+    size = np.abs(coef) if coef.ndim == 1 else np.sqrt((coef * coef).mean(axis=1))
+    size = size if groups is None else groups.rms(size)
     least = 0.0 if groups is None else np.sort(size)[-most]  # a group is tried as a whole
     strongest = np.sort(np.argsort(-size, kind="stable")[:most])
     strongest = np.flatnonzero(size >= least) if groups is not None else strongest
@@ -67,39 +70,36 @@ def summarise(
     keep[strongest] = True
     x = columns.take(keep).dense()
     total = float(weights.sum())
-    root = np.sqrt(weights / total)[:, None]
+    root = np.sqrt(weights / total)
     mean = weights @ x / total if center else np.zeros(strongest.size)
     fit = np.asarray(columns.matvec(coef))
-    level = float(weights @ fit) / total if center else 0.0
-    target = root[:, 0] * (fit - level)
-    tolerance = min(tolerance, share * float(target @ target))
+    level = weights @ fit / total if center else 0.0
+    target = (root * (fit - level).T).T
+    tolerance = min(tolerance, share * float(np.vdot(target, target)))
     label = None if groups is None else groups.label[strongest]
-    chosen, distance, gamma = _forward(root * (x - mean), target, tolerance, label)
-    sparse = np.zeros(p)
+    chosen, distance, gamma = _forward(root[:, None] * (x - mean), target, tolerance, label)
+    sparse = np.zeros_like(coef)
     sparse[strongest[chosen]] = gamma
-    return Sparser(
-        strongest[chosen],
-        distance,
-        sparse,
-        intercept + level - float(mean[chosen] @ gamma) if center else intercept,
-    )
+    intercept = intercept + level - mean[chosen] @ gamma if center else intercept
+    return Sparser(strongest[chosen], distance, sparse, intercept if coef.ndim > 1 else float(intercept))
 
 
-def _forward(x: Matrix, target: Vector, tolerance: float, label: Any = None) -> tuple[Any, Vector, Vector]:
+def _forward(x: Matrix, target: Any, tolerance: float, label: Any = None) -> tuple[Any, Vector, Any]:
     """Choose columns until little is left of the target; return them, the distances, the coefficients.
 
     With labels a column brings all others of its label along: of the groups that of the largest gain a
     column.
     """
-    left, pull = target.copy(), target @ x
+    left, pull = target.copy(), target.T @ x  # of several targets a row each
     size = np.einsum("ij,ij->j", x, x)
     squares = size.copy()
     chosen: list[int] = []
     basis = np.empty((min(x.shape), x.shape[0]))  # of the columns chosen, orthonormal, a row each
-    distance = [float(left @ left)]
+    distance = [float(np.vdot(left, left))]
     waiting: list[int] = []  # of a group that has begun to enter
     while (waiting or distance[-1] > tolerance) and len(chosen) < len(basis):
-        gain = np.divide(pull * pull, squares, out=np.zeros_like(pull), where=squares > TIED * size)
+        square = pull * pull if pull.ndim == 1 else (pull * pull).sum(axis=0)
+        gain = np.divide(square, squares, out=np.zeros_like(square), where=squares > TIED * size)
         if label is not None and not waiting:
             groups = Groups(np.unique(label, return_inverse=True)[1])
             mean = groups.spread(groups.totals(gain) / groups.size)
@@ -115,13 +115,13 @@ def _forward(x: Matrix, target: Vector, tolerance: float, label: Any = None) -> 
             direction = direction - (known @ direction) @ known
         direction = direction / np.sqrt(direction @ direction)
         basis[len(chosen)] = direction
-        along, moved = direction @ x, float(direction @ left)
-        left -= moved * direction
-        pull -= moved * along
+        along, moved = direction @ x, direction @ left
+        left -= np.multiply.outer(direction, moved)
+        pull -= np.multiply.outer(moved, along)
         squares -= along * along
         chosen.append(j)
         squares[chosen] = 0.0
-        distance.append(float(left @ left))
+        distance.append(float(np.vdot(left, left)))
     picked = np.array(chosen, dtype=int)
-    gamma = np.linalg.lstsq(x[:, picked], target, rcond=None)[0] if chosen else np.zeros(0)
+    gamma = np.linalg.lstsq(x[:, picked], target, rcond=None)[0] if chosen else target[:0]
     return picked, np.array(distance), np.asarray(gamma, dtype=float)

@@ -85,21 +85,21 @@ class AverageMixin(Selector):
         return make
 
     def _adapt(self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None) -> Adapted:
+        return adapt(rows, family, folds, keeper=keeper, **self._options(rows))
+
+    def _options(self, rows: Rows) -> dict[str, Any]:
+        """Return what the user has asked for, checked."""
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback={self.callback!r} must be callable: it is given each Progress")
-        return adapt(
-            rows,
-            family,
-            folds,
-            names=self._names(),
-            rule=check_choice("selection", self.selection, RULES),
-            fit_intercept=bool(self.fit_intercept),
-            standardize=bool(self.standardize),
-            callback=self.callback,
-            n_jobs=check_jobs(self.n_jobs),
-            structure=check_structure(self.groups, self.always, self.prior_scale, rows.columns),
-            keeper=keeper,
-        )
+        return {
+            "names": self._names(),
+            "rule": check_choice("selection", self.selection, RULES),
+            "fit_intercept": bool(self.fit_intercept),
+            "standardize": bool(self.standardize),
+            "callback": self.callback,
+            "n_jobs": check_jobs(self.n_jobs),
+            "structure": check_structure(self.groups, self.always, self.prior_scale, rows.columns),
+        }
 
 
 class Averaged(AverageMixin):

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Matrix, Vector
+from farrier.adaptive.shared.fit import adapt_several
 from farrier.data.known import check_known
 from farrier.data.responses import Responses, check_responses, leading, refuse_several_responses
 from farrier.data.rows import Rows, known_rows
@@ -108,7 +109,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
     family_ : Family
     status_ : Status
     estimators_ : list of HorseshoeRegressorCV
-        Only of several responses, each of which has an average of its own on the same folds. Then what stands
+        Only of several responses, whose members share columns and weights (docs/several.md). Then what stands
         above is of shape (n_outputs, ...), and ``support_`` has the columns that any of them has.
     outputs_ : array of str
         Only of several responses: the names of the columns of y, or y0, y1, ...
@@ -226,13 +227,11 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
     def _fit_outputs(
         self, X: Any, rows: Rows, family: Family, several: Responses, groups: Any, keeper: Keeper | None
     ) -> None:
-        """Average for each response by itself, all on the same folds."""
+        """Average for all responses together, on the same folds."""
         values = several.values if rows.number is None else several.values[rows.number]
         folds = self._folds(rows._replace(y=leading(values)), X, several.values, groups)
-        fitted = []
-        for number, one in enumerate(values.T):
-            part = None if keeper is None else keeper.part(f"response {number}")
-            fitted.append(self._adapt(rows._replace(y=one.copy()), family, folds, part))
+        each = [rows._replace(y=one.copy()) for one in values.T]
+        fitted = adapt_several(each, family, folds, keeper=keeper, **self._options(rows))
         remember_columns(self, X, rows.columns.shape[1])
         parts = [self._part() for _ in fitted]
         for part, one in zip(parts, fitted, strict=True):
