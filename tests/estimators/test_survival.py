@@ -182,7 +182,8 @@ def test_the_fast_path_ends_in_the_mode_of_plain_em(start: str, monkeypatch: Any
     X, y, _ = wide()
     fast = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)
     options = module.em_options
-    monkeypatch.setattr(module, "em_options", lambda params, keeper: options(params, keeper)._replace(fast=False))
+    slow = lambda params, keeper: options(params, keeper)._replace(fast=False)  # noqa: E731
+    monkeypatch.setattr(module, "em_options", slow)
     plain = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(fast.coef_, plain.coef_, atol=1e-6)
     assert fast.n_iter_ < plain.n_iter_
