@@ -26,14 +26,18 @@ from farrier import (
     files,
     keeping,
 )
+from farrier.data.parts import ArrayParts
 
 RNG = np.random.default_rng(5)
 NARROW, WIDE, LARGE = (RNG.standard_normal(shape) for shape in ((90, 30), (60, 150), (60, 2000)))
 TALL, BOTH = RNG.standard_normal((5200, 12)), RNG.standard_normal((100, 260))
+PARTS = ArrayParts(RNG.standard_normal((5200, 12)), axis=0, step=700)
+BLOCKS = ArrayParts(RNG.standard_normal((60, 400)), axis=1, step=70)
 SPARSE = sparse.random(120, 300, 0.1, format="csc", random_state=1)
 
 
 def signal_of(X: Any) -> Any:
+    X = X._array if isinstance(X, ArrayParts) else X
     return np.asarray(2.0 * X[:, [0]].sum(axis=1) - 1.5 * X[:, [1]].sum(axis=1)).ravel()
 
 
@@ -88,6 +92,11 @@ CASES: dict[str, Case] = {
         np.column_stack([noisy(WIDE), noisy(WIDE)]),
         10,
     ),
+    "rows in parts": Case(HorseshoeRegressor, PARTS, noisy(PARTS)),
+    "columns in parts": Case(HorseshoeRegressor, BLOCKS, noisy(BLOCKS), 10),
+    "logistic, rows in parts": Case(HorseshoeClassifier, PARTS, labels(PARTS), 20),
+    "t, rows in parts": Case(regressor(family="student_t"), PARTS, noisy(PARTS), 12),
+    "logistic, columns in parts": Case(HorseshoeClassifier, BLOCKS, labels(BLOCKS), 30),
     "logistic": Case(HorseshoeClassifier, WIDE, labels(WIDE), 40),
     "logistic, columns that rest": Case(HorseshoeClassifier, LARGE, labels(LARGE), 25),
     "logistic, sparse": Case(HorseshoeClassifier, SPARSE, labels(SPARSE), 20),
@@ -155,7 +164,7 @@ def killed(case: Case, path: Path, writing: bool) -> None:
     keeping.EVERY, keeping.WRITE_SHARE = 0.0, np.inf  # at every round
     if writing:
         files.os.fsync = lambda _: At.__call__(written, None)  # type: ignore[assignment]
-    written = At(case.news, die)
+    written = At(min(case.news, 5), die)
     callback = At(np.inf if writing else case.news, die)
     case.model(callback=callback).fit(case.X, case.y, **case.fit, checkpoint=path)
 

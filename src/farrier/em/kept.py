@@ -13,7 +13,7 @@ import numpy as np
 
 from farrier._types import Iteration, Mask, Moments, Scales
 from farrier.data.columns import Columns
-from farrier.data.problem import LeastSquares
+from farrier.data.problem import LeastSquares, Targets
 from farrier.data.products import CrossProducts
 from farrier.em.fast.fading import Effect, GramFading, MatrixFading, Weight
 from farrier.em.fast.pace import Pace
@@ -41,7 +41,7 @@ class Round(NamedTuple):
 def keep(keeper: Keeper, here: Round, weights: Weights, schedule: Schedule, trace: Trace) -> None:
     """Offer the state before the next round, unless its weights are still in use."""
     state = here.state
-    if state.place.waiting:
+    if state.place.waiting or not _is_plain(state.place.ahead):
         return
     pace = state.pace
     resting = None if pace is None else pace.resting
@@ -53,7 +53,7 @@ def keep(keeper: Keeper, here: Round, weights: Weights, schedule: Schedule, trac
         spread_problem=None,
         groups=None,
         pace=pace,
-        place=state.place._replace(family=None),
+        place=state.place._replace(family=None, ahead=None),
     )
     keeper.offer(
         {
@@ -64,6 +64,7 @@ def keep(keeper: Keeper, here: Round, weights: Weights, schedule: Schedule, trac
             "full": computed(weights.full),
             "problem": computed(state.problem) if weights.constant else {},
             "spread": None if state.spread_problem is None else computed(state.spread_problem),
+            "ahead": _foreseen(state),
             "schedule": schedule.memory(),
             "trace": tuple(trace.lines),
         }
@@ -92,7 +93,7 @@ def recall(keeper: Keeper, weights: Weights, schedule: Schedule, trace: Trace) -
         problem=problem,
         spread_problem=spread,
         groups=groups_with(found["groups"]),
-        place=state.place._replace(family=family),
+        place=state.place._replace(family=family, ahead=_ahead(found["ahead"], problem)),
         pace=_awake(state.pace, problem.columns),
     )
     return Round(found["round"], state)
@@ -161,6 +162,32 @@ def groups_with(label: Any) -> Groups | None:
     array([2., 1.])
     """
     return None if label is None else Groups(label)
+
+
+def _is_plain(ahead: LeastSquares | None) -> bool:
+    """Tell whether the problem that is known ahead is one that can be kept: only that of a start is not."""
+    return ahead is None or (type(ahead) is LeastSquares and type(ahead.targets) is Targets)
+
+
+def _foreseen(state: State) -> dict[str, Any] | None:
+    """Return what is known ahead of the next problem, if it is of these columns."""
+    ahead = state.place.ahead
+    if ahead is None or ahead.columns is not state.problem.columns:
+        return None
+    targets = ahead.targets
+    kept = {
+        name: getattr(targets, name) for name in ("values", "total_weight", "weights", "center", "careful")
+    }
+    return {"targets": kept, "computed": computed(ahead)}
+
+
+def _ahead(found: dict[str, Any] | None, problem: LeastSquares) -> LeastSquares | None:
+    """Return it again."""
+    if found is None:
+        return None
+    ahead = LeastSquares(problem.columns, Targets(**found["targets"]))
+    know(ahead, found["computed"])
+    return ahead
 
 
 def _awake(pace: Pace | None, columns: Columns) -> Pace | None:
