@@ -23,6 +23,7 @@ from farrier import (
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     HorseshoeSurvival,
+    HorseshoeSurvivalCV,
     files,
     keeping,
 )
@@ -109,6 +110,7 @@ CASES: dict[str, Case] = {
     ),
     "ties": Case(HorseshoeClassifier, np.hstack([NARROW, NARROW[:, :2]]), labels(NARROW), 20),
     "survival": Case(HorseshoeSurvival, NARROW, LIVES, 8),
+    "average of survival": Case(lambda: HorseshoeSurvivalCV(cv=3), NARROW, LIVES, 3),
     "average": Case(lambda: HorseshoeRegressorCV(cv=4), NARROW, noisy(NARROW), 3),
     "average of counts": Case(
         lambda: HorseshoeRegressorCV("poisson", cv=3), NARROW, RNG.poisson(np.exp(0.3 * signal_of(NARROW))), 3

@@ -12,6 +12,7 @@ from farrier import (
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     HorseshoeSurvival,
+    HorseshoeSurvivalCV,
 )
 from farrier.conditional.dual import Dual, DualKernel
 from farrier.conditional.gradient import Gradient
@@ -200,4 +201,6 @@ ESTIMATORS = [
     HorseshoeSurvival(),
     HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),
     HorseshoeSurvival(prior="lasso", expectation="approximate", warm_start=True),
+    HorseshoeSurvivalCV(),
+    HorseshoeSurvivalCV(cv=3, ties="breslow", members=["ridge", "alone"], selection="paired"),
 ]

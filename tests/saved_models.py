@@ -29,6 +29,7 @@ from farrier import (
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     HorseshoeSurvival,
+    HorseshoeSurvivalCV,
     load_model,
 )
 from farrier.estimators.saving import save_model
@@ -170,6 +171,11 @@ AVERAGES: dict[str, Case] = {
         for family in FAMILIES
         if family != "ordinal"  # which has no average
     },
+    "cv survival": lambda: lived(HorseshoeSurvivalCV(cv=4)),
+    "cv survival strata": lambda: lived(
+        HorseshoeSurvivalCV(cv=3, ties="breslow", groups=[0, 0, 1, 2]), strata=survival().strata
+    ),
+    "cv survival nothing": lambda: fit(HorseshoeSurvivalCV(cv=2), np.ones((6, 2)), np.arange(6.0)),
     "cv several": lambda: fit(HorseshoeRegressorCV(cv=3), *several()),
     "cv members": lambda: fit(HorseshoeRegressorCV(members=["mode", "ridge"], cv=3), *data("gaussian")),
     "cv splitter": lambda: fit(HorseshoeRegressorCV(cv=KFold(4), selection="paired"), *data("gaussian")),
@@ -211,7 +217,7 @@ def answers(model: Any, X: Any, y: Any) -> dict[str, Any]:
     }
     if not adaptive:
         found["expected_by_chance"] = model.expected_by_chance_
-    if not (adaptive and classifier):
+    if hasattr(model, "predict_interval") and not (adaptive and classifier):
         found["predict_interval"] = model.predict_interval(X, level=0.5, **by_mode)
     if classifier:
         found |= {"proba": model.predict_proba(X), "decision": model.decision_function(X)}

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from farrier.estimators.classifier import HorseshoeClassifier
     from farrier.estimators.cv import HorseshoeRegressorCV
     from farrier.estimators.cv_classifier import HorseshoeClassifierCV
+    from farrier.estimators.cv_survival import HorseshoeSurvivalCV
     from farrier.estimators.means import normal_means
     from farrier.estimators.path import horseshoe_path
     from farrier.estimators.regressor import HorseshoeRegressor
@@ -25,6 +26,7 @@ _HOMES = {
     "HorseshoeRegressor": "farrier.estimators.regressor",
     "HorseshoeRegressorCV": "farrier.estimators.cv",
     "HorseshoeSurvival": "farrier.estimators.survival",
+    "HorseshoeSurvivalCV": "farrier.estimators.cv_survival",
     "Iteration": "farrier._types",
     "Posterior": "farrier.posterior.draws",
     "Status": "farrier._types",
@@ -42,6 +44,7 @@ __all__ = [
     "HorseshoeRegressor",
     "HorseshoeRegressorCV",
     "HorseshoeSurvival",
+    "HorseshoeSurvivalCV",
     "Iteration",
     "Posterior",
     "Status",

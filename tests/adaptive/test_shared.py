@@ -9,7 +9,7 @@ from farrier.adaptive import modes
 from farrier.adaptive.average import tempered
 from farrier.adaptive.fit import adapt
 from farrier.adaptive.forward import forward
-from farrier.adaptive.members import HYPER, MEMBERS, Fitting
+from farrier.adaptive.members import MEMBERS, Fitting
 from farrier.adaptive.mixture import GRID, fit_mixture
 from farrier.adaptive.shared import modes as shared_modes
 from farrier.adaptive.shared.fit import adapt_several
@@ -23,7 +23,9 @@ from farrier.adaptive.stack import Stack
 from farrier.data.dense import Dense
 from farrier.data.rows import Rows
 from farrier.data.sparse import Sparse
+from farrier.em.mstep import Hyper
 from farrier.families import Gaussian
+from farrier.priors import FixedScale, Horseshoe
 from oracles import shared_mixture_mean
 
 SHAPES = {"tall": (40, 6), "wide": (40, 60)}
@@ -219,7 +221,7 @@ def test_weights_are_counts_and_sparse_columns_are_columns(shape):
 
 def test_threads_change_nothing(each):
     starts = tuple(one.ridge_start for one in SharedFitting(each).each)
-    hyper = HYPER._replace(size=3.0)
+    hyper = Hyper(Horseshoe(), 1.5, FixedScale(1.0), size=3.0)
     one, two = (find_shared_modes(each, starts, hyper, jobs) for jobs in (None, 2))
     for a, b in zip(one, two, strict=True):
         assert np.array_equal(a.coef, b.coef)

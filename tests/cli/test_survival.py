@@ -9,7 +9,7 @@ import pandas
 import pytest
 from typer.testing import CliRunner
 
-from farrier import HorseshoeSurvival, load_model
+from farrier import HorseshoeSurvival, HorseshoeSurvivalCV, load_model
 from farrier.cli.app import app
 
 
@@ -53,35 +53,38 @@ def table(frame, tmp_path):
 ASKED = ("--target", "years", "--event", "status=dead", "--entry", "start", "--strata", "clinic")
 
 
-def test_the_answer_is_that_of_the_estimator(table, frame):
-    found = json.loads(done("fit", table, *ASKED, "--json").stdout)
+@pytest.mark.parametrize("more", [(), ("--mode",)], ids=["average", "mode"])
+def test_the_answer_is_that_of_the_estimator(table, frame, more):
+    found = json.loads(done("fit", table, *ASKED, *more, "--json").stdout)
     names = [row["feature"] for row in found["coefficients"]]
     X = pandas.DataFrame({name: frame[name] for name in ("dose", "noise", "age")})
     for name in names[3:]:
         X[name] = (frame["city"] == name.removeprefix("city=")).astype(float)
     y = np.column_stack([frame["years"], frame["status"] == "dead"])
     groups = ["dose", "noise", "age", "city", "city"]
-    model = HorseshoeSurvival(groups=groups).fit(X, y, entry=frame["start"], strata=frame["clinic"])
-    assert found["estimator"] == "HorseshoeSurvival"
+    cls = HorseshoeSurvival if more else HorseshoeSurvivalCV
+    model = cls(groups=groups).fit(X, y, entry=frame["start"], strata=frame["clinic"])
+    assert found["estimator"] == cls.__name__
     np.testing.assert_allclose([row["coef"] for row in found["coefficients"]], model.coef_, rtol=1e-12)
     assert found["statistics"]["n_events"] == model.n_events_ == (frame["status"] == "dead").sum()
-    assert found["members"] is None
+    assert (found["members"] is None) == bool(more)
 
 
 def test_the_answer_in_words(table):
     shown = " ".join(done("fit", table, *ASKED).stdout.split())  # wherever lines are broken
     assert "status: dead means that the event was seen, alive that the row is censored" in shown
     assert "years is the time until status=dead" in shown
-    assert "the single mode is fitted, for survival has no average over methods" in shown
+    assert "What the average is made of" in shown
     assert "The hazard is multiplied by" in shown
     assert "per unit of dose" in shown
     assert "Hazard ratio" in shown
     assert "intercept" not in shown.lower()
 
 
-def test_the_report_the_model_and_the_risks(table, tmp_path, frame):
+@pytest.mark.parametrize("more", [(), ("--mode",)], ids=["average", "mode"])
+def test_the_report_the_model_and_the_risks(table, tmp_path, frame, more):
     model, report = tmp_path / "model.json", tmp_path / "report.html"
-    done("fit", table, *ASKED, "--model", model, "--report", report)
+    done("fit", table, *ASKED, *more, "--model", model, "--report", report)
     page = report.read_text("utf-8")
     assert "years, until status" in page
     assert "proportional hazards" in page
@@ -100,7 +103,10 @@ def test_the_report_the_model_and_the_risks(table, tmp_path, frame):
     for name in fitted.feature_names_in_[3:]:
         X[name] = (frame["city"] == name.removeprefix("city=")).astype(float)
     np.testing.assert_allclose([float(row["risk"]) for row in rows], fitted.predict(X[:5]), rtol=1e-12)
-    assert all(float(row["lower"]) <= float(row["risk"]) <= float(row["upper"]) for row in rows)
+    if more:  # an average has no intervals of risks
+        assert all(float(row["lower"]) <= float(row["risk"]) <= float(row["upper"]) for row in rows)
+    else:
+        assert list(rows[0]) == ["row", "risk"]
 
 
 def test_a_column_can_be_always_in(table, tmp_path):

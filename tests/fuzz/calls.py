@@ -15,6 +15,7 @@ from farrier import (
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     HorseshoeSurvival,
+    HorseshoeSurvivalCV,
     load_model,
     normal_means,
     sample_posterior,
@@ -31,6 +32,7 @@ ESTIMATORS = {
     "regressor cv": HorseshoeRegressorCV,
     "classifier cv": HorseshoeClassifierCV,
     "survival": HorseshoeSurvival,
+    "survival cv": HorseshoeSurvivalCV,
 }
 FITTED = ("coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_")
 AVERAGED = (
@@ -195,23 +197,25 @@ def _predict(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> 
         if not np.isin(model.predict(X, **offset), model.classes_).all():
             raise ContradictionError("predict returns other labels than classes_")
         return {"predict_proba": proba, "predict_log_proba": model.predict_log_proba(X, **offset)}
+    if case.is_survival:
+        return _survival(case, model, X, offset, rows)
     if case.averages:
         return {"predict": model.predict(X, **offset)}
-    if case.is_survival:
-        return _survival(model, X, offset, rows)
     mean, std = model.predict(X, return_std=True, **offset)
     heavy = case.family == "StudentT(1.5)"  # has no variance
     return {"predict": mean} if heavy else {"predict": mean, "predictive std": std}
 
 
-def _survival(model: Any, X: Any, offset: Any, rows: Any) -> Values:
+def _survival(case: Case, model: Any, X: Any, offset: Any, rows: Any) -> Values:
     """Return the risk, and how it goes on from there."""
-    risk, std = model.predict(X, return_std=True, **offset)
+    values = {"predict": model.predict(X, **offset)}
+    if not case.averages:
+        _, values["predictive std"] = model.predict(X, return_std=True, **offset)
     strata = {"strata": rows["strata"]} if "strata" in rows else {}
     chance = model.predict_survival_function(X, return_array=True, **offset, **strata)
     if np.any(np.diff(chance, axis=1) > 0.0):
         raise ContradictionError("a survival function rises")
-    return {"predict": risk, "predictive std": std, "survival": chance}
+    return values | {"survival": chance}
 
 
 def _interval(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
@@ -237,7 +241,7 @@ def _summary(case: Case, model: Any, *_: Any) -> Values:
 
 
 def _cv_plus(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
-    if case.is_classifier:
+    if case.is_classifier or case.is_survival:
         return _averaged_coef_interval(case, model)
     found = model.predict_interval(X, _level(case), **offset)
     return {"predict_interval": _ordered("predict_interval", found)}

@@ -84,7 +84,7 @@ class Case:
     @property
     def is_survival(self) -> bool:
         """Whether y is times and events; ``lives`` says what else is known of them."""
-        return self.call == "survival"
+        return self.call.startswith("survival")
 
     @property
     def averages(self) -> bool:

@@ -141,6 +141,7 @@ FLAWS: dict[str, list[tuple[str, Any]]] = {
     "sampler": [*OPTIONS, *KNOWN, *VARIANCE, *FAMILY, *RUN, *LEVEL, *DATA, *DATA, *EXPOSURE],
     "regressor cv": [*KNOWN, *AVERAGE, *AVERAGE, *FAMILY, *LEVEL, *DATA, *EXPOSURE],
     "classifier cv": [*KNOWN, *AVERAGE, *AVERAGE, *CLASSES[2:], *LEVEL, *DATA],
+    "survival cv": [*KNOWN, *AVERAGE, *LIVES, *LEVEL, *DATA],
     "survival": [*OPTIONS, *LOOP, *SEARCH, *LIVES, *LIVES, *LEVEL, *DATA],
     "means": [
         *(flaw for flaw in OPTIONS if flaw[0] != "slab"),

@@ -21,6 +21,7 @@ from farrier import (
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     HorseshoeSurvival,
+    HorseshoeSurvivalCV,
     Status,
     normal_means,
     sample_posterior,
@@ -43,6 +44,7 @@ ARGUMENTS = {
         HorseshoeClassifierCV,
         HorseshoeSurvival,
         HorseshoeSurvival.fit,
+        HorseshoeSurvivalCV,
         sample_posterior,
         normal_means,
     )

@@ -19,7 +19,7 @@ LARGEST = 150
 SLOW_TOL = 1e-9
 
 CALLS = ["regressor"] * 10 + ["classifier"] * 4 + ["sampler"] * 4 + ["means"] * 2
-CALLS += ["regressor cv"] * 4 + ["classifier cv"] * 2 + ["survival"] * 4
+CALLS += ["regressor cv"] * 4 + ["classifier cv"] * 2 + ["survival"] * 4 + ["survival cv"] * 2
 FAMILIES = ["gaussian"] * 6 + [
     "poisson",
     "negative_binomial",
@@ -171,7 +171,7 @@ def cases(draw: st.DrawFn) -> Case:
         weights="none" if call == "means" else draw(st.sampled_from(WEIGHTS)),
         offset="none" if call == "means" else draw(st.sampled_from(OFFSETS)),
         classes=draw(st.sampled_from([2, 2, 3, 5])) if call.startswith("classifier") else 2,
-        lives=draw(st.sampled_from(LIVES)) if call == "survival" else "plain",
+        lives=draw(st.sampled_from(LIVES)) if call.startswith("survival") else "plain",
         options=options,
         ask=draw(st.sampled_from(ASKS)),
         change=draw(st.sampled_from(CHANGES)),
@@ -216,8 +216,9 @@ def case_of(number: int) -> Case:
 def options_of(draw: st.DrawFn, call: str) -> dict[str, Any]:
     """Draw the options of a call: a family, a prior, and at most three more."""
     if call.endswith(" cv"):
-        options = {} if call == "classifier cv" else {"family": draw(st.sampled_from(FAMILIES))}
+        options = {"family": draw(st.sampled_from(FAMILIES))} if call == "regressor cv" else {}
         options, more = options | {"cv": draw(st.sampled_from(FOLDS))}, {**COMMON, **AVERAGE}
+        more |= {"ties": SURVIVAL["ties"]}
     elif call == "regressor":
         options, more = {"family": draw(st.sampled_from(ONE_MODE))}, {**COMMON, **REGRESSOR}
     elif call == "classifier":

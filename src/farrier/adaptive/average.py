@@ -128,7 +128,7 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
 
 def intercepts(sets: Sets) -> Vector:
     """Return the intercept alone of every training set."""
-    if not sets.center:
+    if not sets.center or not sets.family.has_intercept:
         return np.zeros(sets.n_sets)
     if sets.family.constant_weights:
         return np.asarray((sets.weights.T @ sets.y) / sets.total)
@@ -165,26 +165,29 @@ def shrinkage(
     fit = sets.columns.matvec(coef) + (intercept - level)
     base, way = sets.offset[rows] + level[folds], fit[rows, folds]
     y, counts = sets.y[rows], sets.counts[rows]
-    size = float(sets.counts[np.unique(rows)].sum()) / float(counts.sum())
-    family = sets.family
-
-    def loss(slope: float) -> float:
-        if family.constant_weights:
-            left = float(counts @ (y - base - slope * way) ** 2)
-            return 0.5 * size * float(counts.sum()) * float(np.log(max(left, 1e-300)))
-        return size * summed(counts, family.neg_log_likelihood(y, base + slope * way, sigma2))
-
     gain = variance_gain(sets, coef, fit)
     power = float(counts @ way**2) / float(counts.sum())
     if not power > 0.0:
         return 0.0, 0.0
-    losses = [loss(slope) for slope in SLOPES]
+    size, seen = _sizes(sets)
+    if sets.family.constant_weights:
+        squares = [float(counts @ (y - base - slope * way) ** 2) for slope in SLOPES]
+        losses = [0.5 * (size / seen) * seen * float(np.log(max(left, 1e-300))) for left in squares]
+    else:
+        loss = sets.along(sets.offset[:, None] + level, fit, sigma2)
+        losses = [size / seen * loss(slope) for slope in SLOPES]
     best = int(np.argmin(losses))
     ratio = 2.0 * (losses[0] - losses[best])
     if not ratio > COSTS:
         return 0.0, ratio
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
     return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
+
+
+def _sizes(sets: Sets) -> tuple[float, float]:
+    """Return how many observations are left out, and how often in all: those of two folds are still one."""
+    rows, _ = sets.tested
+    return float(sets.observations[np.unique(rows)].sum()), float(sets.observations[rows].sum())
 
 
 def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:
@@ -220,14 +223,14 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
     """Return how well a member predicts the rows that its fits have not seen."""
     rows, folds = sets.tested
     counts, y, seen = sets.counts[rows], sets.y[rows], eta[rows, folds]
-    size = float(sets.counts[np.unique(rows)].sum())  # a row that is tested twice is still one
+    size, times = _sizes(sets)
     gain = variance_gain(sets, fits.coef, eta)
     error = float(counts @ (y - seen) ** 2) / float(counts.sum())
     if sets.family.constant_weights:
         left = error - min(gain, MOST_GAIN * error)
         return Judged(error, 0.5 * size * float(np.log(max(left, 1e-300))), error)
     family, sigma2 = fits.families[-1], _best_noise(sets, fits, counts, y, seen)
-    loss = summed(counts, family.neg_log_likelihood(y, seen, sigma2)) / float(counts.sum())
+    loss = sets.left_out(family, eta, sigma2) / times
     weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
     gain = min(0.5 * float(weights.sum()) * gain, MOST_GAIN * abs(size * loss))
     return Judged(error if family.squared_error else 2.0 * loss, size * loss - gain, sigma2)

@@ -14,6 +14,7 @@ from farrier._checks import check_memory
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.always import Always, alone, always_of, known_part, with_errors
+from farrier.adaptive.at_risk import sets_of
 from farrier.adaptive.average import Average, average
 from farrier.adaptive.brief import brief, seen_again
 from farrier.adaptive.folds import check_folds
@@ -148,7 +149,7 @@ class Adapted:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
             return 0.0
-        error = _cv_error(self.sets, self.family, self.average.predicted, self.sigma2 / self._noise_unit)
+        error = _cv_error(self.sets, self.family, self.average, self.sigma2 / self._noise_unit)
         return _in_units(error, self.family, self.units)
 
     @lazy
@@ -156,7 +157,7 @@ class Adapted:
         """The errors of the rows that were left out, in the user's units or in those of their spread."""
         if self.sets is None or self.average is None:
             return None
-        if self.sets.condensed:  # of sums no single row is known
+        if self.sets.condensed or not self.family.has_intercept:  # of sums no single row is known
             return FoldErrors(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
         (rows, folds), seen = self.sets.tested, self.average.predicted
         unit = self.units.unit if self.family.is_location else 1.0
@@ -224,7 +225,8 @@ class Adapted:
         weights = sets.counts * (times > 0)
         residual, sigma2 = sets.y - eta, 1.0
         if not sets.family.is_location:
-            working = self.family.working(sets.y, eta, self.sigma2 / self._noise_unit)
+            family = sets.knowing(self.family)
+            working = family.working(sets.y, eta, self.sigma2 / self._noise_unit)
             residual, weights = working.targets - eta, weights * working.weights
         residual = np.where(times > 0, residual, 0.0)
         if sets.family.has_dispersion:
@@ -276,14 +278,14 @@ def adapt(
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
         pairs = check_folds(pairs, values, varies=True)
-        sets = Sets(
+        sets = sets_of(
             prepared.design.columns,
             values,
             prepared.offset,
             rows.counts,
             pairs,
             family,
-            fit_intercept,
+            fit_intercept or not family.has_intercept,
             prepared.groups,
             rows.n_seen != rows.y.size,
         )
@@ -396,7 +398,7 @@ def restored(
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
     status = status if units.kept.any() else none
     members = tuple(
-        MemberRow(name, MEMBERS[name].what, _in_units(one.error, family, units), float(weight))
+        MemberRow(name, sets.told(MEMBERS[name].what), _in_units(one.error, family, units), float(weight))
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
     included = inclusion(found, ridge)
@@ -434,16 +436,14 @@ def _in_units(error: float, family: Family, units: Units) -> float:
     return error + 2.0 * math.log(units.unit) if family.is_location else error
 
 
-def _cv_error(sets: Sets, family: Family, predicted: Vector, sigma2: float) -> float:
+def _cv_error(sets: Sets, family: Family, found: Average, sigma2: float) -> float:
     """Return the mean squared error of rows left out, or twice their mean loss where that says more."""
     rows, _ = sets.tested
-    y, counts = sets.y[rows], sets.counts[rows]
     if family.squared_error:
-        losses = (y - predicted) ** 2
-    else:
-        noise = sigma2 if family.has_dispersion else 1.0
-        losses = 2.0 * family.neg_log_likelihood(y, predicted, noise)
-    return summed(counts, losses) / float(counts.sum())
+        counts = sets.counts[rows]
+        return summed(counts, (sets.y[rows] - found.predicted) ** 2) / float(counts.sum())
+    eta, noise = sets.eta(found.fold_coef, found.fold_intercept), sigma2 if family.has_dispersion else 1.0
+    return 2.0 * sets.left_out(family, eta, noise) / float(sets.observations[rows].sum())
 
 
 def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -> Sparser:
@@ -452,15 +452,16 @@ def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -
     ``few`` are the rows with the same sums, in which columns are looked for.
     """
     rows, _ = sets.tested
-    y, counts = sets.y[rows], sets.counts[rows]
-    total = float(counts.sum())
     if sets.family.constant_weights:
-        losses, weights = (y - found.predicted) ** 2, few.counts
+        counts, weights = sets.counts[rows], few.counts
+        losses = (sets.y[rows] - found.predicted) ** 2
     else:
         sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
-        losses = np.minimum(2.0 * family.neg_log_likelihood(y, found.predicted, sigma2), HUGE)
+        losses, counts = sets.row_losses(family, found.predicted, sigma2)
+        losses = np.minimum(2.0 * losses, HUGE)
         eta = sets.eta(found.coef[:, None], np.array([found.intercept]))[:, 0]
         weights = sets.counts * information(family, sets.y, eta, sigma2)
+    total = float(counts.sum())
     mean = float(counts @ losses) / total
     size = float(sets.counts[np.unique(rows)].sum())
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))

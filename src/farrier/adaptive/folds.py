@@ -165,3 +165,24 @@ def check_classes(folds: tuple[Fold, ...], codes: Any, classes: Any) -> tuple[Fo
                 "class of one row"
             )
     return folds
+
+
+def check_events(folds: tuple[Fold, ...], events: Any) -> tuple[Fold, ...]:
+    """Return the folds, or say which of them learns of no event, or that none is left out.
+
+    Examples
+    --------
+    >>> check_events((([0], [1]), ([1], [0])), np.array([True, False]))
+    Traceback (most recent call last):
+    ValueError: without fold 1 of cv no row has its event: use fewer folds, or a splitter that spreads the \
+events (StratifiedKFold)
+    """
+    for number, (train, _) in enumerate(folds):
+        if not events[train].any():
+            raise ValueError(
+                f"without fold {number} of cv no row has its event: use fewer folds, or a splitter that "
+                "spreads the events (StratifiedKFold)"
+            )
+    if not any(events[test].any() for _, test in folds):
+        raise ValueError("no fold of cv leaves out an event, and nothing can be judged: leave out others")
+    return folds

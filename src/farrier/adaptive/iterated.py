@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.points import NO_NOISE, START, Path, Point, normal_equations, outer
-from farrier.adaptive.sets import Sets, summed
+from farrier.adaptive.sets import Sets
 from farrier.families import Family
 from farrier.linalg import add_identity, cholesky, inverse_trace, log_det
 
@@ -46,7 +46,7 @@ def iterated(sets: Sets, penalties: Vector) -> Path:
         point = newton.step(point, float(penalty), beat)
         point = point._replace(evidence=np.where(past, np.inf, point.evidence))
         points.append(point)
-        losses.append(cross_validated(sets, point.eta, point.sigma2, point.families))
+        losses.append(sets.cross_validated(point.eta, point.sigma2, point.families))
         if np.all(past) and _passed(losses):
             break
     return Path(tuple(points), newton.K is not None)
@@ -55,15 +55,6 @@ def iterated(sets: Sets, penalties: Vector) -> Path:
 def _passed(values: Any) -> Any:
     """Tell of each column whether its smallest value lies `RISES` behind."""
     return len(values) > RISES and len(values) - 1 - np.argmin(values, axis=0) >= RISES
-
-
-def cross_validated(sets: Sets, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
-    """Return minus the log-likelihood of the rows by the fits that have not seen them."""
-    total = 0.0
-    for t, (_, test) in enumerate(sets.folds):
-        loss = families[t].neg_log_likelihood(sets.y[test], eta[test, t], float(sigma2[t]))
-        total += summed(sets.counts[test], loss)
-    return total
 
 
 def _nowhere(sets: Sets) -> Point:
@@ -77,9 +68,8 @@ def _nowhere(sets: Sets) -> Point:
             level[t] = sets.family.intercept_alone(sets.y[rows], weights[rows], sets.offset[rows])
     eta = sets.offset[:, None] + level
     none = np.zeros(T)
-    families = (sets.family,) * T
     solution = np.zeros((n if p > n else p, T))
-    return Point(np.inf, solution, level, eta, np.ones(T), none, none, families)
+    return Point(np.inf, solution, level, eta, np.ones(T), none, none, sets.families)
 
 
 # --- one step -------------------------------------------------------------------------------------------
@@ -173,11 +163,8 @@ def _norm2(K: Matrix | None, solution: Vector) -> float:
 
 def _penalised(sets: Sets, t: int, family: Family, eta: Vector, sigma2: float, square: float) -> float:
     """Return minus the penalised log-likelihood of a set; infinite where a step leads out of range."""
-    weights = sets.weights[:, t]
-    rows = weights > 0.0
-    loss = family.neg_log_likelihood(sets.y[rows], eta[rows], sigma2)
     with np.errstate(over="ignore"):
-        return float(weights[rows] @ loss) + 0.5 * square / sigma2
+        return sets.loss(t, family, eta, sigma2) + 0.5 * square / sigma2
 
 
 # --- all sets side by side --------------------------------------------------------------------------------

@@ -9,15 +9,17 @@ from farrier.families import Family
 from farrier.keeping import Keeper, changed, with_changes
 
 
-def keep(keeper: Keeper, fits: Fits, family: Family) -> None:
-    """Keep the fits of a member; ``family`` is that of the training sets, which theirs differ from."""
-    keeper.offer((*fits[:4], tuple(changed(one, family) for one in fits.families)))
+def keep(keeper: Keeper, fits: Fits, families: tuple[Family, ...]) -> None:
+    """Keep the fits of a member; ``families`` are those of the training sets, which theirs differ from."""
+    changes = tuple(changed(own, one) for own, one in zip(fits.families, families, strict=True))
+    keeper.offer((*fits[:4], changes))
 
 
-def recalled(keeper: Keeper, family: Family) -> Fits | None:
+def recalled(keeper: Keeper, families: tuple[Family, ...]) -> Fits | None:
     """Return the fits of a member that was done before."""
     found: Any = keeper.load()
     if found is None:
         return None
-    coef, intercept, sigma2, inclusion, families = found
-    return Fits(coef, intercept, sigma2, inclusion, tuple(with_changes(family, one) for one in families))
+    coef, intercept, sigma2, inclusion, changes = found
+    own = tuple(with_changes(one, change) for one, change in zip(families, changes, strict=True))
+    return Fits(coef, intercept, sigma2, inclusion, own)

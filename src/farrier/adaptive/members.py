@@ -19,7 +19,6 @@ import numpy as np
 from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
 from farrier.adaptive.forward import forward
-from farrier.adaptive.iterated import cross_validated
 from farrier.adaptive.kept import keep, recalled
 from farrier.adaptive.lasso import lasso
 from farrier.adaptive.mixture import fit_mixture
@@ -33,8 +32,6 @@ from farrier.em.mstep import Hyper
 from farrier.keeping import Keeper
 from farrier.priors import FixedScale, Horseshoe
 
-HYPER = Hyper(Horseshoe(), 1.5, FixedScale(1.0))
-"""The prior of the mode: between coordinate 2, the paper's, and 1, which selects next to nothing away."""
 ROUNDS, SWEEPS = 6, 6
 """How often a mixture takes new weights where these move, and the most sweeps between."""
 LONGEST = 2.0
@@ -42,8 +39,9 @@ LONGEST = 2.0
 ROUND_TOL = 1e-2
 """The relative change of the coefficients at which it takes no more."""
 SWEEP_TOL, LOOSE_SWEEP_TOL = 1e-3, 3e-2
-"""The change at which sweeps end before that; the latter for classes. Their weights are those of EM, which
-takes small steps, so sweeps between new weights need not be exact: the rounds judge the answer. It is not for
+"""The change at which sweeps end before that; the latter for classes and survival. Their weights are those of
+EM, or overstate the curvature, and take small steps, so sweeps between new weights need not be exact: the
+rounds judge the answer. It is not for
 families with a noise variance, which sweeps move too, nor for Newton's weights, which take large steps: there
 errors grew by a few per cent on truths to tune on."""
 
@@ -75,11 +73,13 @@ class Fitting:
         """Return the fits of a member; each is fitted once, and kept if there is a checkpoint."""
         if name not in self._done:
             part = None if self.keeper is None else self.keeper.part(name)
-            found = None if part is None else recalled(part, self.sets.family)
+            found = None if part is None else recalled(part, self.sets.families)
             if found is None:
                 found = MEMBERS[name].fit(self)
+                if not self.sets.family.has_intercept:  # what levels the steps went through means nothing
+                    found = found._replace(intercept=np.zeros_like(found.intercept))
                 if part is not None:
-                    keep(part, found, self.sets.family)
+                    keep(part, found, self.sets.families)
             self._done[name] = found
         return self._done[name]
 
@@ -155,7 +155,7 @@ def _ridge(fitting: Fitting) -> Fits:
         rows, folds = sets.tested
         losses = [float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points]
     else:
-        losses = [cross_validated(sets, point.eta, point.sigma2, point.families) for point in points]
+        losses = [sets.cross_validated(point.eta, point.sigma2, point.families) for point in points]
     best = points[int(np.argmin(losses))]
     coef = fitting.path.coef(sets, best.solution)
     return Fits(coef, best.intercept, best.sigma2, np.full_like(coef, np.nan), best.families)
@@ -164,7 +164,8 @@ def _ridge(fitting: Fitting) -> Fits:
 def _mode(fitting: Fitting) -> Fits:
     start = fitting.ridge_start
     fitting.forget_path()
-    found = find_modes(fitting.sets, start, HYPER, fitting.n_jobs, fitting.normals, fitting.keeper)
+    hyper = Hyper(Horseshoe(), fitting.sets.coordinate, FixedScale(1.0))
+    found = find_modes(fitting.sets, start, hyper, fitting.n_jobs, fitting.normals, fitting.keeper)
     fitting.normals = None  # no member needs them any more, and they may be large
     return found
 
@@ -210,7 +211,6 @@ def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
     Targets may be so far off that a set leads out of range: what is not finite is left out by the caller.
     """
     fits, pi, left = begin, None, np.arange(sets.n_sets)
-    loose = sets.family.never_overshoots and not sets.family.has_dispersion
     for _ in range(ROUNDS):
         eta = sets.eta(fits.coef, fits.intercept)
         families = sets.updated(fits.families, eta, fits.sigma2)
@@ -223,7 +223,7 @@ def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
             before.sigma2,
             pi=pi,
             known_noise=not sets.family.has_dispersion,
-            tol=LOOSE_SWEEP_TOL if loose else SWEEP_TOL,
+            tol=LOOSE_SWEEP_TOL if sets.small_steps else SWEEP_TOL,
             max_sweeps=SWEEPS,
         )
         after = _with_intercepts(sets, targets, weights, found, before)
@@ -258,9 +258,9 @@ def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, b
 
 
 MEMBERS: dict[str, Member] = {
-    "mean": Member("the intercept alone", _mean),
+    "mean": Member("{nothing}", _mean),
     "ridge": Member("ridge at the penalty of least cross-validated error", _ridge),
-    "mode": Member("horseshoe mode in coordinate 1.5, from the ridge of largest evidence", _mode),
+    "mode": Member("horseshoe mode in coordinate {coordinate:g}, from the ridge of largest evidence", _mode),
     "mixture": Member("normal mixture started at the mode", _mixture("mode")),
     "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None)),
 }

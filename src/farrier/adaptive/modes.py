@@ -116,10 +116,7 @@ class _Rows:
             among,
             normal,
         )
-        self.inside = sets.weights[:, t] > 0.0
-        self.y, self.offset = sets.y[self.inside], sets.offset[self.inside]
-        self.counts = sets.weights[self.inside, t]
-        self.total = float(self.counts.sum())
+        self.inside, self.y, self.offset, self.counts, self.total = sets.part(t)
 
     @lazy
     def columns(self) -> Columns:

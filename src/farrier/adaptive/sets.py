@@ -6,13 +6,14 @@ Each has an intercept of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from farrier._lazy import lazy
-from farrier._types import Matrix, Vector
+from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.stack import Index, Stack
 from farrier.data.columns import Columns
 from farrier.families import Family
@@ -52,6 +53,16 @@ def summed(counts: Vector, losses: Vector) -> float:
     1e+106
     """
     return float(counts @ np.minimum(losses, HUGE))
+
+
+class Part(NamedTuple):
+    """The rows of one training set, how often each counts, and how many observations they are."""
+
+    inside: Mask
+    y: Vector
+    offset: Vector
+    counts: Vector
+    total: float
 
 
 class Fits(NamedTuple):
@@ -113,6 +124,10 @@ class Sets:
         Whether the rows stand for others, with the same sums within each fold.
     """
 
+    nothing: ClassVar[str] = "the intercept alone"
+    """What a fit without any column is."""
+    coordinate: ClassVar[float] = 1.5
+    """Of the horseshoe mode: between 2, the paper's, and 1, which selects next to nothing away."""
     columns: Columns
     y: Vector
     offset: Vector
@@ -122,6 +137,10 @@ class Sets:
     center: bool = True
     groups: Groups | None = None
     condensed: bool = False
+
+    def told(self, what: str) -> str:
+        """Return what a member is in words that go with these sets."""
+        return what.format(nothing=self.nothing, coordinate=self.coordinate)
 
     @property
     def n_sets(self) -> int:
@@ -141,6 +160,27 @@ class Sets:
     def total(self) -> Vector:
         """The number of observations of each training set."""
         return np.asarray(self.weights.sum(axis=0))
+
+    def part(self, t: int) -> Part:
+        """Return the rows of a training set."""
+        inside = self.weights[:, t] > 0.0
+        counts = self.weights[inside, t]
+        return Part(inside, self.y[inside], self.offset[inside], counts, float(counts.sum()))
+
+    @property
+    def small_steps(self) -> bool:
+        """Whether weights are such that steps to the targets are small: then they need not be exact."""
+        return self.family.never_overshoots and not self.family.has_dispersion
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The family of each training set, as its fits begin with it."""
+        return (self.family,) * self.n_sets
+
+    @property
+    def observations(self) -> Vector:
+        """How many observations each row is: what losses are a mean over."""
+        return self.counts
 
     @lazy
     def tested(self) -> tuple[Any, Any]:
@@ -165,6 +205,40 @@ class Sets:
             found = [family.working(self.y, column, s2) for family, column, s2 in each]
             weights, targets = (np.column_stack(values) for values in zip(*found, strict=True))
         return targets - self.offset[:, None], self.weights * weights
+
+    def knowing(self, family: Family) -> Family:
+        """Return a family that was fitted as it knows these rows."""
+        return family
+
+    def loss(self, t: int, family: Family, eta: Vector, sigma2: float) -> float:
+        """Return minus the log-likelihood of a training set; ``eta`` is that of all rows."""
+        weights = self.weights[:, t]
+        rows = weights > 0.0
+        return float(weights[rows] @ family.neg_log_likelihood(self.y[rows], eta[rows], sigma2))
+
+    def cross_validated(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
+        """Return minus the log-likelihood of the rows by the fits that have not seen them."""
+        total = 0.0
+        for t, (_, test) in enumerate(self.folds):
+            loss = families[t].neg_log_likelihood(self.y[test], eta[test, t], float(sigma2[t]))
+            total += summed(self.counts[test], loss)
+        return total
+
+    def left_out(self, family: Family, eta: Matrix, sigma2: float) -> float:
+        """Return the same for one family and one noise variance."""
+        rows, folds = self.tested
+        return summed(self.counts[rows], family.neg_log_likelihood(self.y[rows], eta[rows, folds], sigma2))
+
+    def along(self, base: Matrix, way: Matrix, sigma2: float) -> Callable[[float], float]:
+        """Return `left_out` at base + slope * way, as a function of the slope; of one row each is enough."""
+        (rows, folds), family = self.tested, self.family
+        y, counts, base, way = self.y[rows], self.counts[rows], base[rows, folds], way[rows, folds]
+        return lambda slope: summed(counts, family.neg_log_likelihood(y, base + slope * way, sigma2))
+
+    def row_losses(self, family: Family, eta: Vector, sigma2: float) -> tuple[Vector, Vector]:
+        """Return what each row left out loses, and how often it counts; ``eta`` is as `tested` has it."""
+        rows, _ = self.tested
+        return family.neg_log_likelihood(self.y[rows], eta, sigma2), self.counts[rows]
 
     def stack(self, targets: Matrix, weights: Matrix) -> Stack:
         """Return the least-squares problems of all training sets."""

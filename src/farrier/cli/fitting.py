@@ -144,11 +144,12 @@ def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
     from farrier.estimators.classifier import HorseshoeClassifier
     from farrier.estimators.cv import HorseshoeRegressorCV
     from farrier.estimators.cv_classifier import HorseshoeClassifierCV
+    from farrier.estimators.cv_survival import HorseshoeSurvivalCV
     from farrier.estimators.regressor import HorseshoeRegressor
     from farrier.estimators.survival import HorseshoeSurvival
 
     if question.family == "survival":
-        return HorseshoeSurvival(**options)
+        return (HorseshoeSurvivalCV if averaged else HorseshoeSurvival)(**options)
     options |= {"fit_intercept": question.fit_intercept}
     if question.family == "classes":
         return (HorseshoeClassifierCV if averaged else HorseshoeClassifier)(**options)

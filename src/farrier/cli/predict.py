@@ -161,10 +161,11 @@ def _predicted(model: Any, rows: NewRows, level: float) -> dict[str, Any]:
         columns = {f"p({label})": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
         return {"prediction": model.predict(rows.X, **offset), **columns}
     method = {} if hasattr(model, "members_") else {"method": "mode"}
-    interval = model.predict_interval(rows.X, level=level, **method, **rows.known)
-    prediction = model.predict(rows.X, **rows.known)
     name = "prediction" if model.family_.has_intercept else "risk"
-    found = {name: prediction, "lower": interval[:, 0], "upper": interval[:, 1]}
+    found = {name: model.predict(rows.X, **rows.known)}
+    if hasattr(model, "predict_interval"):
+        interval = model.predict_interval(rows.X, level=level, **method, **rows.known)
+        found |= {"lower": interval[:, 0], "upper": interval[:, 1]}
     if hasattr(model, "levels_") and hasattr(model, "predict_proba"):
         shares = model.predict_proba(rows.X, **rows.known)
         names = [f"{one:g}" if isinstance(one, float) else str(one) for one in model.levels_.tolist()]

@@ -225,6 +225,7 @@ class Averaged(AverageMixin):
             status=self.status_,
             cv_deviance=record.cv_deviance,
             cv_error=self.cv_error_,
+            n_events=getattr(self, "n_events_", None),
             noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
         )
 

@@ -89,6 +89,18 @@ class Averages:
     outputs: tuple[str, ...] | None
 
 
+@dataclass(frozen=True)
+class AveragedLives:
+    """What is kept of an adaptive fit to times and events."""
+
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    classes: None
+    regressions: tuple[Adapted, ...]
+    baseline: Baseline
+    strata: Labels | None
+
+
 def _record(found: dict[str, Any]) -> Record:
     """Return what is kept of rows that are not."""
     none = np.zeros(0)
@@ -109,7 +121,7 @@ REGISTRY = Registry(
         **{cls: record(cls, without=("error",)) for cls in (Moments, Iteration)},
         **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
         **{cls: record(cls) for cls in (Structure, Always)},
-        **{cls: record(cls) for cls in (Deviance, Kept, Baseline, Lives)},
+        **{cls: record(cls) for cls in (Deviance, Kept, Baseline, Lives, AveragedLives)},
         Cox: record(Cox, without=("seen", "_known")),
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
         FitResult: record(FitResult, without=("free",), family=Family | None),
@@ -179,7 +191,7 @@ AVERAGE_SHAPES = {
 """The sizes that go together: columns p, those that vary k, those selected s, members m, folds f."""
 
 
-def check_baseline(fitted: Lives) -> None:
+def check_baseline(fitted: Lives | AveragedLives) -> None:
     """Refuse hazards that do not go with their times and strata.
 
     Examples

@@ -16,6 +16,7 @@ KINDS = {
     "HorseshoeRegressorCV": "farrier.estimators.cv",
     "HorseshoeClassifierCV": "farrier.estimators.cv_classifier",
     "HorseshoeSurvival": "farrier.estimators.survival",
+    "HorseshoeSurvivalCV": "farrier.estimators.cv_survival",
 }
 """The estimators that can be saved, and where they live."""
 NOT_KEPT = ("callback", "cv", "random_state")
@@ -203,7 +204,7 @@ def _plainer(name: str, value: Any) -> Any:
 
 def _encoded_fit(model: Any) -> Any:
     from farrier.estimators.labels import Labels
-    from farrier.estimators.portable import REGISTRY, Averages, Lives, Modes, portable
+    from farrier.estimators.portable import REGISTRY, AveragedLives, Averages, Lives, Modes, portable
 
     parts = getattr(model, "estimators_", [model])
     names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
@@ -214,11 +215,14 @@ def _encoded_fit(model: Any) -> Any:
         tuple(portable(part._fitted) for part in parts),
     )
     outputs = tuple(model.outputs_.tolist()) if hasattr(model, "outputs_") else None
+    strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
     if _is_adaptive(type(model).__name__):
+        if hasattr(model, "_baseline"):
+            averaged = AveragedLives(found[0], found[1], None, found[3], model._baseline, strata)
+            return REGISTRY.encode(averaged, AveragedLives, "fitted")
         return REGISTRY.encode(Averages(*found, outputs), Averages, "fitted")
     kept = tuple(part._keep() for part in parts)
     if hasattr(model, "_baseline"):
-        strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
         lives = Lives(found[0], found[1], None, found[3], kept, model._baseline, strata)
         return REGISTRY.encode(lives, Lives, "fitted")
     return REGISTRY.encode(Modes(*found, kept, outputs), Modes, "fitted")
@@ -226,7 +230,7 @@ def _encoded_fit(model: Any) -> Any:
 
 def _decoded(content: dict[str, Any]) -> Any:
     """Return the model that is in a file."""
-    from farrier.estimators.portable import PARAMETERS, REGISTRY, Averages, Lives, Modes
+    from farrier.estimators.portable import PARAMETERS, REGISTRY
     from farrier.store.arrays import Budget
     from farrier.store.codec import check_fields
 
@@ -237,14 +241,21 @@ def _decoded(content: dict[str, Any]) -> Any:
     check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
     for name, value in content["parameters"].items():
         setattr(model, name, REGISTRY.decode(value, PARAMETERS[name], f"parameters.{name}", budget))
-    cls = Averages if _is_adaptive(kind) else Lives if kind == "HorseshoeSurvival" else Modes
-    fitted = REGISTRY.decode(content["fitted"], cls, "fitted", budget)
+    fitted = REGISTRY.decode(content["fitted"], _kept_of(kind), "fitted", budget)
     if not isinstance(content["recipe"], dict | None):
         raise ValueError("recipe is neither an object nor null")
     _check_whole(model, fitted)
     _restore(model, fitted)
     model.recipe_ = content["recipe"]
     return model
+
+
+def _kept_of(kind: str) -> Any:
+    """Return the class of what is kept of a fit."""
+    from farrier.estimators.portable import AveragedLives, Averages, Lives, Modes
+
+    own = {"HorseshoeSurvival": Lives, "HorseshoeSurvivalCV": AveragedLives}
+    return own.get(kind, Averages if _is_adaptive(kind) else Modes)
 
 
 def _check_whole(model: Any, fitted: Any) -> None:

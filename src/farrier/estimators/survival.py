@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 
 from farrier._checks import check_choice, check_level, check_number
-from farrier._types import Callback, Matrix, Vector
+from farrier._types import Callback, Matrix
 from farrier.data.dense import Dense
 from farrier.data.known import check_known
-from farrier.data.rows import Rows, known_rows
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x
 from farrier.estimators.baseline import baseline
-from farrier.estimators.concordance import concordance
-from farrier.estimators.ending import remark_weights, warn_unfinished, weigh
-from farrier.estimators.hazards import Hazards
+from farrier.estimators.ending import remark_weights, warn_unfinished
 from farrier.estimators.intervals import Kept, Training
-from farrier.estimators.lifetimes import check_lifetimes, refuse_no_events
+from farrier.estimators.lifetimes import refuse_no_events
 from farrier.estimators.regressor import HorseshoeRegressor
+from farrier.estimators.risks import Risks
 from farrier.estimators.selector import check_new, remember_columns
 from farrier.estimators.settings import check_slab, em_options
 from farrier.families.cox import Cox
@@ -30,11 +28,10 @@ from farrier.model.fit import fit
 from farrier.model.spec import ModelSpec
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
 
-TIES = ("efron", "breslow")
 EXPECTATIONS = ("exact", "approximate")
 
 
-class HorseshoeSurvival(Hazards, HorseshoeRegressor):
+class HorseshoeSurvival(Risks, HorseshoeRegressor):  # type: ignore[misc]
     """Sparse proportional hazards: the posterior mode of Cox's partial likelihood under a shrinkage prior.
 
     Few coefficients, logarithms of hazard ratios, are not zero; those are hardly shrunk, and come with
@@ -259,66 +256,6 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         eta = self._eta(matrix, offset, None)
         return (eta, np.sqrt(self._fitted.predictor_variance(matrix))) if return_std else eta
 
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, strata: Any = None
-    ) -> float:
-        """Return Harrell's concordance: 1 is perfect, 0.5 is chance.
-
-        Of two rows of which one is known to have its event first, how often that has the higher risk; with
-        strata, of two rows of the same.
-
-        Parameters
-        ----------
-        X, y, sample_weight, offset, strata
-            As in `fit`.
-
-        Returns
-        -------
-        float
-        """
-        matrix = check_new(self, X)
-        weights = weigh(sample_weight, matrix.shape[0], self.weight_type)
-        seen, _ = check_lifetimes(y, matrix.shape[0], strata=strata, weights=weights)
-        risk = self._eta(matrix, offset, None)
-        return concordance(seen.time, seen.event, risk, seen.weights, seen.stratum)
-
-    def log_likelihood(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        offset: Any = None,
-        entry: Any = None,
-        strata: Any = None,
-    ) -> float:
-        """Return the partial log-likelihood of these rows among themselves, at the fitted coefficients.
-
-        Parameters
-        ----------
-        X, y, sample_weight, offset, entry, strata
-            As in `fit`.
-
-        Returns
-        -------
-        float
-        """
-        matrix = check_new(self, X)
-        rows, family, _ = self._rows(matrix, y, sample_weight, offset, entry, strata)
-        eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        return -float(rows.counts @ family.neg_log_likelihood(rows.y, eta, 1.0))
-
-    def _rows(
-        self, columns: Any, y: Any, sample_weight: Any, offset: Any, entry: Any, strata: Any
-    ) -> tuple[Rows, Any, Any]:
-        """Return the rows that count, by number, the family that knows their times, and the strata."""
-        n, ties = columns.shape[0], check_choice("ties", self.ties, TIES)
-        weights = weigh(sample_weight, n, self.weight_type)
-        seen, labels = check_lifetimes(y, n, entry, strata, weights, self.weight_type == "count")
-        family = Cox(ties, seen)
-        known = check_known(offset, None, n, family)
-        family.check_offset(np.asarray(known))
-        return known_rows(columns, family.encode(y).values, weights, known), family, labels
-
     def _keep(self) -> Kept | None:
         """Return what is kept of the training data: their family knows the risk sets."""
         training = self.__dict__.get("_training")
@@ -356,17 +293,3 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         known = check_known(offset, None, matrix.shape[0], self.family_) + float(center @ self.coef_)
         away = Dense(matrix.dense() - center)
         return self._interval_draws(options).predict_interval(away, level, offset=known)
-
-    def linear_predictor(self, X: Any, offset: Any = None) -> Vector:  # type: ignore[override]
-        """Return the linear predictor: the same as `predict`.
-
-        Parameters
-        ----------
-        X, offset
-            As in `predict`.
-
-        Returns
-        -------
-        array of shape (m,)
-        """
-        return np.asarray(self.predict(X, offset=offset))

@@ -223,6 +223,8 @@ class Coupling:
 def _levels(sets: RiskSets, eta: Vector) -> Vector:
     """Return the largest eta of the stratum of each row."""
     stratum = sets.seen.stratum
+    if not sets.stratified:
+        return np.full_like(eta, eta.max(initial=-np.inf))
     top = np.full(int(stratum.max(initial=0)) + 1, -np.inf)
     np.maximum.at(top, stratum, eta)
     return np.asarray(top[stratum])

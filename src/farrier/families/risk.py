@@ -1,7 +1,8 @@
 """Who is at risk at which event: sums over risk sets, by additions only.
 
 A row is at risk from its entry (not included) to its own time, in its own stratum. The times at which events
-happen are numbered by stratum and time, and a row is at risk at a run of them. Sums over all rows at
+happen are numbered by stratum and time, and a row is at risk at a run of them. Where all rows enter at the
+beginning, sums over those at risk add up from the last time to the first. Otherwise, sums over all rows at
 risk, and over all events of a row, go through a tree of runs: each run is a few nodes of it, as many as the
 logarithm of the number of times. Nothing is ever subtracted, so no digit is lost where large risks leave.
 """
@@ -63,11 +64,12 @@ class RiskSets:
         times, first = np.unique(ends[seen.event], return_index=True)
         rows = np.flatnonzero(seen.event)
         self.time, self.stratum = seen.time[rows[first]], seen.stratum[rows[first]]
-        self.size = times.size
+        self.size, self.stratified = times.size, bool(seen.stratum.any())
         after = np.searchsorted(times, ends, side="right")
         self.rows, self.group = rows, after[rows] - 1
         self.dead = np.bincount(self.group, seen.weights[rows], self.size)
-        self._tree = Tree(np.searchsorted(times, starts, side="right"), after, self.size)
+        first = np.searchsorted(times, starts, side="right")
+        self._tree: Tree | Nested = Tree(first, after, self.size) if first.any() else Nested(after, self.size)
         order = np.argsort(self.group, kind="stable")
         self._in_turn = rows[order]
         self._first = np.searchsorted(self.group[order], np.arange(self.size))
@@ -123,6 +125,33 @@ def _step(size: float) -> tuple[Vector, Vector]:
     middle = np.full(MOST_STEPS, 0.5 * (1.0 - 1.0 / size))
     nodes, vectors = np.linalg.eigh(np.diag(middle) + np.diag(beside, 1) + np.diag(beside, -1))
     return np.maximum(nodes, 0.0), size * vectors[0] ** 2
+
+
+class Nested:
+    """Runs of times that all begin with the first: row i is at the times 0, ..., after[i] - 1.
+
+    Examples
+    --------
+    >>> runs = Nested(np.array([3, 2]), size=3)
+    >>> runs.down(np.add, np.array([1.0, 10.0]), 0.0), runs.up(np.array([1.0, 2.0, 4.0]))
+    (array([11., 11.,  1.]), array([7., 3.]))
+    """
+
+    def __init__(self, after: Any, size: int) -> None:
+        self.size, self._after = size, after
+        self._order = np.argsort(after, kind="stable")
+        self._used, self._start = np.unique(after[self._order], return_index=True)
+
+    def down(self, join: Any, values: Any, nothing: float) -> Any:
+        """Return the values of the rows at each time, joined."""
+        last = np.full((self.size + 1, *values.shape[1:]), nothing)  # by how many times a row is at
+        if self._used.size:
+            last[self._used] = join.reduceat(values[self._order], self._start, axis=0)
+        return join.accumulate(last[:0:-1], axis=0)[::-1]
+
+    def up(self, values: Vector) -> Vector:
+        """Return the sum of the values of the times of each row."""
+        return np.asarray(np.append(0.0, np.cumsum(values))[self._after])
 
 
 class Tree:

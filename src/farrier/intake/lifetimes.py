@@ -15,7 +15,6 @@ from farrier.intake.target import SURVIVAL, Target
 from farrier.intake.words import TableError, counted, listed, option, shown
 
 NEEDED = "1 means that the event was seen, 0 that the row is censored"
-ALONE = "the single mode is fitted, for survival has no average over methods"
 
 
 def read_role(frame: Any, role: str, name: str, happened: str | None = None) -> Column:
@@ -148,4 +147,4 @@ def settle_lifetimes(
     if "strata" in known:
         number = np.unique(known["strata"]).size
         notes.append(f"{counted(number, 'stratum').replace('stratums', 'strata')}, compared within each only")
-    return Target(y, SURVIVAL, (), (*notes, ALONE))
+    return Target(y, SURVIVAL, (), tuple(notes))

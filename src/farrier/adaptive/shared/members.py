@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from farrier.adaptive.kept import keep, recalled
-from farrier.adaptive.members import HYPER, Fitting
+from farrier.adaptive.members import Fitting
 from farrier.adaptive.points import Normal, with_targets
 from farrier.adaptive.ridge import ridge_paths
 from farrier.adaptive.sets import Fits, Sets
@@ -21,7 +21,9 @@ from farrier.adaptive.shared.mixture import fit_shared_mixture
 from farrier.adaptive.shared.modes import find_shared_modes
 from farrier.adaptive.shared.stack import Cube, SharedStack
 from farrier.data.standardise import SIGMA2_FLOOR
+from farrier.em.mstep import Hyper
 from farrier.keeping import Keeper
+from farrier.priors import FixedScale, Horseshoe
 
 TOL, SWEEPS = 3e-3, 25
 """The change at which sweeps of a mixture end, and the most of them: omega has a long tail, and with it the
@@ -60,13 +62,13 @@ class SharedFitting:
         """Return the fits of a member, to each response; each is fitted once, and kept by a checkpoint."""
         if name not in self._done:
             parts = self._parts(name)
-            kept = [recalled(part, sets.family) for part, sets in zip(parts, self.sets, strict=False)]
+            kept = [recalled(part, sets.families) for part, sets in zip(parts, self.sets, strict=False)]
             found = tuple(one for one in kept if one is not None)
             if len(found) < len(self.sets):
                 own = SHARED.get(name)
                 found = own(self) if own else tuple(fitting.member(name) for fitting in self.each)
                 for part, fits, sets in zip(parts, found, self.sets, strict=False):
-                    keep(part, fits, sets.family)
+                    keep(part, fits, sets.families)
             self._done[name] = found
         return self._done[name]
 
@@ -91,7 +93,7 @@ def _mode(fitting: SharedFitting) -> tuple[Fits, ...]:
         one.forget_path()
         if one.normals is not None:
             normals.append(one.normals)
-    hyper = HYPER._replace(size=float(len(starts)))
+    hyper = Hyper(Horseshoe(), fitting.sets[0].coordinate, FixedScale(1.0), size=float(len(starts)))
     return find_shared_modes(fitting.sets, starts, hyper, fitting.n_jobs, tuple(normals) or None)
 
 

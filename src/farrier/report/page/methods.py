@@ -42,7 +42,6 @@ FAMILY_WORDS = {
     "Ordinal": "ordered levels and proportional odds",
 }
 MEMBER_WORDS = {
-    "mean": "the intercept alone",
     "ridge": "ridge regression",
     "mode": "a posterior mode under the horseshoe prior (Tew, Schmidt and Makalic, 2022)",
     "mixture": "a normal mixture prior started at that mode (Kim et al., 2022)",
@@ -133,17 +132,18 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     if len(effects) == 1:
         weights = f" (weights {', '.join(f'{row.name} {share(row.weight)}' for row in rows)})"
     slopes = listed([alone(float(one.model.shrinkage_)) for one in effects])
+    nothing = "the intercept" if effects[0].family.has_intercept else "no effect"
     slope_words = "a slope" if len(effects) == 1 else "slopes"
     found = [
         f"Its coefficients are an average of {listed(known)}, each fitted without each {folds} and to all "
-        f"rows, weighted by the likelihood of the rows left out{weights}, and shrunk towards the intercept "
+        f"rows, weighted by the likelihood of the rows left out{weights}, and shrunk towards {nothing} "
         f"by {slope_words} of {slopes} estimated from the same rows.",
         "The selected columns are the fewest whose least-squares fit to the averaged predictor is within "
         f"{RULES.get(str(model.selection), str(model.selection))} of it (Hahn and Carvalho, 2015).",
         f"Intervals of coefficients ({percent_of(level)}) are normal ones, corrected for shrinkage by "
         "residuals of rows left out.",
     ]
-    if not effects[0].family.is_binary:
+    if _has_cv_plus(effects[0].family):
         found.append("Prediction intervals are CV+ (Barber et al., 2021).")
     return [*found, _units(model)]
 
@@ -155,7 +155,12 @@ def _cited(effects: Sequence[Effects]) -> list[str]:
         found.append("mixture")
     if names:
         found.append("decoupled")
-    return found if effects[0].family.is_binary or not names else [*found, "cv+"]
+    return [*found, "cv+"] if names and _has_cv_plus(effects[0].family) else found
+
+
+def _has_cv_plus(family: Family) -> bool:
+    """Tell whether an average has intervals of new rows: classes have probabilities, and risks no y."""
+    return family.has_intercept and not family.is_binary
 
 
 def _folds(model: Any) -> str:
