@@ -164,8 +164,7 @@ DASK = {
 
 SCHEDULES = {"plain": {"fast": False}, "fast": {"fast": True}}
 
-# without "binomial", whose y is between 0 and 1, and "gamma", whose y is above 0: scikit-learn's checks have
-# others (but see `test_gamma_conforms_but_for_checks_with_zeros`)
+# without "binomial", whose y is between 0 and 1: scikit-learn's checks have others
 # all but expectation="stochastic", whose draws cannot be the same for a repeated row and for a weight of 2
 ESTIMATORS = [
     HorseshoeRegressor(),
@@ -178,11 +177,7 @@ ESTIMATORS = [
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
     HorseshoeRegressor(groups={"a": [0]}, always=None, prior_scale={0: 2.0}),
-    *(
-        HorseshoeRegressor(family=family)
-        for family in FAMILIES
-        if family not in ("gaussian", "binomial", "gamma")
-    ),
+    *(HorseshoeRegressor(family=family) for family in FAMILIES if family not in ("gaussian", "binomial")),
     HorseshoeRegressor(family=Tweedie(power=1.1, unit=1.0)),
     HorseshoeRegressor(family=Quantile(level=0.9), expectation="approximate"),
     HorseshoeRegressor(family="poisson", prior="lasso", standardize=False),
@@ -197,6 +192,8 @@ ESTIMATORS = [
     HorseshoeRegressorCV(family="student_t", cv=5, selection="paired"),
     HorseshoeRegressorCV(family=Quantile(level=0.8), cv=3),
     HorseshoeRegressorCV(family="huber", cv=3),
+    HorseshoeRegressorCV(family="gamma", cv=3),
+    HorseshoeRegressorCV(family="tweedie", cv=3),
     HorseshoeClassifierCV(cv=3),
     HorseshoeSurvival(),
     HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, blas, lapack, solveh_banded
+from scipy.linalg import LinAlgError, blas, lapack
 
 from farrier._types import Mask, Matrix
 
@@ -241,8 +241,7 @@ def solve_banded(band: Matrix, rhs: Any) -> Any:
     if band.shape[1] == 1:  # LAPACK wants a neighbour
         return rhs / band[1, 0]
     for jitter in JITTERS:
-        try:
-            return solveh_banded(band + jitter * np.array([[0.0], [1.0]]) * band[1], rhs)
-        except LinAlgError:  # singular but for rounding
-            continue
+        _, _, found, wrong = lapack.dptsv((1.0 + jitter) * band[1], band[0, 1:], rhs)
+        if wrong == 0 and np.isfinite(found).all():
+            return found  # else singular, perhaps but for rounding
     raise LinAlgError("a matrix of three diagonals is not positive definite")

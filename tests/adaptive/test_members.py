@@ -151,10 +151,10 @@ def rounding(family):
     return 1e-6 if family in ("laplace", "quantile") else 1e-8
 
 
-def same(ours, theirs, names, within=1e-8):
+def same(ours, theirs, names, within=1e-8, sets=slice(None)):
     for name in names:
         for kind, one, two in zip(ours[name]._fields[:4], ours[name], theirs[name], strict=False):
-            near(two, one, f"{name}: {kind}", within)
+            near(two[..., sets], one[..., sets], f"{name}: {kind}", within)
 
 
 def test_sparse_columns_say_the_same(case):
@@ -175,11 +175,17 @@ def test_a_row_of_weight_two_is_two_rows(family, p, center):
     ones = np.ones(twice.size)
     other = Sets(Dense(x), sets.y[twice], sets.offset[twice], ones, folds, sets.family, center)
     names, one, two = list(MEMBERS), Fitting(sets), Fitting(other)
-    if family in ("laplace", "quantile", "gamma", "tweedie") and p > 40:
+    if family in ("laplace", "quantile") and p > 40:
         # modes interpolate, and magnify rounding without end
         names = ["mean", "ridge", "alone"]
+    noisy = np.ones(sets.n_sets, dtype=bool)
+    if family in ("gamma", "tweedie") and p > 40:
+        names.remove("mixture")  # whose sweeps make 1e-6 of 1e-15 where so many columns share so few rows
+    if family == "tweedie":  # a mode without noise goes through every row, zeros too: no digits to spare
+        noisy = one.member("mode").sigma2 > 1e-6
+    assert noisy.any()
     for name in names:
-        same({name: one.member(name)}, {name: two.member(name)}, [name], rounding(family))
+        same({name: one.member(name)}, {name: two.member(name)}, [name], rounding(family), noisy)
     for ours, theirs in zip(one.ridge_start[:4], two.ridge_start[:4], strict=True):
         near(theirs, ours, "start", rounding(family))
 

@@ -138,3 +138,14 @@ def test_little_that_is_certain_has_an_answer_too():
     model = HorseshoeRegressorCV().fit(X, y)
     assert model.get_support(indices=True).tolist() == [1, 4]
     assert model.score(X, y) < 0.05
+
+
+def test_where_all_columns_gain_the_same_the_strongest_enters():
+    """Five rows have four directions: the last one is the same of all columns that are left."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, coef = rng.standard_normal((5, 9)), rng.standard_normal(9)
+        found = summarise(Dense(X), coef, 0.0, np.ones(5), 0.0)
+        *first, last = found.order.tolist()
+        assert len(first) == 3
+        assert last == max(set(range(9)) - set(first), key=lambda j: abs(coef[j]))

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from farrier import HorseshoeRegressorCV
+from farrier.families import Laplace, Quantile
 from registry import AVERAGED
 from selections import in_turn
 from simulate import glm
@@ -28,8 +29,14 @@ def fit(X, y, **options):
     return HorseshoeRegressorCV(**{"cv": 5, **options}).fit(X, y, **rows)
 
 
-def same(one, two, within=1e-8, columns=slice(None), factor=1.0):
+def rounding(model):
+    """Weights of 1/|r| have lost half their digits where a fit comes close to a row."""
+    return 1e-6 if isinstance(model.family_, Laplace | Quantile) else 1e-8
+
+
+def same(one, two, columns=slice(None), factor=1.0):
     """Hold the answers of two fits to be the same, coefficients up to order and factor."""
+    within = rounding(one)
     for name in ("coef_", "sparse_coef_"):
         ours, theirs = getattr(one, name)[columns], getattr(two, name) * factor
         np.testing.assert_allclose(theirs, ours, rtol=0, atol=within * max(np.abs(ours).max(), 1e-3))
@@ -76,7 +83,7 @@ def test_sparse_columns_say_the_same(family, home):
 # --- what must not change the answer ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", [name for name in AVERAGED if name not in ("laplace", "quantile")])
+@pytest.mark.parametrize("family", AVERAGED)
 @pytest.mark.parametrize("p", [P, 90])
 def test_the_order_of_rows_and_columns(family, p):
     X, y = data(family, p=p)
@@ -87,7 +94,7 @@ def test_the_order_of_rows_and_columns(family, p):
     same(one, fit(X[:, columns], y, family=family), columns=columns)
 
 
-@pytest.mark.parametrize("family", [name for name in AVERAGED if name not in ("laplace", "quantile")])
+@pytest.mark.parametrize("family", AVERAGED)
 @pytest.mark.parametrize("p", [P, 90])
 def test_the_units_of_columns(family, p):
     X, y = data(family, p=p)
@@ -105,15 +112,16 @@ def test_the_units_of_y(p):
     assert two.support_.tolist() == one.support_.tolist()
 
 
-@pytest.mark.parametrize("family", [name for name in AVERAGED if name not in ("laplace", "quantile")])
+@pytest.mark.parametrize("family", AVERAGED)
 def test_a_weight_of_two_is_two_rows(family):
     X, y = data(family)
     times = np.random.default_rng(2).integers(1, 3, N)
     one = fit(X, y, family=family, sample_weight=times)
     two = fit(np.repeat(X, times, axis=0), np.repeat(y, times), family=family)
     same(one, two)
-    np.testing.assert_allclose(two.coef_interval(), one.coef_interval(), atol=1e-7)
-    np.testing.assert_allclose(two.predict_interval(X, 0.9), one.predict_interval(X, 0.9), atol=1e-7)
+    within = {"rtol": 10.0 * rounding(one), "atol": 10.0 * rounding(one)}
+    np.testing.assert_allclose(two.coef_interval(), one.coef_interval(), **within)
+    np.testing.assert_allclose(two.predict_interval(X, 0.9), one.predict_interval(X, 0.9), **within)
 
 
 def test_a_row_without_weight_is_no_row():

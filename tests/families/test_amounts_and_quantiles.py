@@ -257,3 +257,24 @@ def test_the_distribution_of_uncountably_many_amounts_is_a_number():
     np.testing.assert_array_equal(found, [1.0, 1.0, 0.0, 0.0, 0.0])
     at_mean = Tweedie(power=1.5, unit=1.0).cdf(np.exp([600.0]), np.array([600.0]), 0.1)
     assert at_mean == pytest.approx(0.5)
+
+
+def test_the_loss_of_a_mean_that_is_too_large_has_no_end() -> None:
+    """-log p -> eta - log y - 1 + ...: a bound would let steps go anywhere beyond it."""
+    eta = np.array([7e2, 7e4, 7e6])
+    loss = Gamma().neg_log_likelihood(np.ones(3), eta, 1.0)
+    np.testing.assert_allclose(loss, eta, rtol=1e-12)  # that of the exponential distribution
+
+
+@pytest.mark.parametrize("prior", ["student_t", "lasso", "normal_gamma"])
+@pytest.mark.parametrize("family", [Gamma(), Tweedie(power=1.9)], ids=repr)
+def test_an_amount_beyond_all_others_does_not_keep_a_fit_swinging(family: Any, prior: str) -> None:
+    """With the sigma2 of one place and the targets of another it took turns between the two for ever."""
+    rng = np.random.default_rng(453)
+    X, y = rng.standard_normal((54, 29)), rng.gamma(2.0, size=54)
+    y[7] = 1e6
+    model = HorseshoeRegressor(family=family, prior=prior).fit(X, y)
+    assert model.status_.converged
+    left = model.family_.working(y, model.linear_predictor(X), 1.0)
+    rss = left.weights @ (left.targets - model.linear_predictor(X)) ** 2
+    assert model.sigma2_ >= rss / 54  # Pearson's, and what the coefficients may have used up

@@ -20,6 +20,7 @@ from farrier import (
     normal_means,
     sample_posterior,
 )
+from farrier.posterior.several import SeveralPosterior
 from fuzz.cases import Case, resolve, structure
 from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
@@ -278,15 +279,15 @@ def _copy(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Val
 def _posterior(case: Case, model: Any, X: Any, y: Any, offset: Any, rows: Any) -> Values:
     if case.is_classifier and len(model.estimators_) > 1:
         model = model.estimators_[0]
-    if case.outputs > 1:
-        if not np.isfinite(model.sample_posterior(**RUN).coef).all():
-            raise ContradictionError("draws of several responses are not finite")
-        return {}
     return _drawn(case, model.sample_posterior(**RUN), X, offset)
 
 
 def _drawn(case: Case, posterior: Any, X: Any, offset: Any) -> Values:
-    """Return the draws, and what is said of them."""
+    """Return the draws, and what is said of them; of several responses, as two columns of y are, less is."""
+    if isinstance(posterior, SeveralPosterior):
+        if not np.isfinite(posterior.coef).all():
+            raise ContradictionError("draws of several responses are not finite")
+        return {}
     values = {
         f"draws of {name}": getattr(posterior, name) for name in ("coef", "intercept", "tau2", "sigma2")
     }

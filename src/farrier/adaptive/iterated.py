@@ -17,14 +17,15 @@ from scipy.linalg import lapack
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.points import NO_NOISE, START, Path, Point, normal_equations, outer
-from farrier.adaptive.sets import Sets
+from farrier.adaptive.sets import HALVED, Sets
+from farrier.em.steps import longest_share
 from farrier.families import Family
 from farrier.linalg import add_identity, cholesky, inverse_trace, log_det
 
 RISES = 3
 """So many penalties in a row that are worse than the best are enough, for a family that iterates."""
-FIRST_STEPS, STEPS, HALVINGS = 6, 2, 8
-"""Newton steps at the first penalty and at each other one, and how often one is halved."""
+FIRST_STEPS, STEPS = 6, 2
+"""Newton steps at the first penalty and at each other one."""
 SOLVED, GRADIENTS = 1e-11, 30
 """The residual of a solution that is one, as a share of what is solved for, and the most conjugate gradients:
 where these do not do, the matrix is factorised, there and at smaller penalties."""
@@ -135,26 +136,50 @@ def _accepted(
 ) -> tuple[Any, ...]:
     """Return solution, intercept, eta, noise variance and penalised loss of as much of a step as pays."""
     family, sigma2 = point.families[t], float(point.sigma2[t])
-    solution, intercept = step.solution, step.intercept
-    eta = step.fit + intercept + sets.offset
-    loss = np.inf
+
+    def at(*place: Any) -> tuple[Any, ...]:
+        return *place, _penalised(sets, t, family, place[2], sigma2, penalty * _norm2(K, place[0]))
+
+    there = step.solution, step.intercept, step.fit + step.intercept + sets.offset
+    found = *there, np.inf
     if step.trace is not None or not family.never_overshoots:
-        loss = _penalised(sets, t, family, eta, sigma2, penalty * step.norm2)
+        found = *there, _penalised(sets, t, family, there[2], sigma2, penalty * step.norm2)
     if not family.never_overshoots:
-        old, old_eta, level = point.solution[:, t], point.eta[:, t], float(point.intercept[t])
-        bound = _penalised(sets, t, family, old_eta, sigma2, penalty * _norm2(K, old)) + 1e-9
-        for _ in range(HALVINGS):
-            if loss <= bound:
+        here = at(point.solution[:, t], float(point.intercept[t]), point.eta[:, t])
+        rows = sets.weights[:, t] > 0.0
+        for share in longest_share(here[2][rows], there[2][rows]) * HALVED:
+            if share < 1.0:
+                found = at(*(old + share * (new - old) for old, new in zip(here, there, strict=False)))
+            if found[3] <= here[3] + 1e-9:
                 break
-            solution, intercept = 0.5 * (solution + old), 0.5 * (intercept + level)
-            eta = 0.5 * (eta + old_eta)
-            loss = _penalised(sets, t, family, eta, sigma2, penalty * _norm2(K, solution))
-    if family.has_dispersion:
-        square = step.square
-        if family.noise_share != 1.0:
-            square = (square - penalty * step.norm2) / family.noise_share + penalty * step.norm2
-        sigma2 = max(square / float(sets.total[t]), NO_NOISE)
-    return solution, intercept, eta, sigma2, loss
+        else:  # there is no way on
+            found = here
+    return *found[:3], _noise(sets, K, t, family, step, penalty, found, sigma2), found[3]
+
+
+def _noise(
+    sets: Sets,
+    K: Matrix | None,
+    t: int,
+    family: Family,
+    step: _Step,
+    penalty: float,
+    found: Any,
+    sigma2: float,
+) -> float:
+    """Return the noise variance: of amounts that which is left where the step ended."""
+    if not family.has_dispersion:
+        return sigma2
+    left, held = step.square - penalty * step.norm2, penalty * step.norm2
+    if not family.is_location:
+        rows = sets.weights[:, t] > 0.0
+        weights, targets = family.working(sets.y[rows], found[2][rows], sigma2)
+        left = float((sets.weights[rows, t] * weights) @ (targets - found[2][rows]) ** 2)
+        held = penalty * _norm2(K, found[0])
+    square = (
+        step.square if family.is_location and family.noise_share == 1.0 else left / family.noise_share + held
+    )
+    return max(square / float(sets.total[t]), NO_NOISE)
 
 
 def _norm2(K: Matrix | None, solution: Vector) -> float:

@@ -16,13 +16,14 @@ import numpy as np
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.points import Normal
-from farrier.adaptive.sets import Fits, Sets
+from farrier.adaptive.sets import HALVED, Fits, Sets
 from farrier.conditional.base import condition
 from farrier.data.columns import Columns
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
 from farrier.em.state import relative_change
+from farrier.em.steps import longest_share
 from farrier.families import Family
 from farrier.keeping import Keeper, changed, with_changes
 from farrier.linalg import scatter
@@ -38,8 +39,6 @@ TOL, MOST = 1e-3, 200
 """The change of the coefficients at which EM ends, and the most iterations."""
 AT_LEAST = 4
 """Iterations before it may end."""
-HALVINGS = 8
-"""How often a step that lowers the likelihood is halved."""
 LEVELS = 10
 """The most steps of the intercept alone, at the end."""
 
@@ -160,6 +159,11 @@ class _Rows:
             columns, Targets(working.targets - self.offset, self.total, weights, center=self.center)
         )
 
+    def left(self, eta: Vector, sigma2: float) -> float:
+        """Return the squares that are left at eta: see `em.weights.Moving`."""
+        working = self.family.working(self.y, eta, sigma2)
+        return float((self.counts * working.weights) @ (working.targets - eta) ** 2)
+
     def loss(self, eta: Vector, sigma2: float, coef: Vector, d: Vector) -> float:
         """Return minus the penalised log-likelihood; infinite where a step leads out of range."""
         some = d > 0.0
@@ -273,11 +277,12 @@ class _State:
         problem = self.problem or rows.near(self.columns, self.eta, self.sigma2)
         given = condition(problem, d)
         self.mean = given.mean
-        self.second = given.mean**2 + self.sigma2 * given.variance()
         if not self.constant:
             self._move(problem, before, d)
+        self.second = self.mean**2 + self.sigma2 * given.variance()
         if rows.family.has_dispersion:
-            expected_rss = given.rss / rows.family.noise_share + self.sigma2 * given.fit_trace
+            rss = given.rss if rows.family.is_location else rows.left(self.eta, self.sigma2)
+            expected_rss = rss / rows.family.noise_share + self.sigma2 * given.fit_trace
             self.sigma2 = max(expected_rss / rows.total, SIGMA2_FLOOR)
         return relative_change(self.mean, before)
 
@@ -290,11 +295,16 @@ class _State:
         if not rows.family.never_overshoots:
             here = self.columns.matvec(before) + self.intercept + rows.offset
             bound = rows.loss(here, self.sigma2, before, d) + 1e-9
-            for _ in range(HALVINGS):
+            wanted, there, far = self.mean, level, eta
+            for share in longest_share(here, eta) * HALVED:
+                if share < 1.0:
+                    self.mean = before + share * (wanted - before)
+                    level = self.intercept + share * (there - self.intercept)
+                    eta = here + share * (far - here)
                 if rows.loss(eta, self.sigma2, self.mean, d) <= bound:
                     break
-                self.mean, level = 0.5 * (self.mean + before), 0.5 * (level + self.intercept)
-                eta = 0.5 * (eta + here)
+            else:  # there is no way on
+                self.mean, level, eta = before, self.intercept, here
         self.intercept, self.eta = level, eta
         rows.family = rows.family.update(rows.y, eta, self.sigma2, rows.counts)
 

@@ -21,6 +21,8 @@ from farrier.priors import Groups
 
 Fold = tuple[Any, Any]
 """The rows to learn from and the rows to predict."""
+HALVED = 0.5 ** np.arange(9)
+"""How much of a step is tried, from all of it on."""
 HUGE = 1e100
 """The most that a row can lose."""
 

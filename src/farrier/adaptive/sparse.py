@@ -23,6 +23,8 @@ CANDIDATES = 2.0
 """No more columns than this times the rows are tried: the largest of the average."""
 TIED = 1e-10
 """A column of which less than this share is left beside those chosen adds nothing."""
+SAME = 1e-6
+"""Gains closer than this are the same but for rounding: those of all columns once one direction is left."""
 
 
 class Sparser(NamedTuple):
@@ -77,17 +79,27 @@ def summarise(
     target = (root * (fit - level).T).T
     tolerance = min(tolerance, share * float(np.vdot(target, target)))
     label = None if groups is None else groups.label[strongest]
-    chosen, distance, gamma = _forward(root[:, None] * (x - mean), target, tolerance, label)
+    x = root[:, None] * (x - mean)
+    chosen, distance, gamma = _forward(x, target, tolerance, size[strongest], label)
     sparse = np.zeros_like(coef)
     sparse[strongest[chosen]] = gamma
     intercept = intercept + level - mean[chosen] @ gamma if center else intercept
     return Sparser(strongest[chosen], distance, sparse, intercept if coef.ndim > 1 else float(intercept))
 
 
-def _forward(x: Matrix, target: Any, tolerance: float, label: Any = None) -> tuple[Any, Vector, Any]:
+def _best(gain: Vector, strength: Vector) -> int:
+    """Return the column of the largest gain; of several the strongest, for rounding must not choose."""
+    close = np.flatnonzero(gain >= (1.0 - SAME) * gain.max())
+    return int(close[np.argmax(strength[close])])
+
+
+def _forward(
+    x: Matrix, target: Any, tolerance: float, strength: Vector, label: Any = None
+) -> tuple[Any, Vector, Any]:
     """Choose columns until little is left of the target; return them, the distances, the coefficients.
 
-    With labels a column brings all others of its label along: of the groups that of the largest gain a
+    ``strength`` is the size of their coefficients in the average, by which those are told apart that gain the
+    same. With labels a column brings all others of its label along: of the groups that of the largest gain a
     column.
     """
     left, pull = target.copy(), target.T @ x  # of several targets a row each
@@ -103,11 +115,11 @@ def _forward(x: Matrix, target: Any, tolerance: float, label: Any = None) -> tup
         if label is not None and not waiting:
             groups = Groups(np.unique(label, return_inverse=True)[1])
             mean = groups.spread(groups.totals(gain) / groups.size)
-            first = int(np.argmax(mean))
+            first = _best(mean, strength)
             waiting = np.flatnonzero(label == label[first]).tolist() if mean[first] > 0.0 else []
         if label is not None:
             waiting = [j for j in waiting if gain[j] > 0.0 or squares[j] > TIED * size[j]]
-        j = waiting.pop(0) if waiting else int(np.argmax(gain))
+        j = waiting.pop(0) if waiting else _best(gain, strength)
         if not (gain[j] > 0.0 or (label is not None and squares[j] > TIED * size[j])):
             break
         known, direction = basis[: len(chosen)], x[:, j]

@@ -111,11 +111,9 @@ class Plain:
         change = max(state.change, state.place.left_out)
         if change < self.tol and state.place.fresh and not (self.known and self._noise_moves(before, state)):
             return state, Status.CONVERGED
-        if state.place.n_stalls >= MOST_STALLS:
-            return state, Status.STALLED
-        if self.expectation == "stochastic" and state.n_steps >= MOST_AVERAGES:
-            return state, Status.UNSETTLED
-        return state, None
+        if self.expectation == "stochastic":  # whose steps may lead anywhere, and others come
+            return state, Status.UNSETTLED if state.n_steps >= MOST_AVERAGES else None
+        return state, Status.STALLED if state.place.n_stalls >= MOST_STALLS else None
 
     def _noise_moves(self, before: State, state: State) -> bool:
         moved = abs(state.expected_rss - before.expected_rss)

@@ -19,10 +19,10 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.state import Place, relative_change
 from farrier.families import Family, Ordered
 
-HALVINGS, STALLING = 40, 20
-"""The most halvings of a step; after more than the second nothing to speak of is left of it."""
+HALVINGS, STALLING = 20, 10
+"""The most halvings of a step; after as many as the second nothing to speak of is left of it."""
 LONGEST = 20.0
-"""No step moves a linear predictor by more than this, unless it cannot overshoot."""
+"""No step moves a linear predictor by more than this and its own size, unless it cannot overshoot."""
 SLACK = 1e-12
 """A step may raise the objective by this share of it: rounding is not overshooting."""
 
@@ -194,35 +194,37 @@ class Steps:
 
         Those of a scale mixture do where a class is sure; a row that counts a million times is sure at once.
         """
-        n, k = problem.shape
-        fisher = place.family.fisher(place.eta, sigma2) if self.patient and k <= n else None
+        fisher = place.family.fisher(place.eta, sigma2) if self.patient else None
         if fisher is None:
             return False
         working = place.family.working(self._y, place.eta, sigma2).weights
         return float(self._sample @ fisher) < LIMITS.creeping * float(self._sample @ working)
 
-    def _hastened(self, place: Place, problem: LeastSquares, scales: Scales, settled: bool) -> Place:
+    def _hastened(
+        self, place: Place, problem: LeastSquares, scales: Scales, settled: bool, stalls: int
+    ) -> Place:
         """Go on, where steps creep, with a checked step of Newton's method at the same scales.
 
         It waits for them to settle: before that it ends in other modes. Till then the fit is not done,
-        however small its steps are.
+        however small its steps are. ``stalls`` are those of such steps before.
         """
         creeps, sharp = self._creeps(problem, place, scales.sigma2), place.family.newton()
-        place = place._replace(creeps=creeps)
         if not creeps or sharp is None:
-            return place
+            return place._replace(creeps=creeps)
+        place = place._replace(creeps=creeps, n_stalls=stalls)
         if not settled:
             return place._replace(left_out=np.inf)
         there = place._replace(family=sharp)
-        problem = self._linearise(problem, there, scales.sigma2)
-        mean = condition(problem, scales.prior_variance).mean
+        try:
+            problem = self._linearise(problem, there, scales.sigma2)
+            mean = condition(problem, scales.prior_variance).mean
+        except np.linalg.LinAlgError:  # rows that are all sure tell nothing of what is not shrunk
+            return place
         seen = self._image(problem, there, mean, scales.sigma2)
         there = self._step_to(there, seen.point, seen.eta, scales)
         moved = max(place.left_out, _moved(there.intercept, place.intercept))
         left_out = max(relative_change(mean, there.coef, there.unit), moved)
-        return there._replace(
-            family=place.family, left_out=left_out, n_stalls=place.n_stalls, ahead=seen.ahead
-        )
+        return there._replace(family=place.family, left_out=left_out, ahead=seen.ahead)
 
     def _updated(self, place: Place, scales: Scales) -> Place:
         family = place.family.update(self._y, place.eta, scales.sigma2, self._sample)
@@ -253,7 +255,7 @@ class Steps:
         family, here, stalled = place.family, place.point, False
         if not family.never_overshoots:
             bound = self._objective(family, place.eta, place.coef, scales)
-            share = min(1.0, LONGEST / max(float(np.abs(eta - place.eta).max()), LONGEST))
+            share = longest_share(place.eta, eta)
             if share < 1.0:
                 point, eta = here + share * (point - here), place.eta + share * (eta - place.eta)
             enough = bound + SLACK * (1.0 + abs(bound))
@@ -262,13 +264,15 @@ class Steps:
                     break
                 point, eta = 0.5 * (point + here), 0.5 * (eta + place.eta)
                 stalled = halvings >= STALLING
+            else:
+                point, eta = here, place.eta
         stalls = place.n_stalls + 1 if stalled else 0
         coef, intercept = self._apart(point)
         return place._replace(coef=coef, intercept=intercept, eta=eta, n_stalls=stalls)
 
     def _try(self, place: Place, point: Vector, eta: Vector, scales: Scales, bound: float) -> Place:
         """Go to coefficients and intercept if the penalised likelihood is good enough there."""
-        near = float(np.abs(eta - place.eta).max()) <= LONGEST
+        near = longest_share(place.eta, eta) == 1.0
         coef, intercept = self._apart(point)
         if near and self._objective(place.family, eta, coef, scales) <= bound:
             return place._replace(coef=coef, intercept=intercept, eta=eta)
@@ -291,6 +295,18 @@ class Steps:
     def _is_tall(self, problem: LeastSquares) -> bool:
         n, k = problem.shape
         return self.patient and k > 0 and n >= max(LIMITS.many_rows, LIMITS.rows_per_column * k)
+
+
+def longest_share(before: Vector, eta: Vector) -> float:
+    """Return how much of the way to another eta is not too long for one step.
+
+    Examples
+    --------
+    >>> longest_share(np.zeros(2), np.array([1.0, -80.0]))
+    0.25
+    """
+    length = np.abs(eta - before) / np.maximum(np.abs(before), LONGEST)
+    return float(1.0 / max(float(length.max(initial=0.0)), 1.0))
 
 
 def _moved(level: Any, before: Any) -> float:

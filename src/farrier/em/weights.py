@@ -199,8 +199,9 @@ class Moving(Beginnings):
         if not place.waiting:
             seen = self._image(state.problem, place, found.mean, self._next_sigma2(state, found))
             place = self._accept(place, seen, state.scales)
-            place = self._hastened(place, state.problem, state.scales, settled)
-            found = found._replace(mean=place.coef)
+            stalls = state.place.n_stalls
+            place = self._hastened(place, state.problem, state.scales, settled, stalls)
+            found = self._at_place(found._replace(mean=place.coef), place, state.scales.sigma2)
         return state.advanced(found, place, pace)
 
     def _next_sigma2(self, state: State, found: Moments) -> float:
@@ -208,6 +209,18 @@ class Moving(Beginnings):
         if not self.has_noise:
             return state.scales.sigma2
         return noise_variance(found.expected_rss, self.total_weight)
+
+    def _at_place(self, found: Moments, place: Place, sigma2: float) -> Moments:
+        """Return the moments with the squares that are left where the step ended, and not where it began.
+
+        Of amounts these may be far apart: with the sigma2 of one place and the targets of the other a fit
+        swings between the two for ever. At the mode they are the same.
+        """
+        if not self.has_noise or place.family.is_location:
+            return found
+        weights, targets = place.family.working(self._y, place.eta, sigma2)
+        rss = float((self._sample * weights) @ (targets - place.eta) ** 2)
+        return found._replace(expected_rss=rss + sigma2 * found.fit_trace)
 
     def take(self, state: State, keep: Mask) -> State:
         """Go on with the columns in ``keep``."""

@@ -85,7 +85,7 @@ class Gamma(Amounts):
     def neg_log_likelihood(self, y: Vector, eta: Vector, sigma2: float) -> Vector:
         """Return that of the gamma distribution, with Stirling's formula in it, so that nothing cancels."""
         log_y = np.log(y)
-        gap = np.clip(log_y - eta, -EXTREME, EXTREME)
+        gap = np.minimum(log_y - eta, EXTREME)
         rest = (
             HALF_LOG_2PI
             + 0.5 * math.log(with_noise(sigma2))

@@ -81,8 +81,12 @@ class Binomial(Family):
             weights = polya_gamma_mean(eta)
             return Working(weights, (y - 0.5) / weights)
         mu = special.expit(eta)
-        weights = np.maximum(mu * special.expit(-eta), WEIGHT_FLOOR)
+        weights = np.maximum(mu * special.expit(-eta), self._least(np.abs(y - mu)))
         return Working(weights, eta + (y - mu) / weights)
+
+    def _least(self, wrong: Vector) -> Any:
+        """Return the least weight of a row."""
+        return WEIGHT_FLOOR
 
     def fisher(self, eta: Vector, sigma2: float) -> Vector | None:
         """Return mu (1 - mu), which is less than the weights of the scale mixture."""
@@ -92,7 +96,7 @@ class Binomial(Family):
 
     def newton(self) -> Family | None:
         """Return the likelihood with the weights mu (1 - mu)."""
-        return Binomial("irls") if self.never_overshoots else None
+        return _Sharp("irls") if self.never_overshoots else None
 
     def mean(self, eta: Vector) -> Vector:
         """Return the probability of success."""
@@ -141,6 +145,16 @@ class Binomial(Family):
         low, high = eta[y == 0.0], eta[y == 1.0]
         apart = low.size > 0 and high.size > 0 and low.size + high.size == y.size
         return Status.SEPARATED if apart and low.max() < high.min() else None
+
+
+class _Sharp(Binomial):
+    """The weights of Newton's method, also of rows that count a million times.
+
+    Those that are right would be held where they are by a least weight; only those that are wrong need it.
+    """
+
+    def _least(self, wrong: Vector) -> Any:
+        return WEIGHT_FLOOR * np.maximum(wrong, WEIGHT_FLOOR)
 
 
 def check_log_odds(offset: Vector) -> None:

@@ -52,12 +52,16 @@ def first_thresholds(counts: Vector) -> Vector:
     return _apart(np.log(below) - np.log(above))
 
 
+def _gaps(theta: Vector) -> Vector:
+    return np.asarray(theta[1:] - theta[:-1])
+
+
 def _apart(theta: Vector) -> Vector:
     """Return the thresholds with gaps that can be seen."""
     least = NARROWEST * (1.0 + np.abs(theta))
-    if np.all(np.diff(theta) > least[1:]):
+    if np.all(_gaps(theta) > least[1:]):
         return theta
-    steps = np.cumsum(np.append(0.0, np.maximum(np.diff(theta), 2.0 * least[1:])))
+    steps = np.cumsum(np.append(0.0, np.maximum(_gaps(theta), 2.0 * least[1:])))
     return np.asarray(theta[0] + steps)
 
 
@@ -115,13 +119,13 @@ def _spread_out(eta: Vector, weights: Vector, counts: Vector) -> Vector:
     reached = np.cumsum(weights[order][again])
     place = np.searchsorted(reached, np.cumsum(counts)[:-1] - 0.5 * weights.min()).clip(max=eta.size - 2)
     theta = 0.5 * (latent[again][place] + latent[again][place + 1])
-    gaps = np.maximum(np.diff(theta), counts[1:-1] / counts.sum())  # where even noise leaves some levels none
+    gaps = np.maximum(_gaps(theta), counts[1:-1] / counts.sum())  # where even noise leaves some levels none
     return _apart(theta[0] + np.append(0.0, np.cumsum(gaps)))
 
 
 def _longest(theta: Vector, step: Vector) -> float:
     """Return how much of a step leaves the thresholds in their order."""
-    closing = -np.diff(step) / np.diff(theta)
+    closing = -_gaps(step) / _gaps(theta)
     return float((1.0 - KEPT) / max(closing.max(initial=0.0), 1.0 - KEPT))
 
 
@@ -129,14 +133,14 @@ def _loss(theta: Vector, codes: Any, eta: Vector, weights: Vector, counts: Vecto
     padded = np.concatenate([[-np.inf], theta, [np.inf]])
     rows = np.logaddexp(0.0, eta - padded[codes + 1]) + np.logaddexp(0.0, padded[codes] - eta)
     with np.errstate(divide="ignore", invalid="ignore"):  # where a gap is closed
-        return float(weights @ rows) - float(counts[1:-1] @ np.log(-np.expm1(-np.diff(theta))))
+        return float(weights @ rows) - float(counts[1:-1] @ np.log(-np.expm1(-_gaps(theta))))
 
 
 def _slope(theta: Vector, codes: Any, eta: Vector, weights: Vector, counts: Vector) -> Vector:
     padded = np.concatenate([[-np.inf], theta, [np.inf]])
     slope = -summed(codes, weights * special.expit(eta - padded[codes + 1]), counts.size)[:-1]
     slope += summed(codes, weights * special.expit(padded[codes] - eta), counts.size)[1:]
-    gap = counts[1:-1] * np.exp(-np.diff(theta)) / -np.expm1(-np.diff(theta))
+    gap = counts[1:-1] * np.exp(-_gaps(theta)) / -np.expm1(-_gaps(theta))
     slope[1:] -= gap
     slope[:-1] += gap
     return slope
@@ -156,7 +160,7 @@ def curvature(theta: Vector, codes: Any, eta: Vector, weights: Vector, counts: V
     band = np.zeros((2, theta.size))
     band[1] = summed(codes, weights * special.expit(above) * special.expit(-above), counts.size)[:-1]
     band[1] += summed(codes, weights * special.expit(below) * special.expit(-below), counts.size)[1:]
-    gap = counts[1:-1] * np.exp(-np.diff(theta)) / np.expm1(-np.diff(theta)) ** 2
+    gap = counts[1:-1] * np.exp(-_gaps(theta)) / np.expm1(-_gaps(theta)) ** 2
     band[1, 1:] += gap
     band[1, :-1] += gap
     band[0, 1:] = -gap
@@ -216,6 +220,6 @@ def _log_densities(theta: Vector, codes: Any, eta: Vector, weights: Vector) -> V
     above = -summed(codes, weights * np.logaddexp(0.0, eta - padded[codes + 1]), size)[:-1]
     below = -summed(codes, weights * np.logaddexp(0.0, padded[codes] - eta), size)[1:]
     with np.errstate(divide="ignore"):
-        gaps = summed(codes, weights, size) * np.log(-np.expm1(-np.diff(padded)))
+        gaps = summed(codes, weights, size) * np.log(-np.expm1(-_gaps(padded)))
     prior = -np.logaddexp(0.0, theta) - np.logaddexp(0.0, -theta)
     return np.asarray(above + below + gaps[:-1] + gaps[1:] + prior)
