@@ -2,8 +2,8 @@
 
 A column is how many copies of one allele each individual has, 0, 1 or 2; where that is not known it is the
 mean of the column. Nothing but the blocks in work is ever decoded. bed-reader opens the files and tells what
-is in them. A fit reads the genotypes many times, so bytes are decoded here, by a table of what each holds:
-that is some twenty times quicker.
+is in them. A fit reads the genotypes many times, so bytes are decoded here, by a table of what each holds,
+which is far quicker.
 """
 
 from __future__ import annotations
