@@ -146,22 +146,25 @@ def genotypes(folder: Path, rows: int, columns: int) -> None:
 
 
 def write_bed(path: Path, rows: int, columns: int, causal: Any) -> Any:
-    from bed_reader import to_bed
+    """Write genotypes, a SNP after the other, and return y; in memory is a block of them."""
+    from bed_reader import create_bed
 
     rng = np.random.default_rng(0)
-    values = np.empty((rows, columns), dtype=np.int8, order="F")
-    for start in range(0, columns, 5_000):
-        stop = min(start + 5_000, columns)
-        share = rng.uniform(0.1, 0.5, stop - start)
-        values[:, start:stop] = rng.binomial(2, share, (rows, stop - start))
-    known = values[:, causal].astype(float)
-    score = ((known - known.mean(axis=0)) / known.std(axis=0)) @ (-1.0) ** np.arange(causal.size)
-    y = score + score.std() * np.sqrt(0.5) * rng.standard_normal(rows)
-    for start in range(0, columns, 5_000):
-        part = values[:, start : start + 5_000]
-        part[rng.random(part.shape) < 0.02] = -127
-    to_bed(path, values, num_threads=1)
-    return y
+    score = np.zeros(rows)
+    with create_bed(path, rows, columns) as stream:
+        for start in range(0, columns, 5_000):
+            width = min(5_000, columns - start)
+            share = rng.integers(26, 128, (width, 1), dtype=np.uint8)  # of 256: minor alleles have .1 to .5
+            values = np.zeros((width, rows), dtype=np.int8)
+            for _ in range(2):
+                values += rng.integers(0, 256, values.shape, dtype=np.uint8) < share
+            for place in np.flatnonzero((causal >= start) & (causal < start + width)):
+                own = values[causal[place] - start].astype(float)
+                score += (-1.0) ** place * (own - own.mean()) / own.std()
+            values[rng.integers(0, 256, values.shape, dtype=np.uint8) < 5] = -127
+            for vector in values:
+                stream.write(vector)
+    return score + score.std() * np.sqrt(0.5) * rng.standard_normal(rows)
 
 
 def in_child(work: Callable[[], Any]) -> Any:

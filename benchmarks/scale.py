@@ -111,15 +111,15 @@ def wide(folder: Path, n: int, p: int) -> Task:
     return Task(lambda: HorseshoeRegressor().fit(x, y), where, syrk, "dsyrk")
 
 
-def gradient(folder: Path, n: int, p: int, density: float) -> Task:
-    """Return a fit by conjugate gradients; the planted columns are those with the most entries."""
+def entries(folder: Path, n: int, p: int, density: float, expectation: str = "conjugate_gradient") -> Task:
+    """Return a fit of a sparse matrix; the planted columns are those with the most entries."""
     rng = np.random.default_rng(0)
     x = sparse.random(n, p, density, format="csc", random_state=rng, data_rvs=rng.standard_normal)
     where = np.argsort(-np.diff(x.indptr), kind="stable")[:10]
     y = planted(x, where, 30.0)
     probes = rng.standard_normal((p, 32))
     unit = clock(lambda: x.T @ (x @ probes))
-    model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0)
+    model = HorseshoeRegressor(expectation=expectation, random_state=0)
     return Task(lambda: model.fit(x, y), where, unit, "products with 32 vectors and back")
 
 
@@ -131,8 +131,10 @@ CASES: dict[str, Callable[[Path], Task]] = {
     "parquet": lambda folder: parquet(folder, 1_000_000, 200),
     "wide-decade": lambda folder: wide(folder, 500, 100_000),
     "wide": lambda folder: wide(folder, 500, 1_000_000),
-    "gradient-small": lambda folder: gradient(folder, 10_000, 40_000, 5e-4),
-    "gradient": lambda folder: gradient(folder, 50_000, 200_000, 1e-4),
+    "sparse-wide": lambda folder: entries(folder, 2_000, 1_000_000, 1e-4, "exact"),
+    "sparse-wider": lambda folder: entries(folder, 2_000, 1_000_000, 5e-3, "exact"),
+    "gradient-small": lambda folder: entries(folder, 10_000, 40_000, 5e-4),
+    "gradient": lambda folder: entries(folder, 50_000, 200_000, 1e-4),
 }
 
 

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from bed_reader import open_bed as opened
+from bed_reader import to_bed
 
 import genotypes
 from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
 from farrier.data import parts
-from farrier.data.genotypes import ABSENT, Genotypes, open_bed, snps_of
+from farrier.data.genotypes import ABSENT, Genotypes, Packed, open_bed, snps_of
+from farrier.data.parts import Picked
 from farrier.data.validation import check_x
 
 SHAPES = {"wide": (60, 150), "long": (200, 20)}
@@ -82,6 +84,45 @@ def test_some_individuals_turned_and_absent_columns(tmp_path):
     found = np.where(found == genotypes.MISSING, fill, np.where(flip, 2 - found, found))
     found[:, 1] = fill[1]
     np.testing.assert_array_equal(check_x(parts).dense(), found)
+
+
+@pytest.mark.parametrize("n", [1, 4, 7, 13])
+@pytest.mark.parametrize("first", [True, False])
+def test_bytes_are_decoded_as_bed_reader_does(n, first, tmp_path):
+    values = np.random.default_rng(n).choice(np.array([genotypes.MISSING, 0, 1, 2], dtype=np.int8), (n, 11))
+    path = genotypes.write(tmp_path / "a.bed", values)
+    packed, bed = Packed(path, n, first), opened(path, count_A1=first)
+    for places in (np.arange(11), np.array([3, 4, 5, 0, 9]), np.zeros(0, dtype=int)):
+        for rows in (np.arange(n), np.arange(n // 2, n), np.arange(n)[::-1], np.zeros(0, dtype=int)):
+            np.testing.assert_array_equal(packed.read(rows, places), bed.read((rows, places), dtype="int8"))
+
+
+def test_individual_after_individual(tmp_path):
+    values, x = genotypes.draw(20, 30)
+    to_bed(tmp_path / "a.bed", values, major="individual")
+    columns = check_x(opened(tmp_path / "a.bed"))
+    assert columns._parts._packed is None
+    np.testing.assert_array_equal(columns.dense(), x)
+
+
+def test_single_precision_is_read_as_such(tmp_path):
+    values, x = genotypes.draw(20, 30)
+    parts = Genotypes(opened(genotypes.write(tmp_path / "a.bed", values)))
+    (block,), (double,) = ([*table.each(np.asarray)] for table in (parts.single(), parts))
+    assert block.dtype == np.float32
+    np.testing.assert_array_equal(block, x.astype(np.float32))
+    np.testing.assert_array_equal(double, x)
+    some = Picked(parts, np.arange(30) % 2 == 0).single()
+    assert next(some.each(np.asarray)).dtype == np.float32
+
+
+def test_a_file_that_is_cut_off_while_it_is_read(tmp_path):
+    values, _ = genotypes.draw(20, 30)
+    path = genotypes.write(tmp_path / "a.bed", values)
+    packed = Packed(path, 20, True)
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(ValueError, match=r"a\.bed was cut off while it was read"):
+        packed.read(np.arange(20), np.arange(30))
 
 
 def test_names_are_ids_or_places(tmp_path):

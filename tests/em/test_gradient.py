@@ -3,17 +3,20 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor
+from farrier._types import Status
 from farrier.conditional.base import condition
-from farrier.conditional.gradient import Gradient
+from farrier.conditional.gradient import Gradient, System, solve, strongest
 from farrier.data.problem import plain
 
 
 @pytest.fixture
 def few(monkeypatch):
-    """Exact steps take over late, so that small data take the way of large ones."""
+    """Exact steps take over late and few columns are strong, so that small data go the way of large ones."""
     monkeypatch.setattr("farrier.em.gradient.FEW", 20)
+    monkeypatch.setattr("farrier.conditional.gradient.STRONG", 10)
 
 
 def table(n, p, seed=0, rho=0.0):
@@ -26,20 +29,54 @@ def table(n, p, seed=0, rho=0.0):
 
 @pytest.mark.parametrize("rho", [0.0, 0.9])
 @pytest.mark.parametrize(("n", "p"), [(150, 80), (80, 150)])
-def test_variances_are_as_wrong_as_stated(n, p, rho):
+@pytest.mark.parametrize("strong", [1, 20, 500])
+def test_variances_are_as_wrong_as_stated(n, p, rho, strong, monkeypatch):
+    monkeypatch.setattr("farrier.conditional.gradient.STRONG", strong)
     x, y, rng = table(n, p, rho=rho)
     problem, d = plain(x, y), rng.gamma(0.5, 0.05, p)
     exact = condition(problem, d)
     errors, stated, traces = [], [], []
     for seed in range(10):
         given = Gradient(problem, d, np.random.default_rng(seed))
-        np.testing.assert_allclose(given.mean, exact.mean, rtol=0, atol=1e-5 * np.abs(exact.mean).max())
+        assert given.solved
+        np.testing.assert_allclose(given.mean, exact.mean, rtol=0, atol=1e-7 * np.abs(exact.mean).max())
+        np.testing.assert_allclose(given.rss, exact.rss, rtol=1e-7)
         errors.append(np.mean(((given.variance() - exact.variance()) / d) ** 2))
         stated.append(given.error)
         traces.append(given.fit_trace)
-    assert np.sqrt(np.mean(errors)) < 1.5 * np.mean(stated)
-    assert np.mean(stated) < 0.05
+    assert 0.5 * np.mean(stated) < np.sqrt(np.mean(errors)) < 1.2 * np.mean(stated)
     assert abs(np.mean(traces) - exact.fit_trace) < 0.02 * exact.fit_trace + 0.5
+
+
+@pytest.mark.parametrize("spread", [1e-3, 1.0, 1e4])
+def test_the_strongest_columns_precondition(spread):
+    x, y, rng = table(120, 900)
+    problem, d = plain(x, y), spread * rng.gamma(0.1, 0.1, 900)
+    strong = strongest(problem, d)
+    assert strong.which.sum() == 500
+    size = d * problem.squares
+    assert size[strong.which].min() >= size[~strong.which].max()
+    system, exact = System(problem, d, strong), condition(problem, d)
+    found = solve(system, problem.z[:, None], 1e-10)
+    np.testing.assert_allclose(d * problem.rmatvec(found.values[:, 0]), exact.mean, rtol=0, atol=1e-8)
+    near = np.identity(120) * strong.rest + (x[:, strong.which] * d[strong.which]) @ x[:, strong.which].T
+    np.testing.assert_allclose(system.eased(y[:, None])[:, 0], np.linalg.solve(near, y), rtol=1e-6, atol=1e-9)
+    assert strong.norm >= np.linalg.eigvalsh(near)[-1] * (1.0 - 1e-9)
+
+
+def test_what_is_not_solved_is_told(monkeypatch):
+    monkeypatch.setattr("farrier.conditional.gradient.STRONG", 1)
+    monkeypatch.setattr("farrier.conditional.gradient.MOST_STEPS", 2)
+    monkeypatch.setattr("farrier.em.gradient.FEW", 0)
+    x, y, rng = table(100, 150, rho=0.9)
+    problem, d = plain(x, y), rng.gamma(0.5, 0.5, 150)
+    given, exact = Gradient(problem, d, np.random.default_rng(0)), condition(problem, d)
+    assert not given.solved
+    assert np.sqrt(np.mean(((given.variance() - exact.variance()) / d) ** 2)) < given.error
+    model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0, max_iter=30)
+    with pytest.warns(ConvergenceWarning, match="max_iter reached"):
+        model.fit(x, y)
+    assert model.status_ is Status.MAX_ITER
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -87,6 +124,7 @@ def test_classes(few):
 
 @pytest.mark.slow
 def test_2000_by_5000_within_one_variable():
+    """The number of probes was chosen on the data set with seed 2; nothing was on the others."""
     apart = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -97,13 +135,18 @@ def test_2000_by_5000_within_one_variable():
         exact = HorseshoeRegressor().fit(x, y)
         ours = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0).fit(x, y)
         apart.append(np.count_nonzero(ours.support_ != exact.support_))
+        print(f"seed {seed}: {exact.support_.sum()} selected by exact steps, {apart[-1]} apart")
     assert max(apart) <= 1, apart
 
 
 def test_what_has_no_room_is_refused_and_the_engine_named(monkeypatch):
-    monkeypatch.setattr("farrier._checks._free_memory", lambda: 1e5)
+    monkeypatch.setattr("farrier._checks._free_memory", lambda: 7e5)
     monkeypatch.setattr("farrier._checks.NOTABLE", 1e5)
+    monkeypatch.setattr("farrier.model.fit.FEW", 20)
     x, y, _ = table(300, 200)
     with pytest.raises(ValueError, match=r"an exact fit of 300 rows and 200 columns.*conjugate_gradient"):
         HorseshoeRegressor().fit(x, y)
-    HorseshoeRegressor(expectation="conjugate_gradient", random_state=0).fit(x, y)
+    model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0).fit(x, y)
+    monkeypatch.setattr("farrier._checks._free_memory", lambda: 1e5)
+    with pytest.raises(ValueError, match=r"a fit by conjugate gradients of 300 rows.*some of the columns"):
+        model.fit(x, y)

@@ -11,8 +11,12 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
+from farrier.data.rows import Rows
+from farrier.data.validation import check_x
 from farrier.em.mstep import Hyper
-from farrier.model.chance import threshold
+from farrier.families import Gaussian
+from farrier.model.chance import gains, threshold
+from farrier.model.spec import ModelSpec
 from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Lasso
 
 SHAPES = ((300, 100), (300, 1000), (300, 5000), (100, 20_000))
@@ -33,6 +37,21 @@ def test_the_status_tells_noise_from_effects(shape: tuple[int, int], effects: bo
     for seed in range(3):
         status = HorseshoeRegressor().fit(*data(*shape, seed, effects)).status_
         assert (status in NOISE) != effects
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_no_more_columns_are_judged_than_can_be_held(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data(300, 100, 0, True)
+    model = HorseshoeRegressor().fit(form(X), y)
+    spec, rows, fitted = (
+        ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()),
+        Rows(check_x(form(X)), y, None, 0.0 * y),
+        model._fitted,
+    )
+    every = list(gains(spec, rows, fitted))
+    assert len(every) == model.support_.sum() > 4
+    monkeypatch.setattr("farrier.model.chance.HELD", 8 * 300 * 3)
+    np.testing.assert_allclose(list(gains(spec, rows, fitted)), every[:3])
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ class ColumnBlocks(Parted):
 
     def single(self) -> ColumnBlocks:
         """Return the columns in single precision."""
-        out = self._copy()
+        out = self._copy(self._parts.single())
         out._dtype = np.float32
         return out
 

@@ -77,6 +77,10 @@ class DaskParts:
         *found, total = self._run([*first, tree(second, add)], across, which)
         return found, total
 
+    def single(self) -> DaskParts:
+        """Return the table as it is: chunks are what they are."""
+        return self
+
     def _each(self, work: Work, along: tuple[Any, ...], across: Any, which: Any) -> list[Any]:
         tasks, cut = self._tasks(across)
         read = None if self._checked else self._read

@@ -23,6 +23,8 @@ from farrier.linalg import available_threads, fitting_threads, scatter
 
 PART_BYTES = 32 << 20
 """The size of a part as float64, where that is ours to choose."""
+LARGEST_CHUNK = 4
+"""A chunk of so many times that size is still read at once: twice would be dearer."""
 Work = Callable[..., Any]
 """Takes a part, and the pieces of vectors along the axis that belong to it; plain enough to be sent away."""
 
@@ -58,6 +60,9 @@ class Parts(Protocol):
         self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
     ) -> tuple[list[Any], Any]:
         """Return of work that yields pairs the first ones, in order, and the sum of the second ones."""
+
+    def single(self) -> Parts:
+        """Return the table for work in single precision, which may be quicker to read."""
 
 
 class Reading:
@@ -110,6 +115,10 @@ class Reading:
         total = reduced(add, second())
         return first, total
 
+    def single(self) -> Reading:
+        """Return the table as it is."""
+        return self
+
 
 def _in_order(pool: ThreadPoolExecutor, one: Work, parts: list[int], ahead: int) -> Iterator[Any]:
     """Yield the results in order, with no more than so many parts in memory."""
@@ -148,7 +157,7 @@ class ArrayParts(Reading):
         n, p = array.shape
         self.shape, self.axis, self._array = (int(n), int(p)), axis, array
         size, other = self.shape[axis], self.shape[1 - axis]
-        step = step or max(1, PART_BYTES // (8 * max(1, other)))
+        step = step or _whole(max(1, PART_BYTES // (8 * max(1, other))), getattr(array, "chunks", None), axis)
         self.edges = [*range(0, size, step), size]
         self._watch = Watch(getattr(array, "filename", None))
 
@@ -160,6 +169,20 @@ class ArrayParts(Reading):
         if across is None:
             return found
         return found[:, across] if self.axis == 0 else found[across]
+
+
+def _whole(step: int, chunks: Any, axis: int) -> int:
+    """Return a step near ``step`` that cuts no chunk in two, for each is read and unpacked as a whole.
+
+    Examples
+    --------
+    >>> _whole(100, (10, 30), axis=1), _whole(100, (10, 150), axis=1), _whole(100, None, axis=1)
+    (90, 150, 100)
+    """
+    size = int(chunks[axis]) if chunks else 1
+    if size <= step:
+        return step - step % size
+    return size if size <= LARGEST_CHUNK * step else step
 
 
 class Watch:
@@ -229,6 +252,10 @@ class Picked:
         wide = [scatter(self._keep, np.asarray(values).T).T for values in along]
         which = self._left if which is None else [self._left[part] for part in which]
         return partial(_chosen, work, self.axis), [self._keep, *wide], which
+
+    def single(self) -> Picked:
+        """Return the same of the table for work in single precision."""
+        return Picked(self._parts.single(), self._keep)
 
 
 def _chosen(work: Work, axis: int, part: Any, keep: Mask, *pieces: Any) -> Any:

@@ -23,8 +23,8 @@ from farrier.em.mstep import Hyper
 from farrier.em.schedule import Plain, Schedule
 from farrier.em.state import State
 
-FEW = 1_000
-"""So many columns, and no more than rows, are left to exact steps."""
+FEW = 3_000
+"""So many columns, and no more than rows, are left to exact steps: half a second of CPU each."""
 GRADIENT_TOL = 1e-3
 """What the noise of the probes lets coefficients settle to, if columns stay many."""
 
@@ -34,6 +34,7 @@ class Probed:
 
     def __init__(self, plain: Plain, exact: Schedule, hyper: Hyper, rng: np.random.Generator) -> None:
         self._plain, self._exact, self._hyper, self._rng = plain, exact, hyper, rng
+        self._solved = True
 
     def begin(self, state: State) -> State:
         """Return the state with what the exact schedule wants to remember."""
@@ -43,20 +44,20 @@ class Probed:
         """Return the moments at the scales of ``state``."""
         if _is_few(state):
             return self._exact.e_step(state)
-        stated: list[float] = []
-        found = self._plain.weights.moments(partial(self._form, state, stated), state)
-        found = found._replace(error=max(stated))
+        given: list[Gradient] = []
+        found = self._plain.weights.moments(partial(self._form, state, given), state)
+        found = found._replace(error=max(form.error for form in given))
+        self._solved = all(form.solved for form in given)
         if state.pace is None:
             return found, None
         sigma2 = state.scales.sigma2
         rate = state.pace.sigma2 / (2.0 * self._hyper.null_rate * sigma2)
         return found, state.pace._replace(sigma2=sigma2, rate=rate)
 
-    def _form(self, state: State, stated: list[float], problem: LeastSquares, d: Vector) -> Gradient:
-        """Return the coefficients given the scales, and state how far off their variances are."""
-        found = Gradient(problem, d, self._rng, state.mean)
-        stated.append(found.error)
-        return found
+    def _form(self, state: State, given: list[Gradient], problem: LeastSquares, d: Vector) -> Gradient:
+        """Return the coefficients given the scales, and remember them: they know how far off they are."""
+        given.append(Gradient(problem, d, self._rng, state.mean))
+        return given[-1]
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Let columns go, or end where the noise of the probes allows no more."""
@@ -65,9 +66,8 @@ class Probed:
         pruned = self._pruned(state)
         if pruned is not None:
             return pruned, None
-        if max(state.change, state.place.left_out) < max(self._plain.tol, GRADIENT_TOL) and state.place.fresh:
-            return state, Status.CONVERGED
-        return state, None
+        small = max(state.change, state.place.left_out) < max(self._plain.tol, GRADIENT_TOL)
+        return state, Status.CONVERGED if small and state.place.fresh and self._solved else None
 
     def memory(self) -> dict[str, Any]:
         """Return where the random numbers are, and what the exact schedule knows."""

@@ -69,7 +69,7 @@ class HorseshoeRegressor(
     expectation : {"exact", "approximate", "stochastic", "conjugate_gradient"}, default="exact"
         How E[b^2] is found: exactly; by nine exact iterations and then diagonal variances, Eqs. (11)-(12);
         by averages of seeded draws; or, where rows and columns are both too many to factorise anything, by
-        conjugate gradients and seeded random signs while more than 1,000 columns are left (docs/scale.md).
+        conjugate gradients and seeded random signs while more than 3,000 columns are left (docs/scale.md).
     fit_intercept : bool, default=True
         Whether to centre X and y; the intercept is not penalised. Of ordered levels always.
     standardize : bool, default=True
@@ -115,8 +115,9 @@ class HorseshoeRegressor(
     coef_, coef_std_ : arrays of shape (n_features,)
         The posterior mode and the standard deviations, in the user's units; exact zeros. Of several responses
         of shape (n_outputs, n_features), as ``shrinkage_``, and a column is zero in all of them or in none.
-        With ``expectation="conjugate_gradient"`` and more than 1,000 columns left at the end, the variances
-        are estimates: ``trace_[-1].error`` is their error in units of the prior variances, and not None.
+        With ``expectation="conjugate_gradient"`` and more than 3,000 columns, or more than rows, left at the
+        end, the variances are estimates: ``trace_[-1].error`` is then not None but their error, root mean
+        square and in units of the prior variances.
     intercept_ : float
         Of several responses an array, as ``sigma2_``.
     sigma2_ : float

@@ -41,7 +41,7 @@ CLEARLY = 3.0
 SMALLEST = 0.2
 """A coefficient below 1/(5 sqrt n) is zero: so many standard errors, where noise is all there is."""
 HELD = 256 << 20
-"""Bytes of the columns that are judged, where the data do not fit in memory."""
+"""Bytes of the columns that are judged: they are made dense, and factorised."""
 REFITS = 30
 """Steps of the fit of a few columns without a prior."""
 
@@ -164,8 +164,7 @@ def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
 def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
     """Yield it for the strongest column or group, the two strongest, and so on, as far as rows allow."""
     most = spec.family.total(rows.y, np.ones_like(rows.y)) * rows.n_seen / rows.y.size
-    if rows.columns.remote:  # no more than can be held
-        most = min(most, max(1, HELD // (8 * rows.y.size)) / LARGEST_SHARE)
+    most = min(most, max(1, HELD // (8 * rows.y.size)) / LARGEST_SHARE)  # no more than can be held
     chosen, ends = _ranked(fitted, int(LARGEST_SHARE * most))
     if not ends:
         return

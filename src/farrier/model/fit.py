@@ -18,6 +18,7 @@ from farrier.data.problem import LeastSquares
 from farrier.data.rows import Rows
 from farrier.data.ties import Ties, find_near_ties, find_ties, whole_ties
 from farrier.em.beginnings import Begin
+from farrier.em.gradient import FEW
 from farrier.em.loop import solve
 from farrier.em.mstep import Hyper
 from farrier.em.options import Options
@@ -33,8 +34,9 @@ from farrier.priors import GlobalPrior, Groups
 
 LINEAR_TOL = 1e-3
 """Of the Gaussian fit that other families start from."""
-MATRICES = 3.0
-"""So many matrices of the size of the smaller side, rows or columns, are in memory at once."""
+MATRICES, VECTORS, PROBED = 3.0, 40.0, 80.0
+"""So many matrices of the size of the smaller side, rows or columns, are in memory at once, and so many
+numbers for each row and column: in exact fits, and with random signs."""
 
 
 class Earlier(NamedTuple):
@@ -125,15 +127,15 @@ def _solve(
 
 
 def _check_room(shape: tuple[int, int], options: Options) -> None:
-    """Refuse a fit whose matrices have no room in memory, and say what has."""
-    if options.expectation == "conjugate_gradient":
-        return
+    """Refuse a fit whose matrices and vectors have no room in memory, and say what has."""
     n, p = shape
-    check_memory(
-        8.0 * MATRICES * min(n, p) ** 2,
-        f"an exact fit of {n:,} rows and {p:,} columns",
-        "use expectation='conjugate_gradient', which factorises nothing",
-    )
+    side, vectors, what = min(n, p), VECTORS, "an exact fit"
+    instead = "use expectation='conjugate_gradient', which factorises nothing"
+    if options.expectation == "conjugate_gradient":
+        side, vectors, what = min(side, FEW), PROBED, "a fit by conjugate gradients"
+        instead = "fit some of the columns, or on a machine that has more"
+    need = 8.0 * (MATRICES * side**2 + vectors * (n + p))
+    check_memory(need, f"{what} of {n:,} rows and {p:,} columns", instead)
 
 
 def ties_of(spec: ModelSpec, prepared: Prepared) -> Ties | None:
