@@ -16,8 +16,9 @@ from farrier.data.columns import Columns
 from farrier.data.problem import CANCELS, LeastSquares, Targets
 from farrier.linalg import both_triangles
 
-UNTOLD = 1e-12
-"""What a row tells of a coefficient of which all rows together tell nothing."""
+UNTOLD = 1e-13
+"""What a row is taken to tell at least: of a coefficient that is as good as infinite, rows tell nothing, and
+steps towards that end where rounding would."""
 
 
 class Free(NamedTuple):
@@ -35,6 +36,8 @@ class Free(NamedTuple):
         What it explains of a Gaussian response; zero for other families.
     total_weight : float
         The sum of the sample weights.
+    back : array of shape (q,)
+        What an intercept gives up, for each of its coefficients, to columns that are not centred.
     """
 
     basis: Matrix
@@ -42,6 +45,7 @@ class Free(NamedTuple):
     loads: Matrix
     level: Vector
     total_weight: float
+    back: Vector
 
     def take(self, keep: Mask) -> Free:
         """Return the same beside some of the columns."""
@@ -78,11 +82,8 @@ class AdjustedTargets(Targets):
         self.values, self.total_weight, self.weights = base.values, base.total_weight, base.weights
         self.center, self.careful, self.mean = base.center, base.careful, base.mean
         self.inner = basis.T @ self.heavy
-        try:
-            self._factor = cho_factor(self.inner, lower=True)
-        except np.linalg.LinAlgError:  # nothing is told of a coefficient that is as good as infinite
-            self.inner += UNTOLD * base.total_weight * np.eye(len(self.inner))
-            self._factor = cho_factor(self.inner, lower=True)
+        self.inner[np.diag_indices(len(self.inner))] += UNTOLD * base.total_weight
+        self._factor = cho_factor(self.inner, lower=True)
         self.free = cho_solve(self._factor, basis.T @ base.pull)
 
     @property

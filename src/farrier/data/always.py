@@ -73,7 +73,8 @@ def _basis(design: Standardised, own: Mask, places: Any, columns: Columns, cente
     triangle = np.asarray(np.linalg.qr(chosen * root[:, None], mode="r"))
     _refuse_collinear(triangle, places, columns)
     turn = math.sqrt(total) * np.asarray(lapack.dtrtri(triangle)[0])
-    return Free(chosen @ turn, turn, np.zeros((q, 0)), np.zeros(q), total)
+    back = (design.mean[own] / design.scale[own]) @ turn
+    return Free(chosen @ turn, turn, np.zeros((q, 0)), np.zeros(q), total, back)
 
 
 def _refuse_constant(design: Standardised, always: Mask, columns: Columns) -> None:

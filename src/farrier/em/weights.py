@@ -14,6 +14,7 @@ import numpy as np
 from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
 from farrier.conditional.base import Conditional, condition, moments
 from farrier.data.adjusted import Adjusted, Free
+from farrier.data.dense import Dense
 from farrier.data.problem import LeastSquares, Targets
 from farrier.em.anderson import Anderson
 from farrier.em.beginnings import START_STEPS, START_TOL, Begin, Beginnings
@@ -277,8 +278,8 @@ class Moving(Beginnings):
         targets, sigma2 = problem.targets, state.scales.sigma2
         known, middle = self._free.loads[:, state.active], targets.middle
         covariance = _joint(state, of, problem.loads + known, sigma2 * targets.covariance())
-        center = problem.x_mean + middle @ known
-        return Uncertainty(covariance, center, sigma2 / targets.information, free=middle)
+        center, family = problem.x_mean + middle @ known, self._sure_thresholds(state, covariance, of)
+        return Uncertainty(covariance, center, sigma2 / targets.information, free=middle, family=family)
 
     def _sure_thresholds(self, state: State, covariance: Covariance | None, of: Mask) -> Any:
         """Return the family with the standard deviations of its thresholds, if they are of ordered levels.
@@ -296,7 +297,12 @@ class Moving(Beginnings):
         if covariance is not None:
             chosen = np.flatnonzero(state.active)[of]
             back = self._design.mean[chosen] / self._design.scale[chosen]  # to columns that are not centred
-            variance = variance + covariance.quadratic(back + beside.moved(state.problem.columns.take(of)))
+            moved = beside.moved(state.problem.columns.take(of))
+            if self._free is not None:
+                own = beside.moved(Dense(self._free.basis))
+                moved = np.hstack([moved + own @ self._free.loads[:, chosen], own])
+                back = np.append(back, self._free.back)
+            variance = variance + covariance.quadratic(back + moved)
         return family.sure(np.sqrt(variance))
 
     def _at_information(self, state: State) -> State:

@@ -54,12 +54,6 @@ class ModelSpec:
                 "fit_intercept=False: thresholds take the place of the intercept of ordered levels, and "
                 "there is no fit without them; leave fit_intercept=True"
             )
-        if (
-            self.structure is not None
-            and self.structure.always is not None
-            and isinstance(self.family, Ordered)
-        ):
-            raise ValueError("always=...: ordered levels have no columns without shrinkage yet; leave it out")
 
     @property
     def hyper(self) -> Hyper:

@@ -132,7 +132,8 @@ def _start(
         sigma2 = np.full(n_chains, model.sigma2)
     family = result.family or mode.family
     if isinstance(family, Ordered):
-        family, flat, level = family.absorbed(level), 0.0, 0.0
+        family = family.absorbed(result.intercept)
+        flat, level = (0.0, 0.0) if model.free is None else (flat, level)
     nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
     eta = model.columns.matvec(start) + level + model.offset
     return State(
