@@ -217,7 +217,7 @@ class Moving(Beginnings):
         Of amounts these may be far apart: with the sigma2 of one place and the targets of the other a fit
         swings between the two for ever. At the mode they are the same.
         """
-        if not self.has_noise or place.family.is_location:
+        if not self.has_noise or place.family.is_location or np.isnan(found.fit_trace):  # draws have none
             return found
         weights, targets = place.family.working(self._y, place.eta, sigma2)
         rss = float((self._sample * weights) @ (targets - place.eta) ** 2)
