@@ -9,6 +9,7 @@ from farrier import HorseshoeClassifier, HorseshoeRegressor
 from farrier._types import Status
 from farrier.conditional.base import condition
 from farrier.conditional.gradient import Gradient, System, solve, strongest
+from farrier.data.parts import ArrayParts
 from farrier.data.problem import plain
 
 
@@ -113,6 +114,41 @@ def test_many_columns_to_the_end(monkeypatch):
     np.testing.assert_allclose(ours.coef_[[3, 40, 77]], exact.coef_[[3, 40, 77]], rtol=0.02)
     np.testing.assert_allclose(ours.coef_std_[[3, 40, 77]], exact.coef_std_[[3, 40, 77]], rtol=0.2)
     ours.predict_interval(x[:3])
+
+
+def test_dense_priors_come_to_rest(monkeypatch):
+    """Nothing leaves, and EM creeps: with new signs at every step the change would never be small."""
+    monkeypatch.setattr("farrier.em.gradient.GRADIENT_TOL", 1e-6)
+    x, y, _ = table(60, 100)
+    model = HorseshoeRegressor(prior="lasso", expectation="conjugate_gradient", random_state=0).fit(x, y)
+    assert model.status_.converged
+    assert 50 < model.n_iter_ < 1_000
+    monkeypatch.setattr("farrier.em.gradient.MOST_STEPS", 20)
+    with pytest.warns(ConvergenceWarning, match="still move"):
+        assert model.fit(x, y).status_ is Status.UNSETTLED
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson", "student_t"])
+def test_columns_that_are_always_in(family, monkeypatch):
+    monkeypatch.setattr("farrier.em.gradient.FEW", 0)
+    x, y, rng = table(150, 100)
+    y = rng.poisson(np.exp(0.3 * y)) if family == "poisson" else y
+    ours, exact = (
+        HorseshoeRegressor(family, always=[3, 5], expectation=way, random_state=0).fit(x, y)
+        for way in ("conjugate_gradient", "exact")
+    )
+    assert ours.trace_[-1].error is not None
+    np.testing.assert_allclose(ours.coef_[[3, 5, 40]], exact.coef_[[3, 5, 40]], rtol=0.05, atol=0.02)
+    np.testing.assert_allclose(ours.coef_std_[[3, 5, 40]], exact.coef_std_[[3, 5, 40]], rtol=0.2)
+
+
+def test_blocks_are_the_array(few, monkeypatch):
+    monkeypatch.setattr("farrier.data.blocks.ROOM", 0)
+    x, y, _ = table(60, 150)
+    model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0)
+    coef = model.fit(x, y).coef_
+    parts = ArrayParts(x, axis=1, step=40)
+    np.testing.assert_allclose(model.fit(parts, y).coef_, coef, rtol=1e-6, atol=1e-9)
 
 
 def test_classes(few):

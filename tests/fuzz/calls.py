@@ -21,7 +21,7 @@ from farrier import (
     sample_posterior,
 )
 from farrier.posterior.several import SeveralPosterior
-from fuzz.cases import Case, resolve, structure
+from fuzz.cases import SEEDED, Case, resolve, structure
 from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
 
@@ -116,7 +116,7 @@ def _known(rows: dict[str, Any]) -> dict[str, Any]:
 
 def _options(case: Case, data: Data) -> dict[str, Any]:
     options = resolve(structure(case.options, data.X.shape[1]))
-    if options.get("expectation") == "stochastic":
+    if options.get("expectation") in SEEDED:
         options.setdefault("random_state", 0)
     if isinstance(options.get("sigma2"), float):
         options["sigma2"] *= data.unit**2

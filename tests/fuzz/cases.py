@@ -43,6 +43,10 @@ OBJECTS: dict[str, Any] = {
 """Arguments that are objects, by the name they have in a case."""
 
 
+SEEDED = ("stochastic", "conjugate_gradient")
+"""Ways to the mode that draw numbers."""
+
+
 @dataclass(frozen=True)
 class Case:
     """What to call and on what; every field is plain data, and the defaults are the plainest case.

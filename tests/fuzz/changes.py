@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzz.cases import Case, structure
+from fuzz.cases import SEEDED, Case, structure
 from fuzz.data import Data
 
 JITTER = 1e-8
@@ -41,7 +41,7 @@ def applies(case: Case) -> bool:
         return False
     if change in ("y2", "y3") and not (case.is_location or case.is_survival):
         return False
-    drawn = case.call == "sampler" or case.ask == "posterior" or options.get("expectation") == "stochastic"
+    drawn = case.call == "sampler" or case.ask == "posterior" or options.get("expectation") in SEEDED
     return not drawn or change in ("x2", "y2", "again")
 
 

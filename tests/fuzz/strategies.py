@@ -95,7 +95,7 @@ COMMON: dict[str, list[Any]] = {
     "coordinate": [2.0, 1.75, 1.5, 1.0, 0.5],
     "tau": [0.1, 1e-3, 1.0, "HalfCauchy(.3)", "InverseGammaGlobal()"],
     "tau_max": [0.01, 10.0],
-    "expectation": ["approximate", "stochastic"],
+    "expectation": ["approximate", "stochastic", "conjugate_gradient"],
     "fit_intercept": [False],
     "standardize": [False],
     "tol": [1e-10, 1e-3, 0.0],

@@ -1,9 +1,9 @@
 """The schedule for n and p both too large to factorise: conjugate gradients until few columns are left.
 
-E-steps are those of `farrier.conditional.gradient`, with new random signs at each. A column leaves when its
-leverage and its gain are below what columns of moving weights leave at; nothing is kept of it, for that would
-be a matrix. Once few columns are left, the schedule of exact steps takes over and ends the fit: the noise of
-the probes is on the way to the mode only, not in it.
+E-steps are those of `farrier.conditional.gradient`, with new random signs at each of the first. A column
+leaves when its leverage and its gain are below what columns of moving weights leave at; nothing is kept of
+it, for that would be a matrix. Once few columns are left, the schedule of exact steps takes over and ends the
+fit: the noise of the probes is on the way to the mode only, not in it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ FEW = 3_000
 """So many columns, and no more than rows, are left to exact steps: half a second of CPU each."""
 GRADIENT_TOL = 1e-3
 """What the noise of the probes lets coefficients settle to, if columns stay many."""
+FRESH, MOST_STEPS = 50, 1_000
+"""Steps with new random signs, with the same ones after that, so that fits come to rest; and the most."""
 
 
 class Probed:
@@ -34,7 +36,7 @@ class Probed:
 
     def __init__(self, plain: Plain, exact: Schedule, hyper: Hyper, rng: np.random.Generator) -> None:
         self._plain, self._exact, self._hyper, self._rng = plain, exact, hyper, rng
-        self._solved = True
+        self._solved, self._signs = True, 0
 
     def begin(self, state: State) -> State:
         """Return the state with what the exact schedule wants to remember."""
@@ -56,8 +58,15 @@ class Probed:
 
     def _form(self, state: State, given: list[Gradient], problem: LeastSquares, d: Vector) -> Gradient:
         """Return the coefficients given the scales, and remember them: they know how far off they are."""
-        given.append(Gradient(problem, d, self._rng, state.mean))
+        given.append(Gradient(problem, d, self._generator(state.n_steps), state.mean))
         return given[-1]
+
+    def _generator(self, n_steps: int) -> np.random.Generator:
+        """Return what draws the signs."""
+        if n_steps < FRESH:
+            return self._rng
+        self._signs = self._signs or int(self._rng.integers(1, 2**62))
+        return np.random.default_rng(self._signs)
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Let columns go, or end where the noise of the probes allows no more."""
@@ -67,7 +76,9 @@ class Probed:
         if pruned is not None:
             return pruned, None
         small = max(state.change, state.place.left_out) < max(self._plain.tol, GRADIENT_TOL)
-        return state, Status.CONVERGED if small and state.place.fresh and self._solved else None
+        if small and state.place.fresh and self._solved:
+            return state, Status.CONVERGED
+        return state, Status.UNSETTLED if state.n_steps >= MOST_STEPS else None
 
     def memory(self) -> dict[str, Any]:
         """Return where the random numbers are, and what the exact schedule knows."""

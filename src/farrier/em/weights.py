@@ -122,7 +122,7 @@ class Constant:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
         center, free = np.zeros(state.mean.size), self._free
         if free is not None:
-            return _with_free(state, of, free, center)
+            return _with_free(state, of, free, center, diagonal)
         return Uncertainty(_covariance(state, of, diagonal), center, state.scales.sigma2 / self.total_weight)
 
     def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
@@ -252,15 +252,15 @@ class Moving(Beginnings):
     def uncertainty(self, state: State, of: Mask, diagonal: bool = False) -> Uncertainty:
         """Return the covariance of some of the coefficients and the variance of the intercept."""
         sigma2, information = state.scales.sigma2, state.place.family.information()
-        if diagonal:
+        if diagonal and self._free is None:
             variance = sigma2 / ((information or 1.0) * state.problem.targets.information)
             return Uncertainty(_covariance(state, of, diagonal), state.problem.x_mean, variance)
         if information is None:
-            there = self._at_information(state)
+            there = state if diagonal else self._at_information(state)
             variance = sigma2 / there.problem.targets.information
             changed = there is not state
             if isinstance(there.problem, Adjusted):
-                return self._adjusted(there, of, there.problem)._replace(at_information=changed)
+                return self._adjusted(there, of, there.problem, diagonal)._replace(at_information=changed)
             covariance = _covariance(there, of)
             family = self._sure_thresholds(there, covariance, of)
             return Uncertainty(covariance, there.problem.x_mean, variance, changed, family=family)
@@ -269,15 +269,15 @@ class Moving(Beginnings):
         scales = state.scales._replace(tau2=tau2, sigma2=sigma2 / information, slab2=slab2)
         there, center = state._replace(problem=base, scales=scales), np.zeros(state.mean.size)
         if self._free is not None:
-            return _with_free(there, of, self._free, center)
+            return _with_free(there, of, self._free, center, diagonal)
         return Uncertainty(_covariance(there, of), center, scales.sigma2 / self.total_weight)
 
-    def _adjusted(self, state: State, of: Mask, problem: Adjusted) -> Uncertainty:
+    def _adjusted(self, state: State, of: Mask, problem: Adjusted, diagonal: bool) -> Uncertainty:
         """Return the uncertainty where more than an intercept is not shrunk."""
         assert self._free is not None
         targets, sigma2 = problem.targets, state.scales.sigma2
         known, middle = self._free.loads[:, state.active], targets.middle
-        covariance = _joint(state, of, problem.loads + known, sigma2 * targets.covariance())
+        covariance = _joint(state, of, problem.loads + known, sigma2 * targets.covariance(), diagonal)
         center, family = problem.x_mean + middle @ known, self._sure_thresholds(state, covariance, of)
         return Uncertainty(covariance, center, sigma2 / targets.information, free=middle, family=family)
 
@@ -374,14 +374,27 @@ def _covariance(state: State, of: Mask, diagonal: bool = False) -> Covariance | 
     return condition(state.problem, state.scales.prior_variance).covariance(state.scales.sigma2, of)
 
 
-def _with_free(state: State, of: Mask, free: Free, center: Vector) -> Uncertainty:
+def _with_free(state: State, of: Mask, free: Free, center: Vector, diagonal: bool) -> Uncertainty:
     """Return the uncertainty where the weights are those of the sample, in which the basis is orthogonal."""
     q, variance = free.basis.shape[1], state.scales.sigma2 / free.total_weight
-    covariance = _joint(state, of, free.loads[:, state.active], variance * np.eye(q))
+    covariance = _joint(state, of, free.loads[:, state.active], variance * np.eye(q), diagonal)
     return Uncertainty(covariance, center, variance, free=np.zeros(q))
 
 
-def _joint(state: State, of: Mask, loads: Matrix, variance: Matrix) -> Covariance:
+class _Apart(NamedTuple):
+    """Coefficients of which the variances alone are known."""
+
+    variance: Vector
+
+    def covariance(self, sigma2: float) -> Covariance:
+        return Covariance(self.variance, np.zeros((0, self.variance.size)), 1.0)
+
+
+def _joint(state: State, of: Mask, loads: Matrix, variance: Matrix, diagonal: bool) -> Covariance:
     """Return the covariance of some coefficients and of what is beside them, as in `joint`."""
-    given = condition(state.problem, state.scales.prior_variance) if state.mean.size else None
+    given: Any = None
+    if diagonal and state.moments is not None:
+        given = _Apart(state.moments.variance)
+    elif state.mean.size:
+        given = condition(state.problem, state.scales.prior_variance)
     return joint(given, state.scales.sigma2, of, loads, variance)
