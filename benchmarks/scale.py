@@ -23,6 +23,7 @@ from scipy.linalg import blas
 
 from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV
 from farrier.data.dense import Dense
+from farrier.data.long import Long
 
 
 class Task(NamedTuple):
@@ -32,6 +33,8 @@ class Task(NamedTuple):
     planted: Any
     unit: float
     what: str
+    passes: list[float] | None = None
+    """Of each weighted Gram matrix of all rows, the share of the columns."""
 
 
 def clock(work: Callable[[], Any]) -> float:
@@ -60,14 +63,32 @@ def tall(folder: Path, n: int, p: int, kind: str) -> Task:
     across = np.asfortranarray(x[: 2**16])
     syrk = clock(lambda: blas.dsyrk(1.0, across, trans=1, lower=1)) * n / len(across)
     if kind == "classes":
-        gram = clock(lambda: Dense(x).gram(np.full(n, 0.5)))
-        return Task(lambda: HorseshoeClassifier().fit(x, y > 0.0), where, gram, "weighted Gram matrices")
+        gram, passes = clock(lambda: Dense(x).gram(np.full(n, 0.5))), counted(n, p)
+        return Task(
+            lambda: HorseshoeClassifier().fit(x, y > 0.0), where, gram, "weighted Gram matrices", passes
+        )
     if kind == "gaussian":
         return Task(lambda: HorseshoeRegressor().fit(x, y), where, syrk, "dsyrk")
     model = HorseshoeRegressor() if kind == "chunks" else HorseshoeRegressorCV()
     step = 50_000
     chunks = ((x[i : i + step], y[i : i + step]) for i in range(0, n, step))
     return Task(lambda: model.fit_chunks(chunks), where, syrk, "dsyrk")
+
+
+def counted(n: int, p: int) -> list[float]:
+    """Return a list to which the products of all rows, from now on, add their share of the columns."""
+    shares: list[float] = []
+
+    def noted(method: Any) -> Any:
+        def noting(columns: Any, *args: Any, **options: Any) -> Any:
+            shares.append(columns.shape[1] / p if columns.shape[0] == n else 0.0)
+            return method(columns, *args, **options)
+
+        return noting
+
+    for kind, name in ((Dense, "gram"), (Long, "gram"), (Dense, "summed"), (Long, "summed")):
+        setattr(kind, name, noted(getattr(kind, name)))
+    return shares
 
 
 def parquet(folder: Path, n: int, p: int) -> Task:
@@ -180,6 +201,10 @@ def lines(names: list[str]) -> Iterator[str]:
             found = f"{support[task.planted].sum()} of {len(task.planted)}, and {support.sum()} in all"
             cost = f"{cpu:.1f} | {cpu / task.unit:.1f} | {task.what} | {memory:.2f}"
             yield f"| {name} | {cost} | {getattr(model, 'n_iter_', '-')} | {found} |"
+            if task.passes:
+                passes = sum(task.passes)
+                times = cpu / task.unit / passes
+                yield f"\n{name}: {times:.2f} times its {passes:.1f} passes over all columns\n"
 
 
 def main() -> None:

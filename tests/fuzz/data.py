@@ -10,6 +10,7 @@ import polars as pl
 from scipy import sparse
 
 from fuzz.cases import Case
+from fuzz.homes import HOMES
 
 DTYPES = {"big-endian": ">f8", "longdouble": np.longdouble, "object": object, "bool": bool}
 SMALL = {"float32": 30, "float16": 2}
@@ -234,6 +235,8 @@ def wrap_x(case: Case, X: np.ndarray) -> Any:
     if kind.endswith(("_array", "_matrix")):
         plain = typed.astype(float) if case.dtype in ("object", "float16", "longdouble") else typed
         return getattr(sparse, kind)(plain.astype(plain.dtype.newbyteorder("=")))
+    if kind in HOMES:
+        return HOMES[kind](np.ascontiguousarray(_native(typed)))
     wrappers: dict[str, Any] = {
         "c": np.ascontiguousarray,
         "fortran": np.asfortranarray,

@@ -91,7 +91,11 @@ class Prepared:
     @lazy
     def problem(self) -> LeastSquares:
         """The least-squares problem of explaining the response, each row with its sample weight."""
-        return self.design.problem(self.response.values)
+        values = self.response.values
+        top = float(np.abs(values).max(initial=0.0))
+        if top > FARTHEST:  # levels may have any size: of such y only the order counts
+            values = np.ldexp(values, -int(np.frexp(top)[1]))
+        return self.design.problem(values)
 
 
 def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
