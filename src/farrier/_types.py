@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -98,6 +99,52 @@ class Iteration(NamedTuple):
     error: float | None = None
 
 
+class Step(Iteration):
+    """What a callback is told: an `Iteration`, and how the fit is doing.
+
+    Attributes
+    ----------
+    number : int
+        Of the iteration, from 1; a fit that goes on from a checkpoint counts on.
+    passes : int or None
+        How often data that are read in parts were passed over; None of data in memory.
+    seconds : float
+        Since this part of the fit began.
+    seconds_left : float or None
+        Until the change is below ``tol``, if it goes on to fall as in the last ten iterations; None where it
+        does not fall. A guess: a fit often ends before, and where columns still leave it may slow down.
+    """
+
+    number: int
+    passes: int | None
+    seconds: float
+    seconds_left: float | None
+
+    @classmethod
+    def of(
+        cls, line: Iteration, number: int, passes: int | None, seconds: float, seconds_left: float | None
+    ) -> Step:
+        """Return an iteration with how the fit is doing."""
+        out = cls._make(line)
+        out.number, out.passes, out.seconds, out.seconds_left = number, passes, seconds, seconds_left
+        return out
+
+    def __str__(self) -> str:
+        passes = "" if self.passes is None else f", {self.passes} passes"
+        return f"iteration {self.number}, {self.n_active:,} columns{passes}{time_left(self.seconds_left)}"
+
+
+def time_left(seconds: float | None) -> str:
+    """Return the end of a sentence on how long something takes.
+
+    Examples
+    --------
+    >>> time_left(95.2), time_left(None)
+    (', about 0:01:35 left', '')
+    """
+    return "" if seconds is None else f", about {timedelta(seconds=round(seconds))} left"
+
+
 class Status(Enum):
     """How a fit ended, and what to try next."""
 
@@ -154,7 +201,7 @@ class Status(Enum):
         return self not in (Status.MAX_ITER, Status.STOPPED, Status.STALLED, Status.UNSETTLED)
 
 
-Callback = Callable[[Iteration], Any]
+Callback = Callable[[Step], Any]
 
 
 @dataclass(frozen=True)

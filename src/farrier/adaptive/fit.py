@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ import numpy as np
 
 from farrier._checks import check_memory
 from farrier._lazy import lazy
-from farrier._types import Mask, Matrix, Status, Vector
+from farrier._types import Mask, Matrix, Status, Vector, time_left
 from farrier.adaptive.always import Always, alone, always_of, known_part, with_errors
 from farrier.adaptive.at_risk import sets_of
 from farrier.adaptive.average import Average, average
@@ -53,11 +54,19 @@ NOT_YET: Any = None
 
 
 class Progress(NamedTuple):
-    """What a callback is told after each member: its name, how many are done, and how many there are."""
+    """What a callback is told after each member: its name, how many are done, and how many there are.
+
+    ``seconds_left`` takes those to come to be as long as those that are done; None before there are two.
+    """
 
     member: str
     done: int
     total: int
+    seconds: float = 0.0
+    seconds_left: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.member}: {self.done} of {self.total} members{time_left(self.seconds_left)}"
 
 
 class MemberRow(NamedTuple):
@@ -310,7 +319,7 @@ def fit_members(
     member: Callable[[str], Any], names: tuple[str, ...], callback: Callable[[Progress], Any] | None
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Return the names and the fits of the members that could be fitted."""
-    kept, fits = [], []
+    kept, fits, begun = [], [], time.perf_counter()
     for done, name in enumerate(names, 1):
         try:
             found = member(name)
@@ -324,10 +333,16 @@ def fit_members(
         kept.append(name)
         fits.append(found)
         if callback is not None:
-            callback(Progress(name, done, len(names)))
+            callback(_progress(name, done, len(names), time.perf_counter() - begun))
     if not kept:
         raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
     return tuple(kept), fits
+
+
+def _progress(member: str, done: int, total: int, seconds: float) -> Progress:
+    """Return what a callback is told."""
+    left = seconds / done * (total - done) if done > 1 or done == total else None
+    return Progress(member, done, total, seconds, left)
 
 
 def _finite(found: Fits | tuple[Fits, ...]) -> bool:

@@ -90,6 +90,7 @@ def fit(
         typer.Option(help="Write a report to this HTML file.", rich_help_panel=given.OUTPUT),
     ] = None,
     checkpoint: given.Checkpoint = None,
+    quiet: given.Quiet = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Say which columns matter for the target, by how much, and how sure that is."""
@@ -123,7 +124,7 @@ def fit(
         extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
         extra |= structure_of(question, always)
         estimator = make_estimator(question, averaged, random_state=seed, **extra)
-        with progress_on("fit", patient=True) as show:
+        with progress_on("fit", patient=True, quiet=quiet) as show:
             fitted, seconds = fit_question(question, estimator, show, checkpoint)
         answer = _answer(fitted, question, level, "posterior" if posterior else "auto")
         written = _write(answer, question, model, report, seconds)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from farrier._types import Step
+    from farrier.cli.shared import Show
     from farrier.intake.ask import Question
 
 
@@ -161,7 +163,7 @@ def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
 def fit_question(
     question: Question,
     model: Any,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Show | None = None,
     checkpoint: Path | None = None,
 ) -> tuple[Any, float]:
     """Fit the model; return it, and how many seconds that took."""
@@ -171,9 +173,9 @@ def fit_question(
     given = {name: values for name, values in known.items() if values is not None}
     if question.family == "classes" and "exposure" in given:
         raise ValueError("an exposure is for counts: classes have none")
-    if progress is not None and hasattr(model, "members"):
+    if progress is not None:
         parts = 1 if len(question.classes) <= 2 else len(question.classes)
-        model.set_params(callback=Steps(progress, parts))
+        model.set_params(callback=Steps(progress, parts) if hasattr(model, "members") else Rounds(progress))
     start = time.perf_counter()
     model.fit(question.X, question.y, **given)
     seconds = time.perf_counter() - start
@@ -188,17 +190,40 @@ class Steps:
     Examples
     --------
     >>> from farrier.adaptive.fit import Progress
-    >>> steps = Steps(lambda done, total: print(done, total), parts=2)
+    >>> steps = Steps(lambda done, total, text="": print(done, total), parts=2)
     >>> for done in (1, 2):
     ...     steps(Progress("mean", done, 2))
     1 4
     2 4
     """
 
-    def __init__(self, progress: Callable[[int, int], None], parts: int) -> None:
+    def __init__(self, progress: Show, parts: int) -> None:
         self.progress, self.parts, self.done = progress, parts, 0
 
     def __call__(self, step: Any) -> None:
         """Go on by one."""
         self.done += 1
         self.progress(self.done, self.parts * step.total)
+
+
+class Rounds:
+    """Shows the iterations of a single fit: how many there will be is a guess, once their change falls.
+
+    Examples
+    --------
+    >>> from farrier._types import Iteration, Step
+    >>> show = Rounds(lambda done, total, text="": print(done, total, text))
+    >>> line = Iteration(0.1, None, 1.0, 1.0, 1200)
+    >>> _ = show(Step.of(line, 12, None, 6.0, None)), show(Step.of(line, 20, 31, 10.0, 5.0))
+    12 None iteration 12, 1,200 columns
+    20 30 iteration 20, 1,200 columns, 31 passes, about 0:00:05 left
+    """
+
+    def __init__(self, progress: Show) -> None:
+        self.progress = progress
+
+    def __call__(self, step: Step) -> None:
+        """Show an iteration."""
+        left, seconds = step.seconds_left, max(step.seconds, 1e-9)
+        total = None if left is None else step.number + round(step.number * left / seconds)
+        self.progress(step.number, total, str(step))

@@ -182,6 +182,10 @@ Checkpoint = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Show no progress on standard error.", rich_help_panel=OUTPUT),
+]
 AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print JSON for other programs, and nothing else.", rich_help_panel=OUTPUT),

@@ -63,6 +63,7 @@ def sample(
             rich_help_panel=given.OUTPUT,
         ),
     ] = None,
+    quiet: given.Quiet = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Draw from the whole posterior: means, intervals, how sure each sign is, and whether chains agree."""
@@ -91,7 +92,7 @@ def sample(
         model, _ = fit_question(
             question, make_estimator(question, averaged=False, random_state=seed, **known)
         )
-        with progress_on("sample", patient=True) as show:
+        with progress_on("sample", patient=True, quiet=quiet) as show:
             posterior = model.sample_posterior(
                 n_draws=draws,
                 n_warmup=warmup,

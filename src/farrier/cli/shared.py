@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import typer
 from rich.console import Console
@@ -149,22 +149,25 @@ def told(*errors: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def progress_on(name: str, patient: bool = False) -> Iterator[Callable[[int, int], None]]:
+def progress_on(name: str, patient: bool = False, quiet: bool = False) -> Iterator[Show]:
     """Show how much is done, and the time left, on standard error: call what is given with done and total.
 
     In a terminal that is a bar; in a file or a pipe a line now and then, and with ``patient`` none unless it
-    takes long.
+    takes long. The total may not be known; a text says more. With ``quiet`` nothing is shown.
 
     Examples
     --------
     >>> with progress_on("table3") as progress:
     ...     progress(1, 4)
     """
+    if quiet:
+        yield lambda done, total, text="": None
+        return
     if not sys.stderr.isatty():
         yield Lines(name, notice, patient=patient)
         return
     bar = Progress(
-        TextColumn(name),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -175,7 +178,16 @@ def progress_on(name: str, patient: bool = False) -> Iterator[Callable[[int, int
     )
     with bar:
         task = bar.add_task(name, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda done, total, text="": bar.update(
+            task, completed=done, total=total, description=f"{name} {text}".strip()
+        )
+
+
+class Show(Protocol):
+    """Shows how much of a total is done, with a word on it."""
+
+    def __call__(self, done: int, total: int | None, text: str = "") -> None:
+        """Show it."""
 
 
 class Lines:
@@ -203,8 +215,8 @@ class Lines:
         self.start = self.last = clock() if patient else -math.inf
         self.patient = patient
 
-    def __call__(self, done: int, total: int) -> None:
-        """Say how much is done, or nothing."""
+    def __call__(self, done: int, total: int | None, text: str = "") -> None:
+        """Say how much is done, or nothing; a text of one's own says it all."""
         now = self.clock()
         first, finished = math.isinf(self.start), done == total
         if first:
@@ -213,6 +225,9 @@ class Lines:
             return
         self.last = now
         past = now - self.start
+        if text or total is None:
+            self.say(f"{self.name}: {text or done}")
+            return
         text = f"{self.name}: {done} of {total} done" if total else f"{self.name}: nothing is left to do"
         if not first:
             text += f" after {_clock(past)}"

@@ -96,6 +96,11 @@ class Parted:
         """Return R and Q'z, X = QR, from some rows at a time."""
         return Dense(self.dense()).compressed(targets)
 
+    @property
+    def passes(self) -> int:
+        """How often the data were passed over."""
+        return self._parts.passes
+
     def digest(self, brief: bool = False) -> tuple[Any, ...]:
         """Return a fingerprint of each part, or of the first and the last alone."""
         which = sorted({0, len(self._parts.edges) - 2}) if brief and len(self._parts.edges) > 1 else None

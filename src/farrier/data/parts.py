@@ -37,6 +37,10 @@ class Parts(Protocol):
     axis: int
 
     @property
+    def passes(self) -> int:
+        """How often the table was passed over, in whole or in part."""
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
 
@@ -72,6 +76,8 @@ class Reading:
     """
 
     names: Any = None
+    passes = 0
+    """How often they were passed over, in whole or in part."""
     axis: int
     shape: tuple[int, int]
     edges: list[int]
@@ -83,6 +89,7 @@ class Reading:
     def each(self, work: Work, *along: Any, across: Any = None, which: Any = None) -> Iterator[Any]:
         """Yield work(part, *pieces) of each part, in order."""
         parts = list(range(len(self.edges) - 1)) if which is None else list(which)
+        self.passes += 1
 
         def one(part: int) -> Any:
             span = slice(self.edges[part], self.edges[part + 1])
@@ -227,6 +234,11 @@ class Picked:
         size = int(keep.sum())
         self.shape = (size, p) if self.axis == 0 else (n, size)
         self.names = parts.names
+
+    @property
+    def passes(self) -> int:
+        """How often the table was passed over."""
+        return self._parts.passes
 
     def each(self, work: Work, *along: Any, across: Any = None, which: Any = None) -> Iterator[Any]:
         """Yield work(part, *pieces) of each part that has any of them."""

@@ -13,6 +13,7 @@ from farrier.em.fast.schedule import Fast
 from farrier.em.gradient import Probed
 from farrier.em.kept import Round, keep, recall
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
+from farrier.em.news import Teller
 from farrier.em.options import Options
 from farrier.em.result import sparsify
 from farrier.em.schedule import Plain, Schedule
@@ -48,7 +49,8 @@ def solve(
     """
     threads = step_threads(*weights.full.shape)
     with fitting_threads(*weights.full.shape):
-        trace = Trace(hyper, options.callback, weights.constant)
+        teller = Teller(options.callback, options.tol, weights.full.columns)
+        trace = Trace(hyper, teller, weights.constant)
         schedule = _schedule(weights, hyper, options, trace)
         keeper, status = options.keeper, Status.MAX_ITER
         before = None if keeper is None else recall(keeper, weights, schedule, trace)

@@ -15,6 +15,7 @@ from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pruning import shared_worth_keeping
 from farrier.em.kept import groups_with, label_of
 from farrier.em.mstep import Hyper, m_step
+from farrier.em.news import Teller
 from farrier.em.options import Options
 from farrier.em.schedule import EXACT_WARMUP, MOST_STALLS, ROUNDING_TOL, approximate
 from farrier.em.several import largest_change, solve_several
@@ -110,6 +111,7 @@ def solve_multinomial(
     with fitting_threads(*design.columns.shape):
         lines: list[Iteration] = []
         status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
+        teller = Teller(options.callback, tol, design.columns)
         again = None if keeper is None else _recall(keeper, softmax, lines)
         first, state = again or (0, _first(softmax, hyper, options, design.unit, start, groups))
         for number in range(first, options.max_iter):
@@ -121,7 +123,7 @@ def solve_multinomial(
             state = _step(state, hyper, options, len(lines))
             line = Iteration(state.change, None, state.scales.tau2, 1.0, state.spread.size)
             lines.append(line)
-            if options.callback is not None and options.callback(line) is False:
+            if teller.asks_to_stop(len(lines), line):
                 status = Status.STOPPED
                 break
             if max(state.change, state.left_out) < tol or state.stalls >= MOST_STALLS:

@@ -38,6 +38,7 @@ from farrier.em.fast.together import SharedMap, jump
 from farrier.em.joint import joint
 from farrier.em.kept import computed, groups_with, know, label_of, part_of
 from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
+from farrier.em.news import Teller
 from farrier.em.options import Options
 from farrier.em.result import NO_NOISE
 from farrier.em.schedule import EXACT_WARMUP, NOISE_TOL, ROUNDING_TOL, approximate
@@ -143,6 +144,7 @@ def solve_several(
         lines: list[tuple[Iteration, ...]] = []
         status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
         tail = _Tail(targets, hyper, options, known)
+        teller = Teller(options.callback, tol, problem.columns)
         again = None if keeper is None else _recall(keeper, problem, tail, lines)
         if again is None:
             begin = paper_start(problem, targets) if start is None else start
@@ -156,7 +158,7 @@ def solve_several(
                 break
             before, state = state, _step(state, targets, hyper, options, known, len(lines))
             lines.append(_record(hyper, state))
-            if options.callback is not None and options.callback(_together(lines[-1])) is False:
+            if teller.asks_to_stop(len(lines), _together(lines[-1])):
                 status = Status.STOPPED
                 break
             if state.change < tol and not (

@@ -6,16 +6,17 @@ import math
 
 import numpy as np
 
-from farrier._types import Callback, Iteration, within_slab
+from farrier._types import Iteration, within_slab
 from farrier.em.mstep import Hyper
+from farrier.em.news import Teller
 from farrier.em.state import State
 
 
 class Trace:
     """What happened so far; ``exact`` says whether the marginal objective can be had from the moments."""
 
-    def __init__(self, hyper: Hyper, callback: Callback | None, exact: bool) -> None:
-        self._hyper, self._callback, self._exact = hyper, callback, exact
+    def __init__(self, hyper: Hyper, teller: Teller, exact: bool) -> None:
+        self._hyper, self._teller, self._exact = hyper, teller, exact
         self.lines: list[Iteration] = []
 
     def record(self, state: State) -> bool:
@@ -25,7 +26,7 @@ class Trace:
         error = None if state.moments is None else state.moments.error
         line = Iteration(state.change, value, state.scales.tau2, state.scales.sigma2, state.mean.size, error)
         self.lines.append(line)
-        return self._callback is not None and self._callback(line) is False
+        return self._teller.asks_to_stop(len(self.lines), line)
 
 
 def objective(hyper: Hyper, state: State) -> float | None:

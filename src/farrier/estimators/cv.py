@@ -63,7 +63,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
     n_jobs : int, optional
         Threads that share the training sets; the answer does not depend on it.
     callback : callable, optional
-        Called with a `Progress` after each member.
+        Called with a `Progress` after each member: which, how many of how many, and the time.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the folds. Without one the same data have the same folds.
     groups : sequence of labels, or dict of lists of columns, optional

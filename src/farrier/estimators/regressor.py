@@ -95,7 +95,8 @@ class HorseshoeRegressor(
     warm_start : bool, default=False
         Whether ``fit`` starts at this estimator's own last fit.
     callback : callable, optional
-        Called with each `Iteration`; returning False stops the fit.
+        Called with each `Iteration`, a `Step` that also has its ``number``, the ``passes`` over data in
+        parts, ``seconds``, and a guess of ``seconds_left`` or None; returning False stops the fit.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the draws when ``expectation`` is "stochastic", and of the signs when it is
         "conjugate_gradient".
