@@ -24,6 +24,7 @@ from farrier.posterior.several import SeveralPosterior
 from fuzz.cases import SEEDED, Case, resolve, structure
 from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
+from fuzz.kept import ONE_IN, differs
 
 Values = dict[str, Any]
 
@@ -145,6 +146,11 @@ def _fit(case: Case, data: Data, X: Any, y: Any) -> Values:
     if case.flaw == ("new", "unfitted"):
         return {"predict": model.predict(X)}
     model.fit(X, y, **rows)
+    if case.flaw is None and case.seed % ONE_IN == 0:
+        names = AVERAGED if case.averages else FITTED
+        other = differs(lambda: kind(**options), X, y, rows, model, names, case.seed // ONE_IN)
+        if other is not None:
+            raise ContradictionError(f"{other} is another after the fit was broken off and taken up")
     if options.get("warm_start"):
         model.fit(X, y, **rows)
     return _ask(case, model, X, y, rows)
