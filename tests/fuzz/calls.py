@@ -24,7 +24,7 @@ from farrier.posterior.several import SeveralPosterior
 from fuzz.cases import SEEDED, Case, resolve, structure
 from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
-from fuzz.kept import ONE_IN, differs
+from fuzz.kept import MOST, ONE_IN, differs
 
 Values = dict[str, Any]
 
@@ -146,7 +146,8 @@ def _fit(case: Case, data: Data, X: Any, y: Any) -> Values:
     if case.flaw == ("new", "unfitted"):
         return {"predict": model.predict(X)}
     model.fit(X, y, **rows)
-    if case.flaw is None and case.seed % ONE_IN == 0:
+    quick = np.max(getattr(model, "n_iter_", 0)) < MOST
+    if case.flaw is None and case.seed % ONE_IN == 0 and quick:
         names = AVERAGED if case.averages else FITTED
         other = differs(lambda: kind(**options), X, y, rows, model, names, case.seed // ONE_IN)
         if other is not None:
