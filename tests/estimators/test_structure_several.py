@@ -348,8 +348,8 @@ def test_with_all_columns_always_in_it_is_multinomial_regression() -> None:
 
 
 def test_classes_from_every_start_with_weights_sparse_columns_and_nothing_else() -> None:
-    X, y = classes(p=8)
-    weights = np.random.default_rng(1).integers(1, 3, 150)
+    X, y = classes(n=200, p=8)
+    weights = np.random.default_rng(1).integers(1, 3, 200)
     first = multinomial(always=[0, 2], tol=1e-9).fit(X, y, sample_weight=weights)
     assert (first.coef_[:, [0, 2]] != 0.0).all()
     again = multinomial(always=[0, 2], tol=1e-9, start=first).fit(X, y, sample_weight=weights)
@@ -360,10 +360,10 @@ def test_classes_from_every_start_with_weights_sparse_columns_and_nothing_else()
         np.testing.assert_allclose(again.coef_, there.coef_, rtol=1e-5, atol=1e-6)
     sparse = multinomial(always=[0, 2], tol=1e-9).fit(csc_array(X), y, sample_weight=weights)
     np.testing.assert_allclose(sparse.coef_, first.coef_, rtol=1e-6, atol=1e-8)
-    rows = np.repeat(np.arange(150), weights)
+    rows = np.repeat(np.arange(200), weights)
     repeated = multinomial(always=[0, 2], tol=1e-9).fit(X[rows], y[rows])
     np.testing.assert_allclose(repeated.coef_, first.coef_, rtol=1e-6, atol=1e-8)
-    noise = np.array(list("abc"))[np.random.default_rng(1).integers(0, 3, 150)]
+    noise = np.array(list("abc"))[np.random.default_rng(1).integers(0, 3, 200)]
     empty = multinomial(always=[0, 2], tau=1e-3).fit(X, noise)
     assert empty.status_ is Status.NOTHING_SELECTED
     assert empty.support_.tolist() == [j in (0, 2) for j in range(8)]
