@@ -157,8 +157,10 @@ MODES: dict[str, Case] = {
     "multinomial": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes(LABELS["words"])),
     "multinomial two": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes([False, True])),
     "multinomial groups": lambda: fit(
-        HorseshoeClassifier(multi_class="multinomial", groups=["a", "a", "b"]), *classes(LABELS["words"])
+        HorseshoeClassifier(multi_class="multinomial", groups=["a", "a", "b"], always=[2]),
+        *classes(LABELS["words"]),
     ),
+    "ordinal always": lambda: fit(HorseshoeRegressor("ordinal", always=[1]), *frame("ordinal")),
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
     "survival": lambda: lived(HorseshoeSurvival()),
     "survival strata": lambda: lived(HorseshoeSurvival(ties="breslow"), strata=survival().strata),

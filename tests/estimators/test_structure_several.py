@@ -97,7 +97,7 @@ def test_groups_of_several_responses_are_those_of_the_definition(shape: tuple[in
     assert np.abs(mean[~chosen]).max(initial=0.0) < 1e-3
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @KINDS
 def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, seed: int) -> None:
     from farrier.em.options import Options
@@ -284,7 +284,8 @@ def test_draws_against_the_closed_form() -> None:
 
 def test_draws_of_groups_and_prior_scales() -> None:
     X, Y = make(n=60, p=6, q=2)
-    options = {"groups": [0, 0, 1, 1, 1, 2], "prior_scale": {2: 2.0}, "n_draws": 600, "random_state": 3}
+    options = {"groups": [0, 0, 1, 1, 1, 2], "prior_scale": {2: 2.0}, "random_state": 3}
+    options |= {"n_draws": 400, "n_warmup": 200, "n_chains": 2}
     drawn = sample_posterior(X, Y, **options, store_lambda2=True)
     assert (drawn.lambda2[..., 0] == drawn.lambda2[..., 1]).all()
     assert (drawn.lambda2[..., 2] == drawn.lambda2[..., 4]).all()
@@ -292,3 +293,112 @@ def test_draws_of_groups_and_prior_scales() -> None:
     model = several(groups=options["groups"], prior_scale={2: 2.0}, zero_threshold=0.0).fit(X, Y)
     gap = np.abs(drawn.mean() - model.coef_)
     assert (gap < 2.0 * drawn.std()).all()
+
+
+# --- classes together -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weights", ["polya_gamma", "irls"])
+def test_always_of_classes_is_a_huge_prior_variance(intercept: bool, weights: str) -> None:
+    X, y = classes()
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"prior": "ridge", "tau": 0.3, "standardize": False, "fit_intercept": intercept, "tol": 1e-10}
+    options |= {"weights": weights}
+    ours = multinomial(always=ALWAYS, **options).fit(Z, y)
+    huge = multinomial(prior_scale=dict.fromkeys(ALWAYS, 1e6), **options).fit(Z, y)
+    np.testing.assert_allclose(ours.coef_, huge.coef_, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(ours.coef_std_, huge.coef_std_, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(ours.intercept_, huge.intercept_, rtol=0, atol=1e-6)
+    for mine, other in zip(ours.estimators_, huge.estimators_, strict=True):
+        assert mine.intercept_std_ == pytest.approx(other.intercept_std_, abs=1e-6)
+    got, expected = (one.predict_interval(Z + 1.0, method="mode") for one in (ours, huge))
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(ours.coef_.sum(axis=0), 0.0, atol=1e-12)
+
+
+def test_too_many_coefficients_for_a_joint_covariance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The factor that classes share says about the same of what is not shrunk."""
+    X, y = classes(p=12)
+    exact = multinomial(always=[0, 2], prior="ridge", tau=0.3).fit(X, y)
+    monkeypatch.setattr("farrier.em.multinomial.MOST_JOINT", 0)
+    shared = multinomial(always=[0, 2], prior="ridge", tau=0.3).fit(X, y)
+    np.testing.assert_allclose(shared.coef_, exact.coef_, rtol=1e-12)
+    np.testing.assert_allclose(shared.coef_std_, exact.coef_std_, rtol=0.35)
+
+
+def test_with_all_columns_always_in_it_is_multinomial_regression() -> None:
+    """Against the information of the definition; and nothing is left to draw."""
+    X, y = classes(p=4)
+    model = multinomial(always=range(4), tol=1e-10).fit(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    chosen = (y[:, None] == model.classes_).astype(float)
+    eta = model.decision_function(X)
+    share = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
+    slope = np.column_stack([np.ones(150), Z]).T @ (chosen - share)
+    assert np.abs(slope).max() < 1e-7
+    level = model.intercept_ + X.mean(axis=0) @ model.coef_.T
+    coef = (model.coef_ * X.std(axis=0)).T
+    covariance = oracles.softmax_covariance(coef, level, Z, np.full(4, 1e9), np.ones(150))
+    std = np.sqrt(np.diag(covariance)).reshape(3, 5)[:, 1:]
+    np.testing.assert_allclose(model.coef_std_ * X.std(axis=0), std, rtol=1e-5)
+    assert model.status_ is Status.CONVERGED
+    with pytest.raises(ValueError, match="always has every column"):
+        model.sample_posterior(n_draws=10)
+
+
+def test_classes_from_every_start_with_weights_sparse_columns_and_nothing_else() -> None:
+    X, y = classes(n=200, p=8)
+    weights = np.random.default_rng(1).integers(1, 3, 200)
+    first = multinomial(always=[0, 2], tol=1e-9).fit(X, y, sample_weight=weights)
+    assert (first.coef_[:, [0, 2]] != 0.0).all()
+    again = multinomial(always=[0, 2], tol=1e-9, start=first).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(again.coef_, first.coef_, rtol=1e-5, atol=1e-7)
+    for start in ("linear", "paper"):  # which may end in other modes: each is one to stay in
+        there = multinomial(always=[0, 2], tol=1e-9, start=start).fit(X, y, sample_weight=weights)
+        again = multinomial(always=[0, 2], tol=1e-9, start=there).fit(X, y, sample_weight=weights)
+        np.testing.assert_allclose(again.coef_, there.coef_, rtol=1e-5, atol=1e-6)
+    sparse = multinomial(always=[0, 2], tol=1e-9).fit(csc_array(X), y, sample_weight=weights)
+    np.testing.assert_allclose(sparse.coef_, first.coef_, rtol=1e-6, atol=1e-8)
+    rows = np.repeat(np.arange(200), weights)
+    repeated = multinomial(always=[0, 2], tol=1e-9).fit(X[rows], y[rows])
+    np.testing.assert_allclose(repeated.coef_, first.coef_, rtol=1e-6, atol=1e-8)
+    noise = np.array(list("abc"))[np.random.default_rng(1).integers(0, 3, 200)]
+    empty = multinomial(always=[0, 2], tau=1e-3).fit(X, noise)
+    assert empty.status_ is Status.NOTHING_SELECTED
+    assert empty.support_.tolist() == [j in (0, 2) for j in range(8)]
+    alone = multinomial(always=[0, 1]).fit(X[:, [0, 2]], noise)
+    np.testing.assert_allclose(empty.coef_[:, [0, 2]], alone.coef_, atol=1e-6)
+
+
+def test_a_class_that_is_told_apart_by_what_is_always_in_is_said() -> None:
+    X, _ = classes(p=5)
+    y = np.column_stack([X[:, 0], X[:, 1]]) @ np.array([[1.0, -1.0, 0.0], [0.0, 0.5, 1.0]])
+    model = multinomial(always=[0, 1], tau=1e-3).fit(X, np.argmax(y, axis=1))
+    assert model.status_ is Status.SEPARATED
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:R-hat")
+def test_draws_of_classes_have_a_flat_prior_too() -> None:
+    X, y = classes(n=120, p=4)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"prior": "ridge", "tau": 0.3, "standardize": False}
+    run = {"n_draws": 1500, "n_warmup": 300, "random_state": 1}
+    flat = multinomial(always=[0, 3], **options).fit(Z, y).sample_posterior(**run)
+    wide = multinomial(prior_scale={0: 30.0, 3: 30.0}, **options).fit(Z, y).sample_posterior(**run)
+    error = flat.std() * np.sqrt(1.0 / flat.ess() + 1.0 / wide.ess())
+    assert (np.abs(flat.mean() - wide.mean()) < 4.5 * error).all()
+    np.testing.assert_allclose(flat.std(), wide.std(), rtol=0.15)
+
+
+@pytest.mark.filterwarnings("ignore:R-hat")
+def test_draws_of_classes_with_groups_and_flat_columns() -> None:
+    X, y = classes(n=60, p=6)
+    model = multinomial(groups=[0, 0, 1, 2, 2, 3], always=[2, 5]).fit(X, y)
+    drawn = model.sample_posterior(n_draws=60, n_warmup=40, n_chains=2, random_state=1, store_lambda2=True)
+    assert (drawn.lambda2[..., 0] == drawn.lambda2[..., 1]).all()
+    assert np.isinf(drawn.lambda2[..., [2, 5]]).all()
+    np.testing.assert_allclose(drawn.coef.sum(axis=2), 0.0, atol=1e-10)
+    gap = drawn.mean()[:, [2, 5]] - model.coef_[:, [2, 5]]
+    assert (np.abs(gap) < 2.0 * drawn.std()[:, [2, 5]]).all()

@@ -112,7 +112,8 @@ class Beside:
         """Return B'X."""
         if self.joint.shape[1] <= columns.shape[1]:
             return np.asarray(columns.rmatvec(self.joint.toarray())).T
-        return np.hstack([self.joint.T @ part for part in _blocks(columns)])
+        none = np.zeros((self.joint.shape[1], 0))
+        return np.hstack([none, *(self.joint.T @ part for part in _blocks(columns))])
 
     def moved(self, columns: Columns) -> Matrix:
         """Return -C^-1 B'X: how the best thresholds move with the coefficients."""

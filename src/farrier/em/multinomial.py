@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import helmert
 
 from farrier._types import Covariance, FitResult, Iteration, Mask, Matrix, Moments, Scales, Status, Vector
+from farrier.conditional.base import condition
+from farrier.data.adjusted import Adjusted
 from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pruning import shared_worth_keeping
+from farrier.em.joint import joint
 from farrier.em.kept import groups_with, label_of
 from farrier.em.mstep import Hyper, m_step
 from farrier.em.news import Teller
@@ -53,7 +56,7 @@ class State(NamedTuple):
         part = self.softmax.take(keep)
         return self._replace(
             softmax=part,
-            place=self.place.take(keep, part.columns),
+            place=part.at(self.place.coef[keep], self.place.flat),
             active=active,
             second_moment=self.second_moment[keep],
             scales=self.scales.take(keep),
@@ -160,9 +163,9 @@ def _step(state: State, hyper: Hyper, options: Options, n_steps: int) -> State:
     there, left_out = softmax.step(place, d, problem, given)
     diagonal = options.expectation == "approximate" and n_steps >= EXACT_WARMUP
     form = approximate(problem, d) if diagonal else given
-    spread, before = form.variance(), np.vstack([place.coef, place.intercept])
-    after = np.vstack([there.coef, there.intercept])
-    unit = None if state.unit is None else np.append(state.unit, 1.0)
+    spread, before = form.variance(), np.vstack([place.coef, place.flat])
+    after = np.vstack([there.coef, there.flat])
+    unit = None if state.unit is None else np.append(state.unit, np.ones(len(place.flat)))
     change = largest_change(after, before, unit)
     return state._replace(
         place=there,
@@ -224,7 +227,7 @@ def _left(softmax: Softmax, place: Place) -> tuple[Matrix, Vector]:
     """Return what each column alone explains of what is left of the classes, and its variance."""
     problem = softmax.problem(place.eta)
     rows = softmax.sample[:, None] * (softmax.chosen - softmax.shares(place.eta))
-    pull = softmax.columns.rmatvec(rows) - np.outer(problem.x_mean, rows.sum(axis=0))
+    pull, _ = softmax.beside(problem).pulled(softmax.columns, rows)
     squares = problem.squares
     error2 = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0.0)
     return np.asarray(pull * error2[:, None]), error2
@@ -255,27 +258,20 @@ def _from_linear(state: State, hyper: Hyper, options: Options) -> State:
     """Start at the mode of a Gaussian fit to the working responses at the shares of the classes."""
     softmax, place = state.softmax, state.place
     problem = softmax.problem(place.eta)
-    root = problem.targets.root
-    assert root is not None
-    rows = softmax.sample[:, None] * (softmax.chosen - softmax.shares(place.eta)) / root[:, None]
-    if softmax.center:
-        rows = rows - root[:, None] * ((root @ rows) / problem.targets.information)
+    assert problem.targets.weights is not None
+    left = softmax.sample[:, None] * (softmax.chosen - softmax.shares(place.eta))
+    rows = np.asarray(problem.targets.rooted(left / problem.targets.weights[:, None]))
     alone = LeastSquares(problem.weighted, Targets(rows[:, 0], softmax.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
     quick = quick._replace(keeper=options.part("start").keeper)
     found = solve_several(alone, rows, hyper, quick, state.unit, groups=state.groups)
     coef = np.column_stack([one.coef for one in found])
     coef = coef - coef.mean(axis=1, keepdims=True)
-    level = place.intercept - problem.x_mean @ coef if softmax.center else place.intercept
-    eta = np.asarray(softmax.columns.matvec(coef) + level)
+    flat = softmax.beside(problem)
+    begin = softmax.at(coef, place.flat + flat.solve(softmax.basis.T @ left) - flat.loads @ coef)
     variance = hyper.size * np.mean([one.moments.variance for one in found], axis=0)
-    begin = Place(coef, level, eta)
-    if softmax.loss(eta) > 2.0 * softmax.loss(
-        place.eta
-    ):  # a linear fit may be far beyond what a class can be
-        begin = Place(
-            0.5 * coef, place.intercept, np.asarray(softmax.columns.matvec(0.5 * coef) + place.intercept)
-        )
+    if softmax.loss(begin.eta) > 2.0 * softmax.loss(place.eta):  # it may be far beyond what a class can be
+        begin = softmax.at(0.5 * coef, place.flat)
     return _from(state, begin, variance)
 
 
@@ -288,7 +284,7 @@ def _results(
     """Set what is negligible to zero, and return the fit of each class with all columns in their places."""
     softmax, place = state.softmax, state.place
     if place.coef.shape[0] == 0:
-        place = softmax.nowhere()
+        place = softmax.alone()
     problem = softmax.problem(place.eta)
     limit = options.zero_threshold
     if limit is None:
@@ -297,16 +293,17 @@ def _results(
     size = np.sqrt(np.einsum("jk,jk->j", place.coef, place.coef) / hyper.size) * scale
     size = size if state.groups is None else state.groups.rms(size)
     selected = (size >= limit) & (size > 0.0)
-    if status is Status.CONVERGED:
-        apart = bool(
-            (np.einsum("ij,ij->i", place.eta, softmax.chosen) > _others(place.eta, softmax.chosen)).all()
-        )
-        status = (Status.SEPARATED if apart else status) if selected.any() else Status.NOTHING_SELECTED
+    if status in (Status.CONVERGED, Status.NOTHING_SELECTED):
+        own = np.einsum("ij,ij->i", place.eta, softmax.chosen)
+        apart = bool((own > _others(place.eta, softmax.chosen)).all())
+        apart &= bool(selected.any()) or softmax.free is not None
+        status = status if selected.any() else Status.NOTHING_SELECTED
+        status = Status.SEPARATED if apart else status
     known = _uncertainty(state, place, problem, selected)
     active, (low, high) = state.active, hyper.tau.bounds
     shared = 1.0 - 1.0 / softmax.n_classes
     found = []
-    for k, (covariance, center, variance) in enumerate(known):
+    for k, (covariance, center, variance, free) in enumerate(known):
         coef = np.where(selected, place.coef[:, k], 0.0)
         mid = np.zeros(selected.size)
         mid[selected] = center
@@ -316,7 +313,7 @@ def _results(
         found.append(
             FitResult(
                 coef=scatter(active, coef),
-                intercept=float(place.intercept[k]),
+                intercept=_level(softmax, place.flat[:, k]),
                 scales=state.scales._replace(lambda2=scatter(active, state.scales.lambda2)),
                 moments=moments,
                 active=active,
@@ -324,13 +321,23 @@ def _results(
                 tau_at_bound=low < high and state.scales.tau2 in (low, high),
                 n_iter=len(lines),
                 trace=tuple(lines),
-                covariance=None if covariance is None else covariance.take(coef[selected] != 0.0),
+                covariance=None
+                if covariance is None
+                else covariance.take(np.append(coef[selected] != 0.0, np.ones(free.size, dtype=np.bool_))),
                 center=scatter(active, mid),
                 intercept_variance=variance,
                 at_information=True,
+                free=None if softmax.free is None else free,
             )
         )
     return tuple(found)
+
+
+def _level(softmax: Softmax, flat: Vector) -> Any:
+    """Return the intercept of a class, with what is always in behind it if there is any."""
+    if softmax.free is not None:
+        return flat
+    return float(flat[0]) if softmax.center else 0.0
 
 
 def _others(eta: Matrix, chosen: Matrix) -> Vector:
@@ -338,37 +345,59 @@ def _others(eta: Matrix, chosen: Matrix) -> Vector:
     return np.asarray(np.where(chosen > 0.0, -np.inf, eta).max(axis=1))
 
 
-def _uncertainty(
-    state: State, place: Place, problem: LeastSquares, selected: Mask
-) -> list[tuple[Covariance | None, Vector, float]]:
-    """Return Cov[b_k] of the selected columns, where eta_k is best known, and its variance there, by class.
+class Known(NamedTuple):
+    """Cov[b_k] of the selected columns of a class, with what is not shrunk behind them.
 
-    They come from the information about all classes together, at the mode and given the scales.
+    ``center`` and ``free`` are where eta_k is best known, ``variance`` is that of it there.
+    """
+
+    covariance: Covariance | None
+    center: Vector
+    variance: float
+    free: Vector
+
+
+def _uncertainty(state: State, place: Place, problem: LeastSquares, selected: Mask) -> list[Known]:
+    """Return how sure the coefficients of each class are.
+
+    That comes from the information about all classes together, at the mode and given the scales.
     """
     softmax, q, d = state.softmax, state.softmax.n_classes, state.scales.prior_variance[selected]
-    s, total = int(selected.sum()), problem.targets.information
-    if s == 0 or (s + 1) * (q - 1) > MOST_JOINT:
-        covariance = None
-        if s:
-            given = softmax.take(selected).given(place.eta, d)[1]
-            covariance = given.covariance(1.0 - 1.0 / q)
-        return [(covariance, problem.x_mean[selected], (1.0 - 1.0 / q) / total)] * q
+    f = 0 if softmax.free is None else len(softmax.free.turn)
+    s, m, total = int(selected.sum()), softmax.basis.shape[1], problem.targets.information
+    known = np.zeros((f, s)) if softmax.free is None else softmax.free.loads[:, state.active][:, selected]
+    if (s == 0 and f == 0) or (s + m) * (q - 1) > MOST_JOINT:
+        return [_by_factor(softmax.take(selected), place, d, known)] * q
     basis = helmert(q).T  # (q, q - 1): orthonormal, and orthogonal to what all classes share
     matrix = softmax.take(selected).hessian(place.eta, basis)
-    root = np.repeat(np.append(np.ones(int(softmax.center)), np.sqrt(d)), q - 1)
+    root = np.repeat(np.append(np.ones(m), np.sqrt(d)), q - 1)
     scaled = matrix * root * root[:, None]
     prior = np.ones(root.size)
-    prior[: (q - 1) * softmax.center] = 0.0
+    prior[: (q - 1) * m] = 0.0
     scaled[np.diag_indices(root.size)] += prior
     half = (triangular_inverse(cholesky(scaled)) * root).reshape(root.size, -1, q - 1)
-    found: list[tuple[Covariance | None, Vector, float]] = []
+    found: list[Known] = []
     for k in range(q):
         factor = half @ basis[k]
+        slopes = factor[:, m:]
+        own = np.hstack([slopes, factor[:, m - f : m] - slopes @ known.T])
+        covariance = Covariance(np.zeros(s + f), own, 1.0)
         if not softmax.center:
-            found.append((Covariance(np.zeros(s), factor, 1.0), np.zeros(s), (1.0 - 1.0 / q) / total))
+            found.append(Known(covariance, np.zeros(s), (1.0 - 1.0 / q) / total, np.zeros(f)))
             continue
-        level, slopes = factor[:, 0], factor[:, 1:]
-        center, *_ = np.linalg.lstsq(slopes, -level, rcond=None)
-        rest = level + slopes @ center
-        found.append((Covariance(np.zeros(s), slopes, 1.0), center, float(rest @ rest)))
+        center, *_ = np.linalg.lstsq(own, -factor[:, 0], rcond=None)
+        rest = factor[:, 0] + own @ center
+        found.append(Known(covariance, center[:s], float(rest @ rest), center[s:]))
     return found
+
+
+def _by_factor(softmax: Softmax, place: Place, d: Vector, known: Matrix) -> Known:
+    """Return the same from the factor that all classes share, where there are too many coefficients."""
+    problem, share = softmax.problem(place.eta), 1.0 - 1.0 / softmax.n_classes
+    given = condition(problem, d) if d.size else None
+    variance = share / problem.targets.information
+    if isinstance(problem, Adjusted):
+        targets, every = problem.targets, np.ones(d.size, dtype=np.bool_)
+        found = joint(given, share, every, problem.loads + known, share * targets.covariance())
+        return Known(found, problem.x_mean + targets.middle @ known, variance, targets.middle)
+    return Known(None if given is None else given.covariance(share), problem.x_mean, variance, np.zeros(0))

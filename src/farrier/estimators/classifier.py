@@ -249,8 +249,6 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
                 f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "
                 "'exact' or 'approximate'"
             )
-        if spec.structure is not None and spec.structure.always is not None:
-            raise ValueError("always does not go with multi_class='multinomial' yet: leave it out")
         each = tuple(rows._replace(y=(rows.y == k).astype(float)) for k in range(classes.size))
         fitted = tuple(remark_weights(one, rows) for one in fit_multinomial(spec, each, options, start))
         remember_columns(self, X, p)

@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 
 from farrier._types import FitResult, Matrix
+from farrier.data.always import free_level
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.ties import Ties
@@ -84,12 +85,20 @@ def _begin(prepared: Prepared, start: str | Sequence[Earlier], ties: Ties | None
     """Return where to begin: at an earlier fit, or by name."""
     if isinstance(start, str):
         return "marginal" if start == "auto" else start
-    units, columns = prepared.units, prepared.design.columns
+    units, whole, free = prepared.units, prepared.all_units, prepared.design.free
+    columns, shrunk = prepared.design.columns, units.kept[whole.kept]
     coef = np.column_stack([units.from_coef(one.coef) for one in start])
-    level = np.array([units.from_intercept(one.intercept, one.coef) for one in start])
+    flat = np.array([[whole.from_intercept(one.intercept, one.coef) for one in start]])
+    basis = np.ones((columns.shape[0], 1))
+    if free is not None:
+        basis = free.with_ones(units.has_intercept)
+        own = [whole.from_coef(one.coef)[~shrunk] for one in start]
+        each = zip(flat[0], coef.T, own, strict=True)
+        flat = np.column_stack([free_level(free, *one, units.has_intercept) for one in each])
+    elif not units.has_intercept:
+        basis, flat = basis[:, :0], flat[:0]
     if ties is not None:
         coef = np.column_stack([ties.fold(one) for one in coef.T])
         columns = columns.take(ties.keep)
-    level = level if units.has_intercept else np.zeros_like(level)
-    coef, level = coef - coef.mean(axis=1, keepdims=True), level - level.mean()
-    return Place(coef, level, np.asarray(columns.matvec(coef) + level))
+    coef, flat = coef - coef.mean(axis=1, keepdims=True), flat - flat.mean(axis=1, keepdims=True)
+    return Place(coef, flat, np.asarray(columns.matvec(coef) + basis @ flat))

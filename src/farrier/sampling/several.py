@@ -143,18 +143,20 @@ class SoftmaxGibbs(SeveralGibbs):
         d = within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), model.slab2)
         common = np.sqrt(d / q) * rng.standard_normal(k)
         coef, level = state.coef[chain] + common, state.intercept[chain].copy()
-        eta = np.asarray(model.columns.matvec(coef.T) + level)
+        eta = np.asarray(
+            model.columns.matvec(coef.T) + (level if self.basis is None else self.basis @ level.T)
+        )
         for j in range(q):
             others = logsumexp(np.delete(eta, j, axis=1), axis=1)
             y = model.y[:, j]
             weights, targets = Binomial().augment(y, eta[:, j] - others, 1.0, model.counts, rng)
             rows = Targets(targets + others, float(model.counts.sum()), weights, model.center)
-            problem = LeastSquares(model.columns, rows)
+            problem = self.explained(rows)
             coef[j] = condition(problem, d).draw(1.0, rng)
-            if model.center:
-                spread = rng.standard_normal() / math.sqrt(rows.information)
-                level[j] = problem.intercept(coef[j]) + spread
-            eta[:, j] = model.columns.matvec(coef[j]) + level[j]
+            if model.center or self.basis is not None:
+                level[j] = self.flat(problem, coef[j], 1.0, rng)
+            own = level[j] if self.basis is None else self.basis @ level[j]
+            eta[:, j] = model.columns.matvec(coef[j]) + own
         state.coef[chain] = coef - coef.mean(axis=0)
-        state.intercept[chain] = level - level.mean()
+        state.intercept[chain] = level - level.mean(axis=0)
         self.record(state, chain, problem)
