@@ -8,6 +8,7 @@ fit: the noise of the probes is on the way to the mode only, not in it.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -36,7 +37,7 @@ class Probed:
 
     def __init__(self, plain: Plain, exact: Schedule, hyper: Hyper, rng: np.random.Generator) -> None:
         self._plain, self._exact, self._hyper, self._rng = plain, exact, hyper, rng
-        self._solved, self._signs = True, 0
+        self._solved = True
 
     def begin(self, state: State) -> State:
         """Return the state with what the exact schedule wants to remember."""
@@ -62,11 +63,8 @@ class Probed:
         return given[-1]
 
     def _generator(self, n_steps: int) -> np.random.Generator:
-        """Return what draws the signs."""
-        if n_steps < FRESH:
-            return self._rng
-        self._signs = self._signs or int(self._rng.integers(1, 2**62))
-        return np.random.default_rng(self._signs)
+        """Return what draws the signs: later on copies, which draw the same ones again."""
+        return self._rng if n_steps < FRESH else deepcopy(self._rng)
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Let columns go, or end where the noise of the probes allows no more."""
