@@ -330,8 +330,8 @@ def fit_members(
     return tuple(kept), fits
 
 
-def _finite(found: Fits | tuple[Fits, ...]) -> bool:
-    each = (found,) if isinstance(found, Fits) else found
+def _finite(found: Any) -> bool:
+    each = found if type(found) is tuple else (found,)
     return all(np.isfinite(one.coef).all() and np.isfinite(one.intercept).all() for one in each)
 
 
