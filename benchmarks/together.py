@@ -135,6 +135,9 @@ def classes(setting: Setting, seed: int) -> dict[str, Score]:
     methods: dict[str, Method] = {
         "HorseshoeClassifier, multinomial": lambda: HorseshoeClassifier(multi_class="multinomial"),
         "HorseshoeClassifier, one against the rest": HorseshoeClassifier,
+        "HorseshoeClassifierCV, multinomial": lambda: HorseshoeClassifierCV(
+            cv=FOLDS, multi_class="multinomial"
+        ),
         "HorseshoeClassifierCV": lambda: HorseshoeClassifierCV(cv=FOLDS),
         "glmnet multinomial": Glmnet,
     }

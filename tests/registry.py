@@ -195,6 +195,7 @@ ESTIMATORS = [
     HorseshoeRegressorCV(family="gamma", cv=3),
     HorseshoeRegressorCV(family="tweedie", cv=3),
     HorseshoeClassifierCV(cv=3),
+    HorseshoeClassifierCV(cv=3, multi_class="multinomial"),
     HorseshoeSurvival(),
     HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),
     HorseshoeSurvival(prior="lasso", expectation="approximate", warm_start=True),

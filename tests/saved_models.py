@@ -179,6 +179,9 @@ AVERAGES: dict[str, Case] = {
     ),
     "cv survival nothing": lambda: fit(HorseshoeSurvivalCV(cv=2), np.ones((6, 2)), np.arange(6.0)),
     "cv several": lambda: fit(HorseshoeRegressorCV(cv=3), *several()),
+    "cv multinomial": lambda: fit(
+        HorseshoeClassifierCV(cv=3, multi_class="multinomial"), *classes(LABELS["words"])
+    ),
     "cv members": lambda: fit(HorseshoeRegressorCV(members=["mode", "ridge"], cv=3), *data("gaussian")),
     "cv splitter": lambda: fit(HorseshoeRegressorCV(cv=KFold(4), selection="paired"), *data("gaussian")),
     "cv wide": lambda: fit(HorseshoeRegressorCV(cv=3), *data("gaussian", n=30, p=90)),

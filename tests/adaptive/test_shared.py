@@ -21,6 +21,7 @@ from farrier.adaptive.shared.stack import SharedStack
 from farrier.adaptive.sparse import summarise
 from farrier.adaptive.stack import Stack
 from farrier.data.dense import Dense
+from farrier.data.responses import leading
 from farrier.data.rows import Rows
 from farrier.data.sparse import Sparse
 from farrier.em.mstep import Hyper
@@ -307,3 +308,12 @@ def test_stack_and_shared_stack_agree():
     np.testing.assert_allclose(shared.pull()[..., 0], plain.pull(), rtol=0, atol=1e-12)
     np.testing.assert_allclose(shared.rss()[:, 0], plain.rss(), rtol=1e-12)
     np.testing.assert_allclose(shared.squares, plain.squares, rtol=1e-12)
+
+
+def test_what_responses_have_in_common_does_not_hang_on_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        Y = rng.standard_normal((19, 3))
+        turned = rng.permutation(19)
+        np.testing.assert_allclose(leading(Y[turned]), leading(Y)[turned], atol=1e-12)
+        np.testing.assert_allclose(leading(Y[:, ::-1]), leading(Y), atol=1e-12)

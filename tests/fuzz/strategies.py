@@ -130,6 +130,7 @@ AVERAGE: dict[str, list[Any]] = {
     "n_jobs": [2],
     "random_state": [1],
     "class_weight": ["balanced"],
+    "multi_class": ["multinomial"],
 }
 FOLDS = [2, 3, 3, 3, 5, 10]
 MEANS = ("coordinate", "tau", "tau_max", "tol", "max_iter", "zero_threshold")

@@ -107,7 +107,8 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
     intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
     selecting = [(w, fits) for w, fits in parts if fits.selects]
     share = sum(w for w, _ in selecting)
-    inclusion = sum(w * _together(fits.inclusion) for w, fits in selecting) / share if share > 0.0 else 0.0
+    included = sum(w * half_and_half(fits.inclusion) for w, fits in selecting)
+    inclusion = included / share if share > 0.0 else 0.0
     level = intercepts(sets)
     slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
     coef, intercept = slope * coef, level + slope * (intercept - level)
@@ -117,8 +118,8 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
         weights,
         slope,
         evidence,
-        _together(coef),
-        float(_together(intercept)),
+        half_and_half(coef),
+        float(half_and_half(intercept)),
         coef[:, :-1],
         intercept[:-1],
         sets.eta(coef, intercept)[rows, folds],
@@ -202,7 +203,7 @@ def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:
     return min(among_rows, float((apart**2).sum(axis=0).mean()))
 
 
-def _together(values: Matrix) -> Vector:
+def half_and_half(values: Matrix) -> Vector:
     """Return half the mean over the folds and half the value of all rows."""
     return np.asarray(0.5 * (values[..., :-1].mean(axis=-1) + values[..., -1]))
 

@@ -345,8 +345,8 @@ def _progress(member: str, done: int, total: int, seconds: float) -> Progress:
     return Progress(member, done, total, seconds, left)
 
 
-def _finite(found: Fits | tuple[Fits, ...]) -> bool:
-    each = (found,) if isinstance(found, Fits) else found
+def _finite(found: Any) -> bool:
+    each = found if type(found) is tuple else (found,)
     return all(np.isfinite(one.coef).all() and np.isfinite(one.intercept).all() for one in each)
 
 

@@ -13,6 +13,9 @@ from farrier.data.frames import frame_values
 from farrier.data.shapes import read_array
 from farrier.data.validation import check_y
 
+EVEN = 1e-9
+"""Tails are as long as each other where the sum of cubes is below this share of that of their sizes."""
+
 
 class Responses(NamedTuple):
     """A column of ``values`` for each response, and what they are called."""
@@ -56,6 +59,9 @@ column 1 of y
 def leading(values: Matrix) -> Vector:
     """Return what several responses have in common: their first principal component, each in its own unit.
 
+    Its longer tail is that of large values: a component has no sign of its own, and the order of the rows
+    must not choose it.
+
     Examples
     --------
     >>> np.abs(leading(np.array([[1.0, 20.0], [2.0, 40.0], [3.0, 60.0]]))).round(3)
@@ -67,8 +73,12 @@ def leading(values: Matrix) -> Vector:
     usable = np.isfinite(spread) & (spread > 0.0)
     if not usable.any():
         return np.asarray(values[:, 0])
-    left, size, _ = np.linalg.svd(centred[:, usable] / spread[usable], full_matrices=False)
-    return np.asarray(left[:, 0] * size[0])
+    left, size, right = np.linalg.svd(centred[:, usable] / spread[usable], full_matrices=False)
+    found = left[:, 0] * size[0]
+    lean = float((found**3).sum())
+    if abs(lean) <= EVEN * float((np.abs(found) ** 3).sum()):
+        lean = float(right[0, np.argmax(np.round(np.abs(right[0]), 9))])
+    return np.asarray(found if lean > 0.0 else -found)
 
 
 def refuse_several_responses(y: Any, n_rows: int, what: str) -> None:

@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Mask, Matrix, Status, Vector
+from farrier.adaptive.fit import Adapted
 from farrier.adaptive.folds import check_classes
 from farrier.adaptive.sets import Fold
+from farrier.adaptive.shared.multinomial import adapt_classes
 from farrier.data.known import check_known
-from farrier.data.rows import known_rows
+from farrier.data.rows import Rows, known_rows
 from farrier.data.validation import check_weights, check_x
 from farrier.estimators.average import AverageMixin
-from farrier.estimators.classes import Classes, check_two, encode_labels, labels_of
+from farrier.estimators.classes import Classes, encode_labels, labels_of
 from farrier.estimators.cv import HorseshoeRegressorCV
 from farrier.estimators.described import Described
 from farrier.estimators.ending import weigh
@@ -26,13 +28,16 @@ from farrier.families import Binomial, Family
 from farrier.keeping import Keeper, kept
 from farrier.model.spec import Prepared
 
+OF_ALL_CLASSES = ("inclusion_", "members_", "member_weights_", "cv_error_", "path_", "shrinkage_", "status_")
+"""What classes that are fitted together share."""
+
 
 class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Described):
     """Classification that adapts to the unknown sparsity: `HorseshoeRegressorCV` for classes.
 
-    Two classes are one binomial regression. More are fitted one against the rest, on the same folds. The
-    average is shrunk by how well it predicts rows that it has not seen, so that its probabilities are
-    calibrated.
+    Two classes are one binomial regression. More are fitted one against the rest, on the same folds, or all
+    together (``multi_class="multinomial"``). The average is shrunk by how well it predicts rows that it has
+    not seen, so that its probabilities are calibrated.
 
     Parameters
     ----------
@@ -42,15 +47,23 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         As in `HorseshoeRegressorCV`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
+    multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
+        How more than two classes are fitted. "multinomial" is softmax regression: coefficients and intercepts
+        of all classes, which add up to zero, columns that are in for all classes or for none, and members
+        that are weighed by the likelihood of all classes together (docs/several.md). Without offsets and
+        ``always``.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The labels, sorted; of two, the second is the one whose probability is modelled.
     coef_, sparse_coef_, support_, inclusion_ : arrays of shape (n_features,)
-        As in `HorseshoeRegressorCV`; of shape (n_classes, n_features) for more than two classes.
+        As in `HorseshoeRegressorCV`; of shape (n_classes, n_features) for more than two classes. With
+        "multinomial" ``support_`` and ``inclusion_``, which classes share, have shape (n_features,), and the
+        others have a row for each class even of two.
     intercept_, sparse_intercept_, cv_error_, members_, member_weights_, path_, shrinkage_, status_
-        As in `HorseshoeRegressorCV`; one for each class where there are more than two.
+        As in `HorseshoeRegressorCV`; one for each class where there are more than two. With "multinomial"
+        only the intercepts are.
     scale_ : array of shape (n_features,)
         As in `HorseshoeRegressorCV`.
     cv_prediction_ : array of shape (n, n_classes)
@@ -105,6 +118,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         groups: Any = None,
         always: Any = None,
         prior_scale: Any = None,
+        multi_class: str = "one_vs_rest",
     ) -> None:
         self.members = members
         self.cv = cv
@@ -119,6 +133,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         self.groups = groups
         self.always = always
         self.prior_scale = prior_scale
+        self.multi_class = multi_class
 
     def fit(
         self,
@@ -155,7 +170,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         labels = labels_of(y, n)
         weights = check_weights(sample_weight, n, self.weight_type == "precision")
         classes, codes = encode_labels(labels, weights)
-        check_two(offset, classes)
+        self._check_offset(offset, classes)
         weights = weigh(self._class_weights(classes, codes, weights), n, self.weight_type)
         known = check_known(offset, None, n, family)
         family.check_offset(np.asarray(known))
@@ -167,17 +182,33 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         def make(prepared: Prepared) -> tuple[Fold, ...]:
             return check_classes(folds(prepared) if callable(folds) else folds, codes[inside], classes)
 
-        self.classes_, self.estimators_ = classes, []
-        for target in targets:
-            binary = rows._replace(y=(codes[inside] == target).astype(float))
-            mine = None if keeper is None else keeper.part(f"class {target}")
-            fitted, part = self._adapt(binary, family, make, mine), self._part()
+        if self._is_softmax:
+            fitted = self._adapt_classes(rows, classes.size, make, keeper)
+        else:
+            found = []
+            for target in targets:
+                binary = rows._replace(y=(codes[inside] == target).astype(float))
+                mine = None if keeper is None else keeper.part(f"class {target}")
+                found.append(self._adapt(binary, family, make, mine))
+            fitted = tuple(found)
+        self.classes_, self.estimators_ = classes, [self._part() for _ in fitted]
+        for part, one in zip(self.estimators_, fitted, strict=True):
             remember_columns(part, X, p)
-            part._store(fitted)
-            self.estimators_.append(part)
+            part._store(one)
         remember_columns(self, X, p)
         hand_down_names(self, self.estimators_)
         self._gather()
+
+    def _adapt_classes(
+        self, rows: Rows, n_classes: int, folds: Any, keeper: Keeper | None
+    ) -> tuple[Adapted, ...]:
+        """Average for all classes together."""
+        options = self._options(rows)
+        if keeper is not None:
+            raise ValueError("checkpoint does not go with multi_class='multinomial' yet: leave it out")
+        if options["structure"] is not None and options["structure"].always is not None:
+            raise ValueError("always does not go with multi_class='multinomial' yet: leave it out")
+        return adapt_classes(rows, n_classes, folds, **options)
 
     def coef_interval(self, level: float = 0.95) -> Any:
         """Return the interval of each coefficient.
@@ -238,6 +269,10 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
             found = tuple(getattr(model, name) for model in models)
             setattr(self, name, found[0] if len(found) == 1 else found)
         self.family_, self.scale_ = models[0].family_, models[0].scale_
+        if self._is_softmax:
+            for name in OF_ALL_CLASSES:
+                setattr(self, name, getattr(models[0], name))
+            self.support_ = np.any([model.support_ for model in models], axis=0)
         if not hasattr(models[0], "cv_prediction_"):  # as of a model from a file, which holds no rows
             return
         second = np.column_stack([model.cv_prediction_ for model in models])

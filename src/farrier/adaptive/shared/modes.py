@@ -5,6 +5,7 @@ One factor serves all responses of a set, as in `farrier.em.several`, and column
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,21 +54,22 @@ def find_shared_modes(
     >>> [fits.coef[:2, 2].round(1).tolist() for fits in find_shared_modes(each, (start, start), hyper)]
     [[1.0, 0.0], [-1.0, 0.0]]
     """
-    every = range(each[0].n_sets)
-    if n_jobs is None or n_jobs == 1:
-        found = [_mode(each, t, starts, hyper, normals) for t in every]
-    else:
-        from joblib import Parallel, delayed  # imported here: one thread does without
-
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_mode)(each, t, starts, hyper, normals) for t in every
-        )
+    found = of_each_set(lambda t: _mode(each, t, starts, hyper, normals), each[0].n_sets, n_jobs)
     coef, intercept, sigma2 = (np.stack([one[k] for one in found], axis=-2) for k in range(3))
     inside = coef.any(axis=2).astype(float)
     families = starts[0].families
     return tuple(
         Fits(coef[..., k], intercept[:, k], sigma2[:, k], inside, families) for k in range(len(each))
     )
+
+
+def of_each_set(fit: Callable[[int], Any], n_sets: int, n_jobs: int | None) -> list[Any]:
+    """Return the fit to each set; ``n_jobs`` threads share them."""
+    if n_jobs is None or n_jobs == 1:
+        return [fit(t) for t in range(n_sets)]
+    from joblib import Parallel, delayed  # imported here: one thread does without
+
+    return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit)(t) for t in range(n_sets)))
 
 
 def _mode(

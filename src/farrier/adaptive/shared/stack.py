@@ -89,7 +89,7 @@ class SharedStack:
     def fit(self, coef: Cube) -> Cube:
         """Return X coef, weighted and centred."""
         p, sets, q = coef.shape
-        seen = self.columns.matvec(coef.reshape(p, -1)).reshape(-1, sets, q)
+        seen = self.columns.matvec(coef.reshape(p, sets * q)).reshape(-1, sets, q)
         return self._root[..., None] * self._centre(seen)
 
     def begin(self, coef: Cube) -> None:
@@ -105,8 +105,8 @@ class SharedStack:
     def pull_of(self, rows: Cube) -> Cube:
         """Return X'r of weighted residuals: (p, T, q)."""
         n, sets, q = rows.shape
-        flat = (self._root[..., None] * rows).reshape(n, -1)
-        return np.asarray(self.columns.rmatvec(flat)).reshape(-1, sets, q)
+        flat = (self._root[..., None] * rows).reshape(n, sets * q)
+        return np.asarray(self.columns.rmatvec(flat)).reshape(self.columns.shape[1], sets, q)
 
     def pull(self) -> Cube:
         """Return X'r."""

@@ -1,0 +1,259 @@
+"""The members of the average for classes that are fitted together: those of `farrier.adaptive.members`.
+
+The mode has one local scale a column for all classes, starts at a ridge regression and goes on with the
+stronger columns only; the mixtures are on rows of coefficients, in for all classes or for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from farrier._lazy import lazy
+from farrier._types import Mask, Matrix, Vector
+from farrier.adaptive.iterated import side_by_side
+from farrier.adaptive.members import ROUND_TOL
+from farrier.adaptive.modes import AT_LEAST, FEWEST, MOST, MOSTLY, STAY, WIDE, WORK, stronger
+from farrier.adaptive.points import START, outer
+from farrier.adaptive.shared.classes import PART, ClassFits, ClassSets, apart, shares
+from farrier.adaptive.shared.forward import shared_forward
+from farrier.adaptive.shared.mixture import fit_shared_mixture
+from farrier.adaptive.shared.modes import GONE, TOL, of_each_set
+from farrier.adaptive.shared.stack import Cube
+from farrier.conditional.base import condition
+from farrier.data.problem import LeastSquares, Targets
+from farrier.em.mstep import Hyper
+from farrier.em.several import largest_change
+from farrier.priors import FixedScale, Horseshoe
+
+PENALTIES: Vector = np.geomspace(1e3, 1e-2, 11)
+"""Of the path of ridge regressions, in units of the number of columns."""
+FIRST_STEPS, STEPS = 8, 4
+"""Steps at the first penalty and at each other one."""
+RISES = 2
+"""So many penalties in a row that are worse than the best are enough."""
+ROUNDS, SWEEPS, SWEEP_TOL = 10, 6, 1e-2
+"""How often a mixture takes new weights, the most sweeps between, and the change at which these end."""
+
+
+class ClassFitting:
+    """The training sets with what members have in common.
+
+    Examples
+    --------
+    >>> from farrier.adaptive.sets import Sets
+    >>> from farrier.data.dense import Dense
+    >>> from farrier.families import Binomial
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((90, 4))
+    >>> codes = np.digitize(X[:, 1] + 0.5 * rng.standard_normal(90), [-0.5, 0.5])
+    >>> folds = tuple((np.flatnonzero(np.arange(90) % 2 != f), np.arange(f, 90, 2)) for f in range(2))
+    >>> base = Sets(Dense(X), 1.0 * (codes == 0), np.zeros(90), np.ones(90), folds, Binomial())
+    >>> fits = ClassFitting(ClassSets(base, np.eye(3)[codes])).member("mode")
+    >>> np.flatnonzero(fits.coef[:, 2].any(axis=1)), bool(np.allclose(fits.coef.sum(axis=2), 0.0))
+    (array([1]), True)
+    """
+
+    def __init__(self, sets: ClassSets, n_jobs: int | None = None) -> None:
+        self.sets, self.n_jobs = sets, n_jobs
+        self._done: dict[str, ClassFits] = {}
+
+    def member(self, name: str) -> ClassFits:
+        """Return the fits of a member; each is fitted once."""
+        if name not in self._done:
+            self._done[name] = CLASS_MEMBERS[name](self)
+        return self._done[name]
+
+    @lazy
+    def _path(self) -> tuple[ClassFits, ClassFits]:
+        """The ridge of least cross-validated loss, and the first at which modes start."""
+        sets, base = self.sets, self.sets.base
+        n, p = base.columns.shape
+        K = outer(base) if p > n else None
+        solution, level = np.zeros((n if p > n else p, base.n_sets, sets.size)), sets.alone()
+        eta = np.zeros((n, base.n_sets, sets.size)) + level
+        found: list[tuple[Cube, Matrix]] = []
+        losses: list[float] = []
+        start = None
+        rows, _ = base.tested
+        for i, penalty in enumerate(PENALTIES * max(p, 1)):
+            for _ in range(FIRST_STEPS if i == 0 else STEPS):
+                solution, level, eta, solved = _ridge_step(sets, K, solution, level, eta, penalty)
+            if not solved and found:
+                break
+            found.append((solution, level))
+            losses.append(float(base.counts[rows] @ sets.tested_losses(sets.left_out(eta))))
+            if penalty <= START * p and start is None:
+                start = (solution, level)
+            if start is not None and len(losses) - 1 - int(np.argmin(losses)) >= RISES:
+                break
+        best = found[int(np.argmin(losses))]
+        return self._fits(best, K is not None), self._fits(start or found[-1], K is not None)
+
+    def _fits(self, found: tuple[Cube, Matrix], dual: bool) -> ClassFits:
+        solution, level = found
+        coef = solution
+        if dual:
+            n, sets, q = solution.shape
+            coef = np.asarray(self.sets.base.columns.rmatvec(solution.reshape(n, sets * q)))
+            coef = coef.reshape(-1, sets, q)
+        return ClassFits(coef, level, np.full(coef.shape[:2], np.nan))
+
+
+def _ridge_step(
+    sets: ClassSets, K: Matrix | None, solution: Cube, level: Matrix, eta: Cube, penalty: float
+) -> tuple[Cube, Matrix, Cube, bool]:
+    """Take a part of the step to the weighted ridge regressions near eta; tell whether these were solved."""
+    targets, weights = sets.linearised(eta)
+    n, T, q = targets.shape
+    every = np.ones(T * q, dtype=np.bool_)
+    steps, solved = side_by_side(
+        sets.base, K, targets.reshape(n, -1), np.repeat(weights, q, axis=1), penalty, every
+    )
+    new = np.stack([step.solution for step in steps], axis=1).reshape(solution.shape)
+    up = np.array([step.intercept for step in steps]).reshape(T, q)
+    fit = np.stack([step.fit for step in steps], axis=1).reshape(n, T, q) + up
+    return (
+        apart(solution + PART * (new - solution)),
+        apart(level + PART * (up - level)),
+        apart(eta + PART * (fit - eta)),
+        bool(solved.all()),
+    )
+
+
+def _mean(fitting: ClassFitting) -> ClassFits:
+    sets, p = fitting.sets, fitting.sets.base.columns.shape[1]
+    none = np.zeros((p, sets.base.n_sets))
+    return ClassFits(np.zeros((*none.shape, sets.size)), sets.alone(), none)
+
+
+def _ridge(fitting: ClassFitting) -> ClassFits:
+    return fitting._path[0]
+
+
+def _mode(fitting: ClassFitting) -> ClassFits:
+    sets, start = fitting.sets, fitting._path[1]
+    if not len(start.coef):
+        return fitting.member("mean")
+    found = of_each_set(
+        lambda t: _mode_of(sets, t, start.coef[:, t], start.intercept[t]), sets.base.n_sets, fitting.n_jobs
+    )
+    coef = np.stack([one[0] for one in found], axis=1)
+    return ClassFits(coef, np.stack([one[1] for one in found]), coef.any(axis=2).astype(float))
+
+
+def _mode_of(sets: ClassSets, t: int, coef: Matrix, level: Vector) -> tuple[Matrix, Vector]:
+    """Find a mode of one training set by EM: coefficients and intercepts."""
+    n, p = float(sets.base.total[t]), coef.shape[0]
+    fewest = min(FEWEST * n, MOSTLY * p)
+    allowed = min(float(p), max(WORK / n**2, fewest))
+    hyper = Hyper(Horseshoe(), sets.base.coordinate, FixedScale(1.0), size=sets.size - 1.0)
+    state = _Mode(sets, t, coef, level)
+    state.step(np.full(p, 1.0 / (START * max(p, 1))))
+    for iteration in range(1, MOST + 1):
+        d = hyper.mode(0.5 * state.second, state.groups)
+        allowed = max(STAY * allowed, fewest) if iteration > WIDE else allowed
+        keep = stronger(d, int(allowed), GONE / n)
+        if keep is not None:
+            state.take(keep)
+            d = d[keep]
+        if not d.size:
+            break
+        if state.step(d) < PART * TOL and iteration >= AT_LEAST:
+            break
+    return state.result()
+
+
+class _Mode:
+    """One training set, and what an iteration changes."""
+
+    def __init__(self, sets: ClassSets, t: int, coef: Matrix, level: Vector) -> None:
+        base, inside = sets.base, sets.base.weights[:, t] > 0.0
+        self.counts, self.chosen = base.weights[inside, t], sets.chosen[inside]
+        self.total, self.center, self.groups = float(base.total[t]), base.center, base.groups
+        self.columns, self.active = base.columns.rows(inside), np.ones(coef.shape[0], dtype=np.bool_)
+        self.coef, self.level, self.second = coef, level, np.zeros(coef.shape[0])
+
+    def take(self, keep: Mask) -> None:
+        """Go on with some of the columns."""
+        self.active[self.active] = keep
+        self.columns, self.coef, self.second = self.columns.take(keep), self.coef[keep], self.second[keep]
+        self.groups = None if self.groups is None else self.groups.take(keep)
+
+    def step(self, d: Vector) -> float:
+        """Take a part of the E-step at the prior variances d; return the change of the coefficients."""
+        before, q = self.coef, self.chosen.shape[1]
+        eta = self.columns.matvec(self.coef) + self.level
+        share, told = shares(eta)
+        weights, targets = self.counts * told, apart(eta + (self.chosen - share) / told[:, None])
+        problem = LeastSquares(self.columns, Targets(targets[:, 0], self.total, weights, self.center))
+        given = condition(problem, d)
+        middle = weights @ targets / weights.sum() if self.center else np.zeros(q)
+        pull = np.asarray(self.columns.rmatvec(weights[:, None] * (targets - middle)))
+        new = given.solve_for(pull)
+        level = middle - problem.x_mean @ new if self.center else middle
+        self.coef, self.level = before + PART * (new - before), self.level + PART * (level - self.level)
+        self.second = np.einsum("jk,jk->j", self.coef, self.coef) + (q - 1.0) * given.variance()
+        return largest_change(self.coef, before, None)
+
+    def result(self) -> tuple[Matrix, Vector]:
+        """Return the fit, what is negligible at exactly zero."""
+        size = np.sqrt(np.einsum("jk,jk->j", self.coef, self.coef) / (self.chosen.shape[1] - 1.0))
+        size = size if self.groups is None else self.groups.rms(size)
+        whole = np.zeros((self.active.size, self.chosen.shape[1]))
+        whole[self.active] = np.where(size[:, None] < 0.2 / np.sqrt(self.total), 0.0, self.coef)
+        return whole, self.level
+
+
+def _mixture(fitting: ClassFitting) -> ClassFits:
+    return _mixture_from(fitting.sets, fitting.member("mode"))
+
+
+def _alone(fitting: ClassFitting) -> ClassFits:
+    sets, begin = fitting.sets, fitting.member("mean")
+    eta = sets.eta(begin)
+    targets, weights = sets.linearised(eta)
+    coef = shared_forward(sets.stack(targets, weights))
+    after = (coef, sets.levels(targets, weights, coef))
+    coef, level = sets.part_of((begin.coef, begin.intercept), after, eta, weights)
+    return _mixture_from(sets, begin._replace(coef=coef, intercept=level))
+
+
+def _mixture_from(sets: ClassSets, begin: ClassFits) -> ClassFits:
+    """Alternate between sweeps and new weights; a set that has converged stays as it is."""
+    coef, level, inclusion = (value.copy() for value in begin)
+    left, known = np.arange(sets.base.n_sets), None
+    for _ in range(ROUNDS):
+        eta = sets.eta(ClassFits(coef, level, inclusion))[:, left]
+        targets, weights = sets.linearised(eta, left)
+        found = fit_shared_mixture(
+            sets.stack(targets, weights, left),
+            coef[:, left],
+            np.ones((left.size, sets.size)),
+            weights=known,
+            known_noise=True,
+            whole=True,
+            freedom=sets.size - 1.0,
+            tol=SWEEP_TOL,
+            max_sweeps=SWEEPS,
+        )
+        before = (coef[:, left], level[left])
+        after = (found.coef, sets.levels(targets, weights, found.coef))
+        coef[:, left], level[left] = sets.part_of(before, after, eta, weights)
+        inclusion[:, left] = found.reach[..., 0]
+        change = np.abs(coef[:, left] - before[0]).sum(axis=(0, 2))
+        moved = change > PART * ROUND_TOL * (1.0 + np.abs(coef[:, left]).sum(axis=(0, 2)))
+        left, known = left[moved], (found.pi[:, moved], found.omega[moved])
+        if not left.size:
+            break
+    return ClassFits(apart(coef), apart(level), inclusion)
+
+
+CLASS_MEMBERS: dict[str, Callable[[ClassFitting], ClassFits]] = {
+    "mean": _mean,
+    "ridge": _ridge,
+    "mode": _mode,
+    "mixture": _mixture,
+    "alone": _alone,
+}

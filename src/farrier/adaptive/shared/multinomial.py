@@ -1,0 +1,250 @@
+"""From the rows to the averaged answer to classes that are fitted together, in the user's units.
+
+The members are weighed, and the average is shrunk, by the softmax likelihood of the rows left out. What
+follows is an answer for each class. Given the linear predictors of the others, class k against the rest is a
+binomial regression with the offset -log sum of their exponentials: so far as an answer needs the rows, it has
+these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from farrier._types import Matrix, Vector
+from farrier.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, half_and_half, tempered
+from farrier.adaptive.fit import (
+    BEYOND_DOUBT,
+    MOST_LEFT,
+    PAIRED,
+    Adapted,
+    Progress,
+    check_room,
+    fit_members,
+    recorded,
+    restored,
+)
+from farrier.adaptive.folds import check_folds
+from farrier.adaptive.members import MEMBERS
+from farrier.adaptive.sets import Fits, Fold, Sets, summed
+from farrier.adaptive.shared.class_members import ClassFitting
+from farrier.adaptive.shared.classes import ClassFits, ClassSets, shares
+from farrier.adaptive.shared.stack import Cube
+from farrier.adaptive.sparse import Sparser, summarise
+from farrier.data.rows import Rows
+from farrier.data.structure import Structure
+from farrier.families import Binomial
+from farrier.families.deviance import Deviance
+from farrier.linalg import fitting_threads
+from farrier.model.spec import ModelSpec, Prepared, prepare
+from farrier.priors import FixedScale, Horseshoe
+
+
+class ClassAverage(NamedTuple):
+    """As `farrier.adaptive.average.Average`, of all classes.
+
+    ``coef`` (p, T, q) and ``intercept`` (T, q) are those of every set, ``predicted`` (rows, q) is what is
+    said of the rows left out.
+    """
+
+    judged: tuple[Judged, ...]
+    weights: Vector
+    slope: float
+    evidence: float
+    coef: Cube
+    intercept: Matrix
+    predicted: Matrix
+    inclusion: Vector
+
+
+def adapt_classes(
+    rows: Rows,
+    n_classes: int,
+    folds: tuple[Fold, ...] | Callable[[Prepared], tuple[Fold, ...]],
+    *,
+    names: tuple[str, ...] = tuple(MEMBERS),
+    rule: str = "1se",
+    fit_intercept: bool = True,
+    standardize: bool = True,
+    callback: Callable[[Progress], Any] | None = None,
+    n_jobs: int | None = None,
+    structure: Structure | None = None,
+) -> tuple[Adapted, ...]:
+    """Fit every member to every training set, all classes together, and average; one answer for each class.
+
+    ``rows.y`` are the numbers of the classes.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((90, 4))
+    >>> codes = np.digitize(X[:, 1] + 0.5 * rng.standard_normal(90), [-0.5, 0.5])
+    >>> folds = tuple((np.flatnonzero(np.arange(90) % 5 != f), np.arange(f, 90, 5)) for f in range(5))
+    >>> found = adapt_classes(Rows(Dense(X), 1.0 * codes, None, np.zeros(90)), 3, folds)
+    >>> np.flatnonzero(found[0].support), bool(found[0].coef[1] < found[1].coef[1] < found[2].coef[1])
+    (array([1]), True)
+    """
+    spec = ModelSpec(Binomial(), Horseshoe(), FixedScale(1.0), 2.0, "estimate", fit_intercept, standardize)
+    chosen = np.eye(n_classes)[rows.y.astype(int)]
+    each = [rows._replace(y=one.copy()) for one in chosen.T]
+    prepared = prepare(replace(spec, structure=structure), each[0])
+    columns = prepared.design.columns
+    with fitting_threads(*columns.shape):
+        pairs = check_folds(folds(prepared) if callable(folds) else folds, rows.y, varies=True)
+        check_room(columns.shape, len(pairs) * n_classes)
+        y, groups = each[0].y, prepared.groups
+        base = Sets(columns, y, prepared.offset, rows.counts, pairs, spec.family, fit_intercept, groups)
+        sets = ClassSets(base, chosen)
+        fitting = ClassFitting(sets, n_jobs)
+        kept, fits = fit_members(fitting.member, names, callback)
+        found = average_classes(sets, tuple(fits))
+        sparser, ridge = _sparser(sets, found, rule), _sizes(fitting.member("ridge"))
+        answers = []
+        for k, own in enumerate(each):
+            part, average, offset = _of_class(sets, found, k)
+            alone = [_fits(one, base, k) for one in fits]
+            whole = restored(prepared, part, kept, alone, average, sparser[k], ridge)
+            given = own._replace(offset=offset)
+            whole = recorded(replace(whole, structure=structure), prepared, given, given)
+            answers.append(_with_losses(whole, sets, found))
+        return tuple(answers)
+
+
+def average_classes(sets: ClassSets, members: tuple[ClassFits, ...]) -> ClassAverage:
+    """Weigh the members by the softmax likelihood of rows left out, and put them together."""
+    judged = tuple(_judge(sets, fits) for fits in members)
+    weights = tempered(np.array([one.loss for one in judged]))
+    parts = list(zip(weights, members, strict=True))
+    coef = np.asarray(sum(w * fits.coef for w, fits in parts))
+    intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
+    selecting = [(w, fits.inclusion) for w, fits in parts if not np.isnan(fits.inclusion).any()]
+    total = sum(w for w, _ in selecting)
+    inclusion = np.zeros(coef.shape[0])
+    if total > 0.0:
+        inclusion = np.asarray(sum(w * half_and_half(one) for w, one in selecting) / total)
+    level = sets.alone()
+    slope, evidence = _shrinkage(sets, coef, intercept, level)
+    coef, intercept = slope * coef, level + slope * (intercept - level)
+    predicted = sets.left_out(sets.seen(coef) + intercept)
+    return ClassAverage(judged, weights, slope, evidence, coef, intercept, predicted, inclusion)
+
+
+def _judge(sets: ClassSets, fits: ClassFits) -> Judged:
+    """Return how well a member predicts the rows that its fits have not seen."""
+    eta, (size, times) = sets.eta(fits), _tested(sets.base)
+    rows, _ = sets.base.tested
+    loss = summed(sets.base.counts[rows], sets.tested_losses(sets.left_out(eta))) / times
+    told = float(sets.base.counts @ shares(eta.mean(axis=1))[1])
+    gain = min(0.5 * told * _variance_gain(sets, fits.coef, eta), MOST_GAIN * abs(size * loss))
+    return Judged(2.0 * loss, size * loss - gain, 1.0)
+
+
+def _tested(base: Sets) -> tuple[float, float]:
+    """Return how many observations are left out, and how often in all."""
+    rows, _ = base.tested
+    return float(base.counts[np.unique(rows)].sum()), float(base.counts[rows].sum())
+
+
+def _variance_gain(sets: ClassSets, coef: Cube, fit: Cube) -> float:
+    """Return the variance of the fold fits around their mean, as `farrier.adaptive.average.variance_gain`."""
+    counts = sets.base.counts
+    spread = fit[:, :-1] - fit[:, :-1].mean(axis=1, keepdims=True)
+    away = coef[:, :-1] - coef[:, :-1].mean(axis=1, keepdims=True)
+    among_rows = float(counts @ (spread**2).sum(axis=2).mean(axis=1)) / float(counts.sum())
+    return min(among_rows, float((away**2).sum(axis=(0, 2)).mean()))
+
+
+def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, level: Matrix) -> tuple[float, float]:
+    """Return the slope by which the average is multiplied, and the likelihood ratio that speaks for it."""
+    (rows, folds), (size, times) = sets.base.tested, _tested(sets.base)
+    counts, fit = sets.base.counts[rows], sets.seen(coef) + (intercept - level)
+    way = sets.left_out(fit)
+    power = float(counts @ (way**2).sum(axis=1)) / times
+    if not power > 0.0:
+        return 0.0, 0.0
+    losses = [
+        size / times * summed(counts, sets.tested_losses(level[folds] + slope * way)) for slope in SLOPES
+    ]
+    best = int(np.argmin(losses))
+    ratio = 2.0 * (losses[0] - losses[best])
+    if not ratio > COSTS:
+        return 0.0, ratio
+    steadier = 1.0 / (1.0 - min(_variance_gain(sets, coef, fit) / power, MOST_GAIN))
+    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
+
+
+def _sparser(sets: ClassSets, found: ClassAverage, rule: str) -> list[Sparser]:
+    """Return the sparse answer of each class: the fewest columns that say the same of all of them."""
+    base, (rows, _) = sets.base, sets.base.tested
+    (size, times), counts = _tested(base), base.counts[rows]
+    losses = 2.0 * sets.tested_losses(found.predicted)
+    mean = float(counts @ losses) / times
+    error = float(np.sqrt(counts @ (losses - mean) ** 2 / times / size))
+    if rule == "paired":
+        directions = sets.size - 1.0
+        error = (directions + (PAIRED - 1.0) * np.sqrt(directions)) / size
+    coef, level = half_and_half(found.coef.swapaxes(1, 2)), half_and_half(found.intercept.T)
+    weights = base.counts * shares(base.columns.matvec(coef) + level)[1]
+    scale = float(weights.sum()) / float(base.counts.sum())
+    share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
+    said = summarise(base.columns, coef, level, weights, error / scale, base.center, share, base.groups)
+    levels: Any = said.intercept
+    return [said._replace(coef=said.coef[:, k].copy(), intercept=float(levels[k])) for k in range(sets.size)]
+
+
+def _sizes(ridge: ClassFits) -> Fits:
+    """Return the sizes of the ridge coefficients over all classes, as if of one regression."""
+    size = np.sqrt((ridge.coef[:, :-1].mean(axis=1) ** 2).sum(axis=1))
+    return Fits(np.repeat(size[:, None], 2, axis=1), np.zeros(2), np.ones(2), np.zeros((size.size, 2)), ())
+
+
+def _fits(fits: ClassFits, base: Sets, k: int) -> Fits:
+    """Return the fits of one class."""
+    one = np.ones(base.n_sets)
+    return Fits(fits.coef[..., k], fits.intercept[:, k], one, fits.inclusion, (base.family,) * base.n_sets)
+
+
+def _of_class(sets: ClassSets, found: ClassAverage, k: int) -> tuple[Sets, Average, Vector]:
+    """Return the training sets and the average of one class, and its offset given the others."""
+    coef, level = half_and_half(found.coef.swapaxes(1, 2)), half_and_half(found.intercept.T)
+    others = [other for other in range(sets.size) if other != k]
+    eta = sets.base.columns.matvec(coef[:, others]) + level[others]
+    offset = -logsumexp(eta, axis=1)
+    average = Average(
+        found.judged,
+        found.weights,
+        found.slope,
+        found.evidence,
+        coef[:, k].copy(),
+        float(level[k]),
+        found.coef[:, :-1, k].copy(),
+        found.intercept[:-1, k].copy(),
+        found.predicted[:, k] - logsumexp(found.predicted[:, others], axis=1),
+        found.inclusion,
+    )
+    return replace(sets.base, y=sets.chosen[:, k].copy(), offset=offset), average, offset
+
+
+def _with_losses(whole: Adapted, sets: ClassSets, found: ClassAverage) -> Adapted:
+    """Return an answer whose deviance and cross-validated error are those of all classes together."""
+    counts, (rows, _) = sets.base.counts, sets.base.tested
+    eta = sets.seen(found.coef)  # half and half, as the answer is
+    at = half_and_half((eta + found.intercept).swapaxes(1, 2))
+    share = np.log(counts @ sets.chosen / counts.sum())
+
+    def total(weights: Vector, chosen: Matrix, losses: Vector) -> Deviance:
+        return Deviance(2.0 * float(weights @ losses), -2.0 * float(weights @ (chosen @ share)))
+
+    left = sets.tested_losses(found.predicted)
+    record = whole.record._replace(
+        deviance=total(counts, sets.chosen, sets.losses(at)),
+        cv_deviance=total(counts[rows], sets.chosen[rows], left),
+    )
+    whole = replace(whole, record=record)
+    whole.__dict__["cv_error"] = 2.0 * float(counts[rows] @ left) / float(counts[rows].sum())
+    return whole
