@@ -45,7 +45,7 @@ from farrier.priors import (
 )
 
 AVERAGED = {family: make for family, make in FAMILIES.items() if family != "ordinal"}
-"""The families that the adaptive estimators take: members of an average share no thresholds."""
+"""The families of an average whose training sets share nothing but rows: see `test_cv_ordinal` for levels."""
 
 
 def name(value):

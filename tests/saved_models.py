@@ -33,7 +33,7 @@ from farrier import (
     load_model,
 )
 from farrier.estimators.saving import save_model
-from farrier.families import NegativeBinomial, Poisson, StudentT
+from farrier.families import NegativeBinomial, Ordinal, Poisson, StudentT
 from farrier.paper.coverage import RESPONSES, SIZES
 from farrier.priors import Horseshoe, Slab
 from registry import FAMILIES, GLOBAL_PRIORS, LOCAL_PRIORS
@@ -168,11 +168,10 @@ MODES: dict[str, Case] = {
     "survival nothing": lambda: fit(HorseshoeSurvival(), np.ones((6, 2)), np.arange(6.0)),
 }
 AVERAGES: dict[str, Case] = {
-    **{
-        f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f))
-        for family in FAMILIES
-        if family != "ordinal"  # which has no average
-    },
+    **{f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f)) for family in FAMILIES},
+    "cv levels": lambda: fit(
+        HorseshoeRegressorCV(Ordinal(levels=("low", "mid", "high")), cv=3), *classes(["high", "low", "mid"])
+    ),
     "cv survival": lambda: lived(HorseshoeSurvivalCV(cv=4)),
     "cv survival strata": lambda: lived(
         HorseshoeSurvivalCV(cv=3, ties="breslow", groups=[0, 0, 1, 2]), strata=survival().strata

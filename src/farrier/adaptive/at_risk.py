@@ -22,8 +22,9 @@ import numpy as np
 
 from farrier._lazy import lazy
 from farrier._types import Matrix, Vector
+from farrier.adaptive.between import Between
 from farrier.adaptive.sets import HUGE, Part, Sets
-from farrier.families import Family
+from farrier.families import Family, Ordered
 
 
 class AtRisk(Sets):
@@ -45,6 +46,8 @@ class AtRisk(Sets):
     """
 
     small_steps = True
+    has_level = False
+    slope_steps = 8
     nothing = "no column at all"
     coordinate = 2.0
     """The paper's. With 1.5 the mode of wide data, and the mixture that starts there, did worse on rows left
@@ -133,7 +136,7 @@ class AtRisk(Sets):
 
 
 def sets_of(*given: Any) -> Sets:
-    """Return the training sets, of the kind that goes with how rows hold each other.
+    """Return the training sets, of the kind that goes with what their rows share.
 
     Examples
     --------
@@ -144,5 +147,7 @@ def sets_of(*given: Any) -> Sets:
     'Sets'
     """
     found = Sets(*given)
+    if isinstance(found.family, Ordered):
+        return Between(*given)
     coupled = found.family.coupling(found.y, found.offset)
     return found if coupled is None else AtRisk(*given)

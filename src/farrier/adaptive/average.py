@@ -20,6 +20,7 @@ ratio LR of that slope against 0, the slope is multiplied by 1 - 2/LR, and is at
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -129,7 +130,7 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
 
 def intercepts(sets: Sets) -> Vector:
     """Return the intercept alone of every training set."""
-    if not sets.center or not sets.family.has_intercept:
+    if not (sets.center and sets.has_level):
         return np.zeros(sets.n_sets)
     if sets.family.constant_weights:
         return np.asarray((sets.weights.T @ sets.y) / sets.total)
@@ -171,18 +172,32 @@ def shrinkage(
     if not power > 0.0:
         return 0.0, 0.0
     size, seen = _sizes(sets)
-    if sets.family.constant_weights:
-        squares = [float(counts @ (y - base - slope * way) ** 2) for slope in SLOPES]
-        losses = [0.5 * (size / seen) * seen * float(np.log(max(left, 1e-300))) for left in squares]
-    else:
-        loss = sets.along(sets.offset[:, None] + level, fit, sigma2)
-        losses = [size / seen * loss(slope) for slope in SLOPES]
-    best = int(np.argmin(losses))
-    ratio = 2.0 * (losses[0] - losses[best])
+    left_out = None if sets.family.constant_weights else sets.along(sets.offset[:, None] + level, fit, sigma2)
+
+    def loss(slope: float) -> float:
+        if left_out is not None:
+            return size / seen * left_out(slope)
+        left = float(counts @ (y - base - slope * way) ** 2)
+        return 0.5 * (size / seen) * seen * float(np.log(max(left, 1e-300)))
+
+    best, ratio = _best_slope(loss, sets.slope_steps)
     if not ratio > COSTS:
         return 0.0, ratio
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
-    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
+    return float(min(best * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
+
+
+def _best_slope(loss: Callable[[float], float], steps: int) -> tuple[float, float]:
+    """Return the slope of least loss, and its likelihood ratio against 0.
+
+    Of ``steps`` slopes in a row one is tried first, and all of them near the best of these.
+    """
+    losses = {i: loss(float(SLOPES[i])) for i in range(0, SLOPES.size, steps)}
+    near = min(losses, key=losses.__getitem__)
+    for i in range(max(near - steps + 1, 0), min(near + steps, SLOPES.size)):
+        losses[i] = losses[i] if i in losses else loss(float(SLOPES[i]))
+    best = min(losses, key=losses.__getitem__)
+    return float(SLOPES[best]), 2.0 * (losses[0] - losses[best])
 
 
 def _sizes(sets: Sets) -> tuple[float, float]:

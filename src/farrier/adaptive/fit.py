@@ -29,7 +29,7 @@ from farrier.data.columns import Columns
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.structure import Structure
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads
 from farrier.model.always import LEAST
@@ -210,6 +210,11 @@ class Adapted:
         """Return intervals that keep to what y can be."""
         low = 0.0 if self.family.positive_only or self.family.is_binary else -np.inf
         high = 1.0 if self.family.is_binary else np.inf
+        if isinstance(self.family, Ordered):  # from level to level, outwards
+            points = self.family.points_
+            first = np.searchsorted(points, interval[:, 0], "right") - 1
+            last = np.searchsorted(points, interval[:, 1], "left")
+            return np.asarray(points[np.clip(np.column_stack([first, last]), 0, points.size - 1)])
         return np.clip(interval, low, high)
 
     def coef_interval(self, level: float) -> Matrix:
@@ -308,9 +313,10 @@ def adapt(
         kept, fits = fit_members(fitting.member, names, callback)
         found = average(few, tuple(fits))
         found = found if few is sets else seen_again(sets, found)
-        sparser = _sparser(sets, few, found, best_family(found, fits), rule)
+        family, found = sets.settled(best_family(found, fits), found, prepared.units)
+        sparser = _sparser(sets, few, found, family, rule)
         whole = restored(prepared, sets, kept, fits, found, sparser, _ridge(fitting))
-        whole = replace(whole, structure=structure)
+        whole = replace(whole, structure=structure, family=family)
         whole = whole if beside is None else with_always(whole, beside, spec, given)
         return recorded(whole, prepared, given, rows)
 

@@ -75,9 +75,7 @@ class Fitting:
             part = None if self.keeper is None else self.keeper.part(name)
             found = None if part is None else recalled(part, self.sets.families)
             if found is None:
-                found = MEMBERS[name].fit(self)
-                if not self.sets.family.has_intercept:  # what levels the steps went through means nothing
-                    found = found._replace(intercept=np.zeros_like(found.intercept))
+                found = self.sets.levelled(MEMBERS[name].fit(self))
                 if part is not None:
                     keep(part, found, self.sets.families)
             self._done[name] = found

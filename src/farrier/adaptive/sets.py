@@ -16,6 +16,7 @@ from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.stack import Index, Stack
 from farrier.data.columns import Columns
+from farrier.data.standardise import Units
 from farrier.families import Family
 from farrier.priors import Groups
 
@@ -130,6 +131,10 @@ class Sets:
     """What a fit without any column is."""
     coordinate: ClassVar[float] = 1.5
     """Of the horseshoe mode: between 2, the paper's, and 1, which selects next to nothing away."""
+    has_level: ClassVar[bool] = True
+    """Whether the intercept of a fit means anything."""
+    slope_steps: ClassVar[int] = 1
+    """Of so many slopes of the average one is tried first: more where `along` is dear."""
     columns: Columns
     y: Vector
     offset: Vector
@@ -207,6 +212,14 @@ class Sets:
             found = [family.working(self.y, column, s2) for family, column, s2 in each]
             weights, targets = (np.column_stack(values) for values in zip(*found, strict=True))
         return targets - self.offset[:, None], self.weights * weights
+
+    def levelled(self, fits: Fits) -> Fits:
+        """Return fits without the levels that steps went through, where these mean nothing."""
+        return fits if self.has_level else fits._replace(intercept=np.zeros_like(fits.intercept))
+
+    def settled(self, family: Any, found: Any, units: Units) -> tuple[Any, Any]:
+        """Return the family that goes with the `Average`, and that with the level that the user sees."""
+        return family, found
 
     def knowing(self, family: Family) -> Family:
         """Return a family that was fitted as it knows these rows."""

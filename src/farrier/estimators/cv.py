@@ -9,21 +9,26 @@ from sklearn.base import RegressorMixin
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Matrix, Vector
+from farrier.adaptive.folds import check_classes
+from farrier.adaptive.sets import Fold
 from farrier.adaptive.shared.fit import adapt_several
 from farrier.data.known import check_known
 from farrier.data.responses import Responses, check_responses, leading, refuse_several_responses
 from farrier.data.rows import Rows, known_rows
-from farrier.data.validation import check_x, check_y
+from farrier.data.validation import check_x
 from farrier.estimators.average import Averaged
 from farrier.estimators.cv_streamed import StreamedAverage
 from farrier.estimators.described import Described
 from farrier.estimators.ending import first_remark, weigh
+from farrier.estimators.levels import LevelsMixin
 from farrier.estimators.outputs import by_output, gather
+from farrier.estimators.response import learned
 from farrier.estimators.saving import Saved
 from farrier.estimators.scored import Scored
 from farrier.estimators.selector import check_new, hand_down_names, remember_columns
 from farrier.families import Family, Ordered, resolve_family
 from farrier.keeping import Keeper, kept
+from farrier.model.spec import Prepared
 
 OF_EACH = (
     *("coef_", "sparse_coef_", "intercept_", "sparse_intercept_", "support_", "inclusion_"),
@@ -33,7 +38,7 @@ OF_ALL = ("family_", "scale_")
 """What several responses have each, and what they share."""
 
 
-class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMixin, Described):
+class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, RegressorMixin, Described):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -113,6 +118,8 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         above is of shape (n_outputs, ...), and ``support_`` has the columns that any of them has.
     outputs_ : array of str
         Only of several responses: the names of the columns of y, or y0, y1, ...
+    levels_, thresholds_ : arrays
+        Of ordered levels: the levels, and the thresholds between them that go with the average.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only when X has column names.
@@ -196,19 +203,22 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         keeper: Keeper | None,
     ) -> None:
         family = resolve_family(self.family)
-        if isinstance(family, Ordered):
+        if isinstance(family, Ordered) and self.always is not None:
             raise ValueError(
-                f"family={self.family!r}: there is no average over ordered levels, whose members would each "
-                "have thresholds of their own; use HorseshoeRegressor, or HorseshoeClassifierCV for the "
-                "classes without their order"
+                "always=...: the average over ordered levels has no columns without shrinkage; leave it out, "
+                "or use HorseshoeRegressor"
             )
         columns = check_x(X)
         n, p = columns.shape
         several = check_responses(y, n)
         if several is not None and not family.constant_weights:
             refuse_several_responses(y, n, f"the family {type(family).__name__}")
-        response = family.encode(check_y(y, n) if several is None else several.values[:, 0]).values
         weights = weigh(sample_weight, n, self.weight_type)
+        if several is None:
+            family, encoded = learned(family, y, n, weights)
+            response = encoded.values
+        else:
+            response = family.encode(several.values[:, 0]).values
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
@@ -217,7 +227,9 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
             return
         family = family.facing(rows.y, rows.counts, rows.offset)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
-        folds = self._folds(explained, X, response, groups)
+        if isinstance(family, Ordered):  # of numbers that stand for levels only the order matters
+            explained = rows._replace(y=np.searchsorted(family.points_, rows.y).astype(float))
+        folds = _with_all_levels(self._folds(explained, X, response, groups), family, explained.y)
         fitted = self._adapt(rows, family, folds, keeper)
         self.__dict__.pop("_sums", None)
         self._rows = rows
@@ -258,7 +270,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
 
     @by_output(axis=1)
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
-        """Predict the response by the average: its mean, on the scale of y.
+        """Predict the response by the average: its mean, on the scale of y; of levels the median level.
 
         Parameters
         ----------
@@ -272,7 +284,8 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         array of shape (m,)
         """
         matrix = check_new(self, X)
-        return np.asarray(self.family_.mean(self._eta(matrix, offset, exposure)))
+        eta = self._eta(matrix, offset, exposure)
+        return np.asarray(self.family_.named(self.family_.predicted(eta)))
 
     @by_output(axis=1)
     def predict_interval(
@@ -298,4 +311,22 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, Scored, Averaged, RegressorMi
         check_choice("method", method, ("cv+",))
         matrix = check_new(self, X)
         known = check_known(offset, exposure, matrix.shape[0], self.family_)
-        return np.asarray(self._fitted.predict_interval(matrix, known, check_level(level)))
+        found = self._fitted.predict_interval(matrix, known, check_level(level))
+        return np.asarray(self.family_.named(found))
+
+
+def _with_all_levels(folds: Any, family: Family, codes: Vector) -> Any:
+    """Return folds, or what makes them, each of which learns of every ordered level."""
+    if not isinstance(family, Ordered):
+        return folds
+    if family.continuous:
+        raise ValueError(
+            f"family={type(family).__name__}: no two rows of y are the same, and an average needs levels "
+            "that are both seen and left out; use HorseshoeRegressor"
+        )
+    levels = family.levels_
+
+    def make(prepared: Prepared) -> tuple[Fold, ...]:
+        return check_classes(folds(prepared) if callable(folds) else folds, codes, levels)
+
+    return make

@@ -84,15 +84,19 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
     ['feature', 'coef', 'lower', 'upper', 'per_sd', 'inclusion', 'sparse_coef', 'selected']
     """
     ratio = ratio_of(model.family_, exponentiate)
-    interval, first = model.coef_interval(level), bool(model.fit_intercept)
-    coef = _below(first, model.coef_, model.intercept_)
+    interval, first, value = model.coef_interval(level), int(model.fit_intercept), model.intercept_
+    sparse = model.sparse_intercept_
+    if isinstance(model.family_, Ordered):
+        value = model.thresholds_
+        first, sparse = value.size, value - sparse
+    coef = _below(first, model.coef_, value)
     lower, upper = (_below(first, ends) for ends in interval.T)
     found = {
         "feature": _features(model, first),
         "coef": coef,
         **_ends(coef, lower, upper, _below(first, model.coef_ * model.scale_), ratio),
         "inclusion": _below(first, model.inclusion_),
-        "sparse_coef": _below(first, model.sparse_coef_, model.sparse_intercept_),
+        "sparse_coef": _below(first, model.sparse_coef_, sparse),
         "selected": _below(first, model.support_, False),
     }
     return found | _known(model, first)

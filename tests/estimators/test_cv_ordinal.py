@@ -1,0 +1,133 @@
+"""The average over ordered levels: thresholds of each training set, and what must not change the answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.model_selection import KFold
+
+from farrier import HorseshoeRegressor, HorseshoeRegressorCV
+from farrier.families import Ordinal
+
+LEVELS = ("none", "mild", "severe")
+
+
+def data(n=150, p=20, effects=(1.3, -1.0), seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * np.geomspace(0.5, 20.0, p) + 2.0
+    eta = (X - 2.0)[:, : len(effects)] / np.geomspace(0.5, 20.0, p)[: len(effects)] @ np.asarray(effects)
+    return X, np.digitize(eta + rng.logistic(size=n), [-1.5, 0.0, 1.0]) * 1.0
+
+
+def fit(X, y, **options):
+    known = {name: options.pop(name) for name in ("sample_weight", "offset") if name in options}
+    return HorseshoeRegressorCV(**{"family": "ordinal", "cv": 4, **options}).fit(X, y, **known)
+
+
+def same(one, two, within, columns=slice(None), factor=1.0):
+    for name in ("coef_", "sparse_coef_"):
+        ours, theirs = getattr(one, name)[columns], getattr(two, name) * factor
+        np.testing.assert_allclose(theirs, ours, rtol=0, atol=within * max(np.abs(ours).max(), 1e-3))
+    np.testing.assert_allclose(two.inclusion_, one.inclusion_[columns], atol=within)
+    np.testing.assert_allclose(two.cv_error_, one.cv_error_, rtol=within)
+    assert two.support_.tolist() == one.support_[columns].tolist()
+
+
+@pytest.mark.parametrize("p", [20, 250])
+def test_effects_are_found(p):
+    X, y = data(p=p)
+    model = fit(X, y)
+    assert np.flatnonzero(model.support_).tolist() == [0, 1]
+    truth = np.array([1.3, -1.0]) / np.geomspace(0.5, 20.0, p)[:2]
+    np.testing.assert_allclose(model.coef_[:2], truth, rtol=0.4)
+    assert model.members_[0].what == "the thresholds alone"
+    assert model.members_[0].error > model.cv_error_ + 0.3
+    assert not fit(*data(p=p, effects=(0.0,))).support_.any()
+
+
+def test_the_answer_is_that_of_its_coefficients_and_the_best_thresholds():
+    X, y = data()
+    model = fit(X, y)
+    eta = X @ model.coef_
+    again = HorseshoeRegressor(family="ordinal", prior="ridge", tau=1e-8, zero_threshold=0)
+    again.fit(X, y, offset=eta)  # as good as no coefficients: thresholds alone
+    np.testing.assert_allclose(model.thresholds_, again.thresholds_, atol=1e-4)
+    assert model.intercept_ == pytest.approx(0.0, abs=1e-9)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_allclose(proba, again.predict_proba(X, offset=eta), atol=1e-4)
+    assert set(np.unique(model.predict(X))) <= {0.0, 1.0, 2.0, 3.0}
+    assert model.score(X, y) > 0.15
+    table = model.summary(exponentiate=True)
+    assert table["feature"].tolist()[:4] == ["0 | 1", "1 | 2", "2 | 3", "x0"]
+    np.testing.assert_allclose(table["coef"][:3], model.thresholds_)
+    interval = model.predict_interval(X)
+    assert np.isin(interval, [0.0, 1.0, 2.0, 3.0]).all()
+    assert np.mean((interval[:, 0] <= y) & (y <= interval[:, 1])) > 0.9
+
+
+def test_rows_left_out_are_judged_at_the_thresholds_of_their_training_set():
+    X, y = data()
+    folds = list(KFold(4, shuffle=True, random_state=1).split(X))
+    model = fit(X, y, cv=folds)
+    total = 0.0
+    for (train, test), coef in zip(folds, model._fitted.average.fold_coef.T, strict=True):
+        eta = X @ model._fitted.units.coef(coef)
+        family = Ordinal().learn(y).at_best(y[train], eta[train], np.ones(train.size))
+        chances = family.probabilities(eta[test])
+        total -= 2.0 * np.log(chances[np.arange(test.size), y[test].astype(int)]).sum()
+    assert model.cv_error_ == pytest.approx(total / y.size, rel=1e-9)
+
+
+def test_no_fold_sees_the_levels_it_will_predict():
+    X, y = data(90, 6)
+    folds = list(KFold(3).split(X))
+    few, changed = folds[0][1][:4], y.copy()
+    changed[few] = 3.0 - y[few]
+    for name in ("mode", "mixture", "alone"):  # ridge has one penalty for all sets
+        first, second = (fit(X, levels, cv=folds, members=[name])._fitted.average for levels in (y, changed))
+        own, other = (found.fold_coef[:, 0] / found.slope for found in (first, second))
+        np.testing.assert_allclose(other, own, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("p", [6, 90])
+def test_order_units_and_weights(p):
+    X, y = data(70, p)
+    want = fit(X, y)
+    rows = np.random.default_rng(0).permutation(70)
+    same(want, fit(X[rows], y[rows]), 1e-5)
+    same(want, fit(X[:, ::-1], y), 1e-5, slice(None, None, -1))
+    same(want, fit(1024.0 * X + 3.0, y), 1e-5, factor=1024.0)
+    same(want, fit(X, 2.0**y), 1e-12)
+    same(want, fit(sparse.csr_array(X), y, n_jobs=2), 1e-7)
+    weights = np.random.default_rng(1).integers(0, 4, 70)
+    again = np.repeat(np.arange(70), weights)
+    same(fit(X, y, sample_weight=weights), fit(X[again], y[again]), 1e-5)
+
+
+def test_labels_have_their_order():
+    X, y = data()
+    names = np.array(LEVELS, dtype=object)[np.minimum(y, 2.0).astype(int)]
+    model = fit(X, names, family=Ordinal(levels=LEVELS))
+    ordered = fit(X, pd.Series(pd.Categorical(names, LEVELS, ordered=True)))
+    np.testing.assert_array_equal(ordered.coef_, model.coef_)
+    assert model.levels_.tolist() == list(LEVELS)
+    assert set(model.predict(X)) <= set(LEVELS)
+    assert set(model.predict_interval(X).ravel()) <= set(LEVELS)
+    np.testing.assert_allclose(fit(X, np.minimum(y, 2.0)).coef_, model.coef_)
+    with pytest.raises(ValueError, match="nothing tells their order"):
+        fit(X, names)
+    with pytest.raises(ValueError, match="the average over ordered levels has no columns without shrinkage"):
+        fit(X, y, always=[0])
+
+
+@pytest.mark.slow
+def test_the_average_has_less_error_than_the_mode():
+    gained = []
+    for seed in range(20):
+        X, y = data(200, 100, (1.0, -0.8, 0.5), seed)
+        scale = np.geomspace(0.5, 20.0, 100)
+        truth = np.r_[1.0, -0.8, 0.5, np.zeros(97)]
+        mode = HorseshoeRegressor(family="ordinal").fit(X, y).coef_ * scale
+        gained.append(((mode - truth) ** 2).sum() - ((fit(X, y, cv=10).coef_ * scale - truth) ** 2).sum())
+    assert np.mean(gained) > 2.0 * np.std(gained) / np.sqrt(20)
