@@ -1,9 +1,9 @@
 """How the cost of a fit grows with rows, columns and workers.
 
 ``python -m benchmarks.growth`` fits data of growing size, one series after the other, with one thread; prints
-the seconds, the exponent over the last decade and that of the cost model; and writes ``growth.csv`` and
-``growth.png`` beside this file. ``--series NAME ...`` measures only these and keeps what the file has of the
-others; ``--draw`` only draws. Seconds are of the processor, except for workers, where they are of the wall.
+the seconds, the exponent over the last decade and that of the cost model; and writes ``growth.csv`` beside
+this file and the picture of ``docs/scale.md``. ``--series NAME ...`` measures only these and keeps what the
+file has of the others; ``--draw`` only draws. Seconds are of the processor, except for workers, where they are of the wall.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorC
 from farrier.files import write_picture, write_text  # noqa: E402
 
 PLACE = Path(__file__).parent
+PICTURE = PLACE.parent / "docs" / "_static" / "growth.png"
 TOLERANCE = 0.15
 """How far a measured exponent may be above that of the cost model before it is called worse."""
 
@@ -243,7 +244,7 @@ def main() -> None:
         write(kept, found)
     found = {name: found[name] for name in SERIES if name in found}
     print("\n".join(table(found)))
-    draw(found, PLACE / "growth.png")
+    draw(found, PICTURE)
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def fit(
             levels=levels,
         )
         question = ask_of(data, wishes)
-        averaged = not (mode or posterior or question.family == "ordinal")
+        averaged = not (mode or posterior)
         if averaged:
             check_classes(question)
         extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}

@@ -77,7 +77,7 @@ def settle_levels(column: Column, order: Sequence[str]) -> Target:
     --------
     >>> column = Column("pain", "category", codes=np.array([1, 0, 1]), words=("low", "high"))
     >>> settle_levels(column, ["low", "high"]).notes
-    ('pain has 2 ordered levels, low < high: the single mode is fitted',)
+    ('pain has 2 ordered levels, low < high',)
     """
     y = np.array(column.words)[np.asarray(column.codes)]
     absent = [word for word in order if word not in set(y.tolist())]
@@ -87,5 +87,5 @@ def settle_levels(column: Column, order: Sequence[str]) -> Target:
             f"{'it' if len(absent) == 1 else 'them'} out of the levels"
         )
     said = " < ".join(map(shown, order))
-    note = f"{shown(column.name)} has {len(order)} ordered levels, {said}: the single mode is fitted"
+    note = f"{shown(column.name)} has {len(order)} ordered levels, {said}"
     return Target(y, "ordinal", (), (note,), Ordinal(levels=tuple(order)))

@@ -107,7 +107,7 @@ def settle(
         return _number_labels(column, notes)
     if family == "ordinal":
         size = np.unique(column.numbers).size
-        notes = (f"{shown(column.name)} has {size:,} ordered levels: the single mode is fitted",)
+        notes = (f"{shown(column.name)} has {size:,} ordered levels",)
     if family == "quantile":
         share = 0.5 if quantile is None else quantile
         notes = (f"the {share:g} quantile of {shown(column.name)} is modelled",)
