@@ -3,7 +3,8 @@
 ``python -m benchmarks.growth`` fits data of growing size, one series after the other, with one thread; prints
 the seconds, the exponent over the last decade and that of the cost model; and writes ``growth.csv`` beside
 this file and the picture of ``docs/scale.md``. ``--series NAME ...`` measures only these and keeps what the
-file has of the others; ``--draw`` only draws. Seconds are of the processor, except for workers, where they are of the wall.
+file has of the others; ``--draw`` only draws. Seconds are of the processor; for
+workers they are of the wall.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
         if isinstance(family, Ordered) and self.always is not None:
             raise ValueError(
                 "always=...: the average over ordered levels has no columns without shrinkage; leave it out, "
-                "or use HorseshoeRegressor"
+                "or use the single mode (HorseshoeRegressor, or farrier fit --mode)"
             )
         columns = check_x(X)
         n, p = columns.shape
@@ -322,7 +322,7 @@ def _with_all_levels(folds: Any, family: Family, codes: Vector) -> Any:
     if family.continuous:
         raise ValueError(
             f"family={type(family).__name__}: no two rows of y are the same, and an average needs levels "
-            "that are both seen and left out; use HorseshoeRegressor"
+            "that are both seen and left out; use the single mode (HorseshoeRegressor, or farrier fit --mode)"
         )
     levels = family.levels_
 
