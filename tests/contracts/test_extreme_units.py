@@ -76,7 +76,13 @@ def test_columns_that_are_not_scaled_keep_their_units(home: str) -> None:
     X, _ = make_data()
     ours, _ = COLUMNS[home](np.ldexp(X, 600)).standardised(None, True, False)
     theirs, _ = COLUMNS[home](X).standardised(None, True, False)
-    np.testing.assert_array_equal(ours.dense(), np.ldexp(theirs.dense(), 600))
+    wanted = np.ldexp(theirs.dense(), 600)
+    if (
+        home == "long"
+    ):  # units out of range are copied as other arrays are: their means add up in another order
+        np.testing.assert_allclose(ours.dense(), wanted, rtol=1e-13, atol=np.ldexp(1e-15, 600))
+    else:
+        np.testing.assert_array_equal(ours.dense(), wanted)
 
 
 def test_ordinary_columns_are_not_touched_beside_extreme_ones() -> None:
