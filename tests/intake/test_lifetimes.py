@@ -49,7 +49,6 @@ def test_what_means_the_event(values, event):
     assert list(question.X.columns) == ["a"]
     assert question.recipe.event == "status"
     assert f"{SEEN.sum()} events, {(~SEEN).sum()} rows censored" in " ".join(question.notes)
-    assert "single mode" in question.notes[-1]
 
 
 def test_a_name_with_an_equals_sign_is_a_name_first():
