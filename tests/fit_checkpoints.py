@@ -118,6 +118,9 @@ CASES: dict[str, Case] = {
     "average of several responses": Case(
         lambda: HorseshoeRegressorCV(cv=3), NARROW, np.column_stack([noisy(NARROW), noisy(NARROW)]), 3
     ),
+    "average of classes together": Case(
+        lambda: HorseshoeClassifierCV(cv=3, multi_class="multinomial"), NARROW, labels(NARROW, -1.0, 1.0), 3
+    ),
     "average of classes": Case(
         lambda: HorseshoeClassifierCV(cv=3, n_jobs=2), NARROW, labels(NARROW, -1.0, 1.0), 7
     ),

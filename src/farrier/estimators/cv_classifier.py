@@ -204,11 +204,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     ) -> tuple[Adapted, ...]:
         """Average for all classes together."""
         options = self._options(rows)
-        if keeper is not None:
-            raise ValueError("checkpoint does not go with multi_class='multinomial' yet: leave it out")
         if options["structure"] is not None and options["structure"].always is not None:
             raise ValueError("always does not go with multi_class='multinomial' yet: leave it out")
-        return adapt_classes(rows, n_classes, folds, **options)
+        return adapt_classes(rows, n_classes, folds, keeper=keeper, **options)
 
     def coef_interval(self, level: float = 0.95) -> Any:
         """Return the interval of each coefficient.

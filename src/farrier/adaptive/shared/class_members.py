@@ -25,6 +25,7 @@ from farrier.conditional.base import condition
 from farrier.data.problem import LeastSquares, Targets
 from farrier.em.mstep import Hyper
 from farrier.em.several import largest_change
+from farrier.keeping import Keeper
 from farrier.priors import FixedScale, Horseshoe
 
 PENALTIES: Vector = np.geomspace(1e3, 1e-2, 11)
@@ -55,14 +56,20 @@ class ClassFitting:
     (array([1]), True)
     """
 
-    def __init__(self, sets: ClassSets, n_jobs: int | None = None) -> None:
-        self.sets, self.n_jobs = sets, n_jobs
+    def __init__(self, sets: ClassSets, n_jobs: int | None = None, keeper: Keeper | None = None) -> None:
+        self.sets, self.n_jobs, self.keeper = sets, n_jobs, keeper
         self._done: dict[str, ClassFits] = {}
 
     def member(self, name: str) -> ClassFits:
-        """Return the fits of a member; each is fitted once."""
+        """Return the fits of a member; each is fitted once, and kept if there is a checkpoint."""
         if name not in self._done:
-            self._done[name] = CLASS_MEMBERS[name](self)
+            part = None if self.keeper is None else self.keeper.part(name)
+            found = None if part is None else part.load(ClassFits)
+            if found is None:
+                found = CLASS_MEMBERS[name](self)
+                if part is not None:
+                    part.offer(found)
+            self._done[name] = found
         return self._done[name]
 
     @lazy

@@ -39,7 +39,9 @@ from farrier.data.rows import Rows
 from farrier.data.structure import Structure
 from farrier.families import Binomial
 from farrier.families.deviance import Deviance
+from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads
+from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
 
@@ -73,6 +75,7 @@ def adapt_classes(
     callback: Callable[[Progress], Any] | None = None,
     n_jobs: int | None = None,
     structure: Structure | None = None,
+    keeper: Keeper | None = None,
 ) -> tuple[Adapted, ...]:
     """Fit every member to every training set, all classes together, and average; one answer for each class.
 
@@ -100,7 +103,10 @@ def adapt_classes(
         y, groups = each[0].y, prepared.groups
         base = Sets(columns, y, prepared.offset, rows.counts, pairs, spec.family, fit_intercept, groups)
         sets = ClassSets(base, chosen)
-        fitting = ClassFitting(sets, n_jobs)
+        if keeper is not None:
+            said = {"members": names, "selection": rule, **vars(spec), "structure": structure}
+            claim_rows(keeper, said, rows, prepared.design, *(part for pair in pairs for part in pair))
+        fitting = ClassFitting(sets, n_jobs, keeper)
         kept, fits = fit_members(fitting.member, names, callback)
         found = average_classes(sets, tuple(fits))
         sparser, ridge = _sparser(sets, found, rule), _sizes(fitting.member("ridge"))
