@@ -198,7 +198,7 @@ def solve(system: System, target: Any, tol: float, guess: Any = None) -> Solved:
     eased = system.eased(left)
     way, power = eased.copy(), _dots(left, eased)
     enough = tol * np.sqrt(_dots(target, target))
-    for _ in range(MOST_STEPS):
+    for _ in range(min(MOST_STEPS, 3 * len(target))):  # without rounding a step a row would do
         if np.all(np.sqrt(_dots(left, left)) <= enough):
             break
         seen = system.times(way)
