@@ -11,6 +11,7 @@ from scipy.sparse import csc_array
 from scipy.special import expit
 
 from farrier import HorseshoeRegressor, Status
+from farrier.priors import GammaScale
 
 ALWAYS = [0, 2, 7]
 
@@ -117,3 +118,11 @@ def test_draws_have_a_flat_prior_too() -> None:
     np.testing.assert_allclose(flat.std(), wide.std(), rtol=0.12)
     gap = flat.nuisance.mean(axis=(0, 1)) - wide.nuisance.mean(axis=(0, 1))
     assert (np.abs(gap) < 0.2 * flat.nuisance.std(axis=(0, 1))).all()
+
+
+def test_a_column_without_a_finite_estimate_is_refused():
+    y = np.repeat([0, 1, 2], [3, 4, 3])
+    X = np.random.default_rng(1).standard_normal((10, 194))
+    X[:, 0] = y == 2
+    with pytest.raises(ValueError, match="always has column 0, and there is no finite estimate"):
+        HorseshoeRegressor(family="ordinal", prior=GammaScale(2.0, 1.0), always=[0]).fit(X, y)

@@ -12,6 +12,7 @@ import numpy as np
 from farrier._checks import check_memory
 from farrier._types import FitResult, Mask, Moments, Scales, Status, Vector
 from farrier.data.always import free_level
+from farrier.data.columns import column_label
 from farrier.data.condensed import shortened
 from farrier.data.fitted import Fitted, restore
 from farrier.data.problem import LeastSquares
@@ -76,10 +77,25 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     if options.keeper is not None:
         claim(options, spec, given, design, start)
     with fitting_threads(*design.columns.shape):
-        result, ties = _solve(spec, prepared, options, start)
+        try:
+            result, ties = _solve(spec, prepared, options, start)
+        except np.linalg.LinAlgError as error:
+            _refuse_endless(spec, given, error)
+            raise
         fitted = in_units(spec, prepared, result, ties, options)
         status = remark(spec, given, fitted)  # on a selection that noise could have made
         return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
+
+
+def _refuse_endless(spec: ModelSpec, rows: Rows, error: Exception) -> None:
+    """Refuse columns that are always in and have no finite estimate: EM follows them out of range."""
+    if spec.structure is None or spec.structure.always is None:
+        return
+    named = [column_label(rows.columns, int(j)) for j in np.flatnonzero(spec.structure.always)[:3]]
+    raise ValueError(
+        f"always has {', '.join(named)}, and there is no finite estimate: what tells rows apart without error "
+        "has a coefficient that nothing holds; take it from always, so that it is shrunk"
+    ) from error
 
 
 def in_units(

@@ -22,8 +22,8 @@ from farrier.em.several import largest_change
 
 GONE, TOL = 5e-2, 2e-3
 """As in `modes`, but larger: scales that are shared fade slowly, and what is gained by waiting is nothing to
-the mixture that starts here. With values around these its error moved by less than 1.2 % on four data sets of each
-of five truths."""
+the mixture that starts here. With values around these its error moved by less than 1.2 % on four data sets of
+each of five truths."""
 
 Normals = tuple[tuple[Normal, ...], ...] | None
 """Of each response, those of each set."""
