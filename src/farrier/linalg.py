@@ -239,7 +239,8 @@ def solve_banded(band: Matrix, rhs: Any) -> Any:
     array([1., 1.])
     """
     if band.shape[1] == 1:  # LAPACK wants a neighbour
-        return rhs / band[1, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return rhs / band[1, 0]
     for jitter in JITTERS:
         _, _, found, wrong = lapack.dptsv((1.0 + jitter) * band[1], band[0, 1:], rhs)
         if wrong == 0 and np.isfinite(found).all():

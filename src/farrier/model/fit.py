@@ -93,8 +93,8 @@ def _refuse_endless(spec: ModelSpec, rows: Rows, error: Exception) -> None:
         return
     named = [column_label(rows.columns, int(j)) for j in np.flatnonzero(spec.structure.always)[:3]]
     raise ValueError(
-        f"always has {', '.join(named)}, and there is no finite estimate: what tells rows apart without error "
-        "has a coefficient that nothing holds; take it from always, so that it is shrunk"
+        f"always has {', '.join(named)}, and there is no finite estimate: what tells rows apart without "
+        "error has a coefficient that nothing holds; take it from always, so that it is shrunk"
     ) from error
 
 
