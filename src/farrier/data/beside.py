@@ -65,6 +65,7 @@ class Beside:
         """Return P times linear predictors."""
         return (self.weights * rows.T).T - self.joint @ solve_banded(self.alone, self.joint.T @ rows)
 
+    @np.errstate(over="ignore", invalid="ignore")  # what nothing holds goes out of range, and is refused
     def reach(self, pull: Vector) -> Vector:
         """Return the step of eta, at the same level, from which P gives ``pull``, whose sum is zero.
 
