@@ -11,19 +11,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+from benchmarks.harness.clocks import peak_bytes
+
 SHAPES = {"tall": (1_000_000, 200), "wide": (500, 200_000)}
 SMALL = {"tall": (20_000, 50), "wide": (200, 2_000)}
 LIMIT = 1800
@@ -113,7 +111,7 @@ def work(name: str, shape: tuple[int, int]) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     coef = np.asarray(fit(x, y))
     took = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    held = peak_bytes() / 2**30
     chosen = np.abs(coef) > 1e-8
     print(json.dumps(took | {"gib": held, "true": int(chosen[:10].sum()), "all": int(chosen.sum())}))
 
@@ -121,6 +119,7 @@ def work(name: str, shape: tuple[int, int]) -> None:
 def ask(name: str, small: bool) -> str:
     """Run one entrant in its own process; return its row of the table."""
     from benchmarks.harness.environments import ensure, last_line
+    from benchmarks.harness.processes import ONE_THREAD, ROOT
 
     entrant = ENTRANTS[name]
     place = None if entrant.environment is None else ensure(entrant.environment)
@@ -131,7 +130,7 @@ def ask(name: str, small: bool) -> str:
     python = sys.executable if place is None or place.python is None else place.python
     command = [python, "-m", "benchmarks.large", "--work", name, *["--small"] * small]
     kept = {k: v for k, v in os.environ.items() if place is None or k != "PYTHONPATH"}
-    settings = kept | dict.fromkeys(THREADS, "1")
+    settings = kept | ONE_THREAD
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=LIMIT, check=False

@@ -10,29 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
-from typer.testing import CliRunner
 
+from cli.commands import done, refused
 from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, load_model
-from farrier.cli.app import app
 from farrier.cli.fitting import check_output
-
-
-def run(*arguments, stdin=None, **environment):
-    return CliRunner().invoke(app, [str(one) for one in arguments], input=stdin, env=environment or None)
-
-
-def done(*arguments, **options):
-    result = run(*arguments, **options)
-    assert result.exit_code == 0, result.output
-    return result
-
-
-def refused(*arguments, **options):
-    """Return the one message of a command that a user can mend."""
-    result = run(*arguments, **options)
-    assert result.exit_code == 2, result.output
-    assert "Traceback" not in result.output
-    return result.stderr
 
 
 @pytest.fixture

@@ -7,32 +7,14 @@ import json
 import numpy as np
 import pandas
 import pytest
-from typer.testing import CliRunner
 
+from cli.commands import done, refused
 from farrier import HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.cli.app import app
 from farrier.families import Ordinal, Quantile
 
 COLUMNS = ["dose", "age", "noise"]
 LEVELS = ["none", "mild", "severe"]
 ASKED = ("--target", "pain", "--drop", "cost")
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(one) for one in arguments])
-
-
-def done(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
-    return result
-
-
-def refused(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert "Traceback" not in result.output
-    return result.stderr
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 
 from farrier import HorseshoeRegressorCV, Status
 from farrier.adaptive import members as room
-from farrier.adaptive.fit import MemberRow
+from farrier.adaptive.adapted import MemberRow
 from farrier.adaptive.members import MEMBERS
 from registry import AVERAGED
 from simulate import glm

@@ -189,7 +189,7 @@ class Steps:
 
     Examples
     --------
-    >>> from farrier.adaptive.fit import Progress
+    >>> from farrier.adaptive.adapted import Progress
     >>> steps = Steps(lambda done, total, text="": print(done, total), parts=2)
     >>> for done in (1, 2):
     ...     steps(Progress("mean", done, 2))

@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_jobs, check_level, check_random_state
 from farrier._types import Mask, Matrix, Status, Vector
-from farrier.adaptive.fit import RULES, Adapted, MemberRow, adapt
+from farrier.adaptive.adapted import Adapted, MemberRow
+from farrier.adaptive.fit import RULES, adapt
 from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
 from farrier.adaptive.record import LeftOut

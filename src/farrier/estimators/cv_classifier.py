@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Mask, Matrix, Status, Vector
-from farrier.adaptive.fit import Adapted
+from farrier.adaptive.adapted import Adapted
 from farrier.adaptive.folds import check_classes
 from farrier.adaptive.sets import Fold
 from farrier.adaptive.shared.multinomial import adapt_classes

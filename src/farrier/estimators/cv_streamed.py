@@ -13,7 +13,7 @@ from farrier.estimators.streamed import Chunk, Streamed, Sums, check_sums, produ
 from farrier.families import Family, resolve_family
 
 if TYPE_CHECKING:
-    from farrier.adaptive.fit import Adapted
+    from farrier.adaptive.adapted import Adapted
     from farrier.data.rows import Rows
     from farrier.keeping import Keeper
 

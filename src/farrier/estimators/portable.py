@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from farrier._types import Covariance, FitResult, Iteration, Moments, Scales
+from farrier.adaptive.adapted import Adapted, MemberRow
 from farrier.adaptive.always import Always
 from farrier.adaptive.average import Average, Judged
-from farrier.adaptive.fit import Adapted, MemberRow
 from farrier.adaptive.intervals import Corrected, FoldErrors
 from farrier.adaptive.record import Record
 from farrier.adaptive.sparse import Sparser

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from farrier.adaptive.adapted import Adapted, Progress
 from farrier.adaptive.always import Always, alone, always_of, known_part
 from farrier.adaptive.average import Average, averaged, judge_all, tempered
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
     MOST_LEFT,
     PAIRED,
-    Adapted,
-    Progress,
     adapt,
     check_room,
     fit_members,

@@ -16,13 +16,12 @@ import numpy as np
 from scipy.special import logsumexp
 
 from farrier._types import Matrix, Vector
+from farrier.adaptive.adapted import Adapted, Progress
 from farrier.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, half_and_half, tempered
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
     MOST_LEFT,
     PAIRED,
-    Adapted,
-    Progress,
     check_room,
     fit_members,
     recorded,
