@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.selection import f1
+
 N, GROUPS, SIZE, ACTIVE, RHO = 200, 40, 5, 10, 0.5
 LABEL = np.repeat(np.arange(GROUPS), SIZE)
 SIGNALS = {"signal = noise": 1.0, "signal = 4 noise": 4.0}
@@ -94,13 +96,14 @@ METHODS: dict[str, Callable[[Data], Any]] = {
 }
 
 
-def judged(data: Data, found: Any) -> tuple[float, int, int]:
-    """Return the error, and how many active and how many other groups were found."""
+def judged(data: Data, found: Any) -> tuple[float, int, int, float]:
+    """Return the error, how many active and how many other groups were found, and the F1 of that."""
     coef, support = found if isinstance(found, tuple) else (found, found != 0.0)
     gap = coef - data.beta
     inside = {int(one) for one in LABEL[support]}
     true = {int(one) for one in LABEL[data.beta != 0.0]}
-    return float(gap @ data.covariance @ gap), len(inside & true), len(inside - true)
+    hits, false = len(inside & true), len(inside - true)
+    return float(gap @ data.covariance @ gap), hits, false, f1(hits, false, len(true))
 
 
 def main() -> None:
@@ -113,8 +116,8 @@ def main() -> None:
     for method in METHODS.values():
         method(draw(10**6, 1.0))
     print(f"{options.datasets} data sets each, seeds from {options.seed}\n")
-    print("| | method | error (s.e.) | true of 10 | false of 30 | CPU s | paired z |")
-    print("|---|---|---|---|---|---|---|")
+    print("| | method | error (s.e.) | true of 10 | false of 30 | F1 | CPU s | paired z |")
+    print("|---|---|---|---|---|---|---|---|")
     for signal, ratio in SIGNALS.items():
         rows: dict[str, list[Any]] = {name: [] for name in METHODS}
         for seed in range(options.seed, options.seed + options.datasets):
@@ -126,12 +129,12 @@ def main() -> None:
         peer = np.array(rows["group lasso, 10 folds"])[:, 0]
         for name, values in rows.items():
             table = np.array(values)
-            error, true, false, seconds = table.mean(axis=0)
+            error, true, false, share, seconds = table.mean(axis=0)
             spread = table[:, 0].std(ddof=1) / np.sqrt(len(table))
             gap = table[:, 0] - peer
             z = gap.mean() / (gap.std(ddof=1) / np.sqrt(len(gap))) if gap.any() else 0.0
-            said = f"{error:.3f} ({spread:.3f}) | {true:.1f} | {false:.1f} | {seconds:.3f} | {z:+.1f}"
-            print(f"| {signal} | {name} | {said} |")
+            said = f"{error:.3f} ({spread:.3f}) | {true:.1f} | {false:.1f} | {share:.2f}"
+            print(f"| {signal} | {name} | {said} | {seconds:.3f} | {z:+.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from sklearn.model_selection import KFold  # noqa: E402
 from sksurv.linear_model import CoxnetSurvivalAnalysis  # noqa: E402
 from sksurv.metrics import concordance_index_censored  # noqa: E402
 
+from benchmarks.selection import f1  # noqa: E402
 from farrier import HorseshoeSurvival, HorseshoeSurvivalCV  # noqa: E402
 
 N_EFFECTS, CENSORED, N_NEW = 10, 0.4, 1000
@@ -45,11 +46,12 @@ class Data(NamedTuple):
 
 
 class Found(NamedTuple):
-    """How far from the truth, how many true and false columns, concordance, and CPU seconds."""
+    """How far from the truth, how many true and false columns and their F1, concordance, and CPU seconds."""
 
     error: float
     true: float
     false: float
+    f1: float
     concordance: float
     seconds: float
 
@@ -122,7 +124,8 @@ def judge(method: Any, data: Data) -> Found:
     real = data.coef != 0.0
     ordered = concordance_index_censored(data.new_y["event"], data.new_y["time"], data.new @ coef)[0]
     error = float(np.sum((coef - data.coef) ** 2))
-    return Found(error, float((chosen & real).sum()), float((chosen & ~real).sum()), float(ordered), seconds)
+    true, false = float((chosen & real).sum()), float((chosen & ~real).sum())
+    return Found(error, true, false, f1(true, false, N_EFFECTS), float(ordered), seconds)
 
 
 def main() -> None:
@@ -135,8 +138,8 @@ def main() -> None:
     chosen = parser.parse_args()
     methods, first = (STARTS, OTHER_SEEDS) if chosen.starts else (METHODS, 0)
     print(f"{chosen.replicates} data sets each, {chosen.n} x {chosen.p}, {N_EFFECTS} effects\n")
-    print("| setting | method | squared error (s.e.) | true | false | concordance | CPU s |")
-    print("|---|---|---|---|---|---|---|")
+    print("| setting | method | squared error (s.e.) | true | false | F1 | concordance | CPU s |")
+    print("|---|---|---|---|---|---|---|---|")
     for setting, (rho, size) in SETTINGS.items():
         rows: dict[str, list[Found]] = {name: [] for name in methods}
         for seed in range(first, first + chosen.replicates):
@@ -148,7 +151,7 @@ def main() -> None:
             spread = np.std([one.error for one in found], ddof=1) / np.sqrt(len(found))
             print(
                 f"| {setting} | {name} | {mean.error:.2f} ({spread:.2f}) | {mean.true:.1f} | "
-                f"{mean.false:.1f} | {mean.concordance:.3f} | {mean.seconds:.2f} |",
+                f"{mean.false:.1f} | {mean.f1:.2f} | {mean.concordance:.3f} | {mean.seconds:.2f} |",
                 flush=True,
             )
 

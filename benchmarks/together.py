@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from benchmarks.selection import f1
 from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
 
 FOLDS, CORRELATION = 10, 0.5
@@ -46,6 +47,7 @@ class Score(NamedTuple):
     error: float
     found: int
     false: int
+    f1: float
     seconds: float
 
 
@@ -192,9 +194,10 @@ def _timed(make: Method, X: Any, y: Any) -> tuple[Any, float]:
     return model, time.process_time() - start
 
 
-def _selection(chosen: Any, coef: Any) -> tuple[int, int]:
+def _selection(chosen: Any, coef: Any) -> tuple[int, int, float]:
     real = coef.any(axis=1)
-    return int((chosen & real).sum()), int((chosen & ~real).sum())
+    found, false = int((chosen & real).sum()), int((chosen & ~real).sum())
+    return found, false, f1(found, false, int(real.sum()))
 
 
 def table(run: Callable[[Setting, int], dict[str, Score]], setting: Setting, replicates: int) -> str:
@@ -204,11 +207,12 @@ def table(run: Callable[[Setting, int], dict[str, Score]], setting: Setting, rep
     lines = []
     for name in found[0]:
         scores = np.array([one[name] for one in found])
-        error, hits, false, seconds = scores.mean(axis=0)
+        error, hits, false, share, seconds = scores.mean(axis=0)
         gap = scores[:, 0] - peer
         z = gap.mean() / (gap.std(ddof=1) / np.sqrt(replicates)) if gap.any() else 0.0
         lines.append(
-            f"| {setting} | {name} | {error:.4f} | {z:+.1f} | {hits:.1f} | {false:.1f} | {seconds:.3f} |"
+            f"| {setting} | {name} | {error:.4f} | {z:+.1f} | {hits:.1f} | {false:.1f} | {share:.2f} | "
+            f"{seconds:.3f} |"
         )
     return "\n".join(lines)
 
@@ -221,9 +225,7 @@ def main() -> None:
     kinds = {"responses": (responses, RESPONSES, "model error"), "classes": (classes, CLASSES, "log loss")}
     for kind, (run, settings, error) in kinds.items():
         if chosen.only in (None, kind):
-            print(
-                f"\n| {kind} | method | {error} | z | found | false | CPU s |\n|---|---|---|---|---|---|---|"
-            )
+            print(f"\n| {kind} | method | {error} | z | found | false | F1 | CPU s |\n{'|---' * 8}|")
             for setting in settings:
                 print(table(run, setting, chosen.replicates), flush=True)
 
