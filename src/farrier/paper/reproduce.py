@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from farrier.files import write_text
-from farrier.paper import FIGURES, RESULTS, SEED
+from farrier.paper import FIGURES, RESULTS, SEED, kept
 from farrier.paper.cells import summarise
 from farrier.paper.core import RequestError
 from farrier.paper.journal import Journal, Record
@@ -17,7 +17,7 @@ from farrier.paper.machine import here
 from farrier.paper.picture import draw
 from farrier.paper.report import Pages, Report, make_report, markdown, table_csv
 from farrier.paper.request import Request, requested
-from farrier.paper.runner import run
+from farrier.paper.runner import computed_again, run
 
 
 class Outcome(NamedTuple):
@@ -84,11 +84,22 @@ def reproduce(
     request = requested(name, replicates, methods, seed, settings)
     experiment, count, chosen = request.experiment, request.replicates, request.methods
     experiment.prepare(experiment.settings)
+    known = [] if fresh else _of_others(request, out)
     with Journal(out / "journal" / request.journal, request.heading(), fresh) as journal:
         if journal.set_aside:
             notice(f"Results that are there already do not count; they are in {journal.set_aside} now.")
-        records = run(experiment, journal, count, chosen, seed, jobs or os.cpu_count() or 1, progress)
+        processes = jobs or os.cpu_count() or 1
+        records = run(experiment, journal, count, chosen, seed, processes, progress, known)
     return _written(out, request.stem, *(experiment.finish or _table)(request, records))
+
+
+def _of_others(request: Request, out: Path) -> list[Record]:
+    """Return what is kept of methods of others, if its data sets are still the same."""
+    path = kept.file_of(request, out)
+    known = kept.kept(path, kept.heading(request))
+    again = computed_again(request.experiment, kept.WITNESS, request.seed, known)
+    kept.check(path, known, again)
+    return known
 
 
 def _table(request: Request, records: list[Record]) -> Pages:

@@ -8,7 +8,7 @@ same for any number of processes, for any choice of methods, and after any inter
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -112,7 +112,7 @@ def _warm_up(name: str, kind: Kind) -> None:
     y = X[:, 0] + rng.standard_normal(20)
     if kind in ("binomial", "poisson", "negative_binomial"):
         y = (y > 0.0).astype(float)
-    elif kind in ("gamma", "tweedie"):
+    elif kind in ("gamma", "tweedie", "survival"):
         y = np.exp(y)
     problem = Problem(kind, None if kind == "means" else X, y, lambda fit: {}, X)
     METHODS[name].run(problem, rng)
@@ -126,9 +126,10 @@ def run(
     seed: int,
     jobs: int = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    kept: Sequence[Record] = (),
 ) -> list[Record]:
-    """Run what the journal does not have yet, and return all records that were asked for."""
-    known = {record.key for record in journal.records()}
+    """Run what neither the journal nor ``kept`` has yet, and return all records that were asked for."""
+    known = {record.key for record in (*journal.records(), *kept)}
     left = tasks(experiment, replicates, methods, seed, known)
     failures: list[str] = []
     work = batches(left, jobs)
@@ -143,7 +144,21 @@ def run(
         raise FitError(f"{len(failures)} fits failed, all other results are kept; {'; '.join(failures[:5])}")
     asked = set(methods)
     counts = {setting: experiment.count(setting, replicates) for setting in experiment.settings}
-    return [r for r in journal.records() if r.replicate < counts.get(r.setting, 0) and r.method in asked]
+    found = {record.key: record for record in (*kept, *journal.records())}  # what is new counts
+    return [
+        found[key] for key in sorted(found) if key[1] < counts.get(key[0], 0) and found[key].method in asked
+    ]
+
+
+def computed_again(experiment: Experiment, method: str, seed: int, known: Sequence[Record]) -> list[Record]:
+    """Return what a method gets on one of the data sets of each setting of which there are records."""
+    first = {r.setting: r.replicate for r in reversed(known) if r.method == method}
+    work = [
+        Task(experiment.name, setting, replicate, (method,), seed)
+        for setting, replicate in first.items()
+        if setting in experiment.settings
+    ]
+    return [record for task in work for record in run_task(task).records]
 
 
 def batches(left: list[Task], jobs: int) -> list[list[Task]]:
