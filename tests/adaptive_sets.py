@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from farrier.adaptive.sets import Sets
+from farrier.adaptive.at_risk import sets_of
 from farrier.data.dense import Dense
 from farrier.families import resolve_family
 from simulate import DRAWS
 
 NAMES = {"Gaussian": "gaussian", "Binomial": "binomial", "Poisson": "poisson", "Laplace": "laplace"}
 NAMES |= {"StudentT": "student_t", "NegativeBinomial": "negative_binomial", "Gamma": "gamma"}
-NAMES |= {"Tweedie": "tweedie", "Quantile": "quantile", "Huber": "huber"}
+NAMES |= {"Tweedie": "tweedie", "Quantile": "quantile", "Huber": "huber", "Ordinal": "ordinal"}
 
 
 def _without(n, *out):
@@ -46,4 +46,5 @@ def make_sets(
     drawn = DRAWS[NAMES[type(family).__name__]](rng, eta + known) + (0.3 if family.is_location else 0.0)
     y = drawn if y is None else y
     folds = FOLDS[folds](n) if isinstance(folds, str) else folds
-    return Sets(home(np.asfortranarray(X)), np.asarray(y, dtype=float), known, times, folds, family, center)
+    y = np.asarray(y, dtype=float)
+    return sets_of(home(np.asfortranarray(X)), y, known, times, folds, family.learn(y), center)

@@ -45,7 +45,7 @@ from farrier.priors import (
 )
 
 AVERAGED = {family: make for family, make in FAMILIES.items() if family != "ordinal"}
-"""The families of an average whose training sets share nothing but rows: see `test_cv_ordinal` for levels."""
+"""The families of an average whose training sets share nothing but rows; `test_members` has levels too."""
 
 
 def name(value):
@@ -194,6 +194,7 @@ ESTIMATORS = [
     HorseshoeRegressorCV(family="huber", cv=3),
     HorseshoeRegressorCV(family="gamma", cv=3),
     HorseshoeRegressorCV(family="tweedie", cv=3),
+    HorseshoeRegressorCV(family="ordinal", cv=3),
     HorseshoeClassifierCV(cv=3),
     HorseshoeClassifierCV(cv=3, multi_class="multinomial"),
     HorseshoeSurvival(),

@@ -221,8 +221,6 @@ def test_constant_columns_and_groups():
 
 def test_refusals():
     x, codes = drawn(60, 4)
-    with pytest.raises(ValueError, match="always does not go with multi_class='multinomial' yet"):
-        HorseshoeClassifierCV(multi_class="multinomial", always=[0]).fit(x, codes)
     with pytest.raises(ValueError, match="offset does not go with multi_class='multinomial'"):
         HorseshoeClassifierCV(multi_class="multinomial").fit(x, codes, offset=np.ones(60))
     with pytest.raises(ValueError, match="multi_class='softmax'"):

@@ -117,17 +117,57 @@ def test_labels_have_their_order():
     np.testing.assert_allclose(fit(X, np.minimum(y, 2.0)).coef_, model.coef_)
     with pytest.raises(ValueError, match="nothing tells their order"):
         fit(X, names)
-    with pytest.raises(ValueError, match="the average over ordered levels has no columns without shrinkage"):
-        fit(X, y, always=[0])
+
+
+@pytest.mark.parametrize("p", [20, 250])
+def test_numbers_of_which_no_two_are_the_same_are_levels_too(p):
+    """No training set has seen the levels that it is to predict: each counts as half a row."""
+    X, _ = data(p=p)
+    Z = (X[:, :2] - 2.0) / np.geomspace(0.5, 20.0, p)[:2]
+    latent = Z @ [1.3, -1.0] + np.random.default_rng(5).logistic(size=150)
+    model = fit(X, latent)
+    assert np.flatnonzero(model.support_).tolist() == [0, 1]
+    assert model.members_[0].what == "the thresholds alone"
+    assert model.members_[0].error > model.cv_error_ + 0.2
+    np.testing.assert_allclose(fit(X, np.exp(latent)).coef_, model.coef_, rtol=1e-6, atol=1e-12)
+    again = HorseshoeRegressor(family="ordinal", prior="ridge", tau=1e-8, zero_threshold=0)
+    again.fit(X, latent, offset=X @ model.coef_)
+    np.testing.assert_allclose(model.thresholds_, again.thresholds_, atol=1e-3)
+    assert np.isin(model.predict(X), latent).all()
+    low, high = model.predict_interval(X).T
+    assert np.mean((low <= latent) & (latent <= high)) > 0.9
+    shuffled = fit(X, np.random.default_rng(1).permutation(latent))
+    assert not shuffled.support_.any()
+
+
+def test_no_fold_sees_which_of_the_levels_it_will_predict():
+    X, _ = data(90, 6)
+    y = 3.0 * X[:, 0] / X[:, 0].std() + np.random.default_rng(0).logistic(size=90)
+    folds = list(KFold(3).split(X))
+    changed = y.copy()
+    changed[folds[0][1]] = y[folds[0][1][::-1]]
+    for name in ("mode", "mixture", "alone"):
+        first, second = (fit(X, levels, cv=folds, members=[name])._fitted.average for levels in (y, changed))
+        own, other = (found.fold_coef[:, 0] / found.slope for found in (first, second))
+        np.testing.assert_allclose(other, own, atol=1e-9, err_msg=name)
+
+
+def errors(effects):
+    """Return the squared error of the mode and of the average on each of twenty data sets."""
+    found, scale = [], np.geomspace(0.5, 20.0, 100)
+    truth = np.r_[effects, np.zeros(100 - len(effects))]
+    for seed in range(20):
+        X, y = data(200, 100, effects, seed)
+        models = HorseshoeRegressor(family="ordinal").fit(X, y), fit(X, y, cv=10)
+        found.append([((model.coef_ * scale - truth) ** 2).sum() for model in models])
+    return np.array(found).T
 
 
 @pytest.mark.slow
-def test_the_average_has_less_error_than_the_mode():
-    gained = []
-    for seed in range(20):
-        X, y = data(200, 100, (1.0, -0.8, 0.5), seed)
-        scale = np.geomspace(0.5, 20.0, 100)
-        truth = np.r_[1.0, -0.8, 0.5, np.zeros(97)]
-        mode = HorseshoeRegressor(family="ordinal").fit(X, y).coef_ * scale
-        gained.append(((mode - truth) ** 2).sum() - ((fit(X, y, cv=10).coef_ * scale - truth) ** 2).sum())
-    assert np.mean(gained) > 2.0 * np.std(gained) / np.sqrt(20)
+def test_the_average_is_better_than_the_mode_where_effects_are_many_and_as_good_where_they_are_few():
+    mode, average = errors(tuple(0.2 * (-1.0) ** j for j in range(60)))
+    gained = mode - average
+    assert gained.mean() > 2.0 * gained.std() / np.sqrt(20)
+    mode, average = errors((1.0, -0.8, 0.5))
+    lost = average - mode
+    assert lost.mean() < 2.0 * lost.std() / np.sqrt(20)

@@ -206,7 +206,7 @@ def test_it_finds_the_effects_and_says_how_sure_it_is() -> None:
     np.testing.assert_array_equal(np.flatnonzero(model.support_)[:4], np.arange(4))
     assert model.support_.sum() <= 6
     assert model.score(X, y) > 0.8
-    low, high = model.coef_interval(0.99)[:4].T
+    low, high = model.coef_interval(0.99, method="mode")[:4].T
     assert np.all((low <= coef[:4]) & (coef[:4] <= high))
     assert 0.0 < model.expected_by_chance_ < 15.0
     assert model.chance_selection(X, y, n_permutations=3).is_noise is False
@@ -315,7 +315,7 @@ def test_tables_and_statistics() -> None:
     assert found.explained == pytest.approx(gain / (-best - none.log_likelihood(X, data.y)), rel=1e-6)
     assert "hazard" in model._repr_html_().lower() or "coef" in model._repr_html_()
     risk, spread = model.predict(X, return_std=True)
-    low, high = model.predict_interval(X, 0.9).T
+    low, high = model.predict_interval(X, 0.9, method="mode").T
     np.testing.assert_allclose(high - low, 2 * 1.6448536 * spread, rtol=1e-6)
     np.testing.assert_allclose(0.5 * (low + high), risk, atol=1e-12)
     assert list(model.get_feature_names_out()) == list(X.columns[model.support_])

@@ -208,7 +208,7 @@ def test_the_average_and_the_path_take_every_new_family(family: Any) -> None:
 def test_what_is_no_amount_is_refused() -> None:
     X, y = DATA.X, np.ones(len(DATA.X))
     y[7] = 0.0
-    with pytest.raises(ValueError, match=r"y in row 7 is 0.*tweedie"):
+    with pytest.raises(ValueError, match=r"y in row 7 is 0: it is zero.*family='tweedie'"):
         HorseshoeRegressor(family="gamma").fit(X, y)
     with pytest.raises(ValueError, match=r"y in row 7 is 0.*power below 2"):
         HorseshoeRegressor(family=Tweedie(power=2.0)).fit(X, y)

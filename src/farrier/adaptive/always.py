@@ -2,7 +2,9 @@
 
 They are fitted alone first, without shrinkage; the members explain what they leave of y by what they leave of
 the other columns. For a Gaussian response that is a fit of both together (Frisch, Waugh and Lovell). For
-other families it is not quite, so that they are fitted once more at the end, beside the average.
+other families it is not quite, so that they are fitted once more at the end, beside the average. Beside
+ordered levels (`beside`) and classes that are fitted together (`shared.classes`) each training set fits them
+by itself, with its thresholds or intercepts.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.sets import information
+from farrier.data.always import with_free
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
@@ -78,6 +81,34 @@ def always_of(prepared: Prepared, places: Mask, coef: Vector) -> Always:
     own = places[whole.kept]
     loads = (free.turn @ free.loads) * units.scale / whole.scale[own][:, None]
     return Always(places, coef, loads, whole.mean[own], np.zeros(coef.size))
+
+
+class Own(NamedTuple):
+    """The coefficients of the columns that are always in where all others are zero, and their means."""
+
+    coef: Vector
+    mean: Vector
+
+
+def own_part(prepared: Prepared, free: Vector) -> Own:
+    """Return what coefficients of the basis are in the user's units."""
+    design, whole = prepared.design, prepared.all_units
+    if design.free is None:
+        return Own(np.zeros(0), np.zeros(0))
+    own = ~prepared.units.kept[whole.kept]
+    return Own(design.free.turn @ free / whole.scale[own], whole.mean[own])
+
+
+def in_place(prepared: Prepared, coef: Vector, free: Vector, level: float = 0.0) -> tuple[Vector, float]:
+    """Return the coefficients of all columns, and the intercept that goes with them, in the user's units.
+
+    ``free`` are those of the basis, and ``level`` is the intercept on the scale of the prior.
+    """
+    design, whole = prepared.design, prepared.all_units
+    if design.free is None:
+        return whole.coef(coef), float(whole.intercept(np.asarray(level), coef))
+    both, _ = with_free(design.free, coef, free, prepared.units.kept[whole.kept])
+    return whole.coef(both), float(whole.intercept(np.asarray(level), both))
 
 
 def with_errors(always: Always, rows: Rows, found: Any, coef: Vector, eta: Vector) -> Always:

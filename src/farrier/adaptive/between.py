@@ -18,8 +18,8 @@ import numpy as np
 from farrier._lazy import lazy
 from farrier._types import Matrix
 from farrier.adaptive.sets import Fits, Sets
-from farrier.data.standardise import Units
 from farrier.families import Family
+from farrier.model.spec import Prepared
 
 
 class Between(Sets):
@@ -67,10 +67,10 @@ class Between(Sets):
         """Return the same at base + slope * way, as a function of the slope."""
         return lambda slope: self.left_out(self.family, base + slope * way, sigma2)
 
-    def settled(self, family: Any, found: Any, units: Units) -> tuple[Any, Any]:
+    def settled(self, family: Any, found: Any, prepared: Prepared) -> tuple[Any, Any, Sets]:
         """Return the thresholds of the average, and that with an intercept of zero in the user's units."""
         eta = self.eta(found.coef[:, None], np.zeros(1))[:, 0]
-        level = float(units.intercept(np.zeros(()), found.coef))
+        level = float(prepared.units.intercept(np.zeros(()), found.coef))
         family = family.at_best(self.y, eta, self.counts).absorbed(level)
         moved = {name: getattr(found, name) - level for name in ("intercept", "fold_intercept", "predicted")}
-        return family, found._replace(**moved)
+        return family, found._replace(**moved), self

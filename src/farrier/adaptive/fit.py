@@ -16,6 +16,7 @@ from farrier.adaptive.adapted import Adapted, MemberRow, Progress, in_units
 from farrier.adaptive.always import Always, alone, always_of, known_part, with_errors
 from farrier.adaptive.at_risk import sets_of
 from farrier.adaptive.average import Average, average
+from farrier.adaptive.beside import levels_beside, with_levels
 from farrier.adaptive.brief import brief, seen_again
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
@@ -25,7 +26,7 @@ from farrier.adaptive.sets import HUGE, Fits, Fold, Sets, information
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.rows import Rows
 from farrier.data.structure import Structure
-from farrier.families import Family
+from farrier.families import Family, Ordered
 from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads
 from farrier.model.always import LEAST
@@ -80,26 +81,18 @@ def adapt(
     nothing = nothing_to_fit(rows, spec, prepared)
     if nothing is not None:
         return recorded(replace(nothing, structure=structure), prepared, rows, rows)
-    if structure is not None and structure.always is not None:
-        own = alone(spec, rows, structure.always).coef
-        rows = known_part(rows, structure.always, own)
-        prepared = prepare(spec, rows)
-        beside = always_of(prepared, structure.always, own)
+    always = None if structure is None else structure.always
+    if always is not None:
+        own = alone(spec, rows, always).coef  # refused where there is none that is finite
+        if not isinstance(family, Ordered):
+            rows = known_part(rows, always, own)
+            prepared = prepare(spec, rows)
+            beside = always_of(prepared, always, own)
     with fitting_threads(*prepared.design.columns.shape):
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
         pairs = check_folds(pairs, values, varies=True)
-        sets = sets_of(
-            prepared.design.columns,
-            values,
-            prepared.offset,
-            rows.counts,
-            pairs,
-            family,
-            fit_intercept or not family.has_intercept,
-            prepared.groups,
-            rows.n_seen != rows.y.size,
-        )
+        sets = _sets(prepared, rows, pairs, spec)
         if keeper is not None:
             chosen = {"members": names, "selection": rule, **vars(spec)}
             claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))
@@ -110,12 +103,32 @@ def adapt(
         kept, fits = fit_members(fitting.member, names, callback)
         found = average(few, tuple(fits))
         found = found if few is sets else seen_again(sets, found)
-        family, found = sets.settled(best_family(found, fits), found, prepared.units)
+        family, found, sets = sets.settled(best_family(found, fits), found, prepared)
         sparser = _sparser(sets, few, found, family, rule)
         whole = restored(prepared, sets, kept, fits, found, sparser, _ridge(fitting))
         whole = replace(whole, structure=structure, family=family)
+        if always is not None and beside is None:
+            whole = with_levels(whole, always, prepared, given)
         whole = whole if beside is None else with_always(whole, beside, spec, given)
         return recorded(whole, prepared, given, rows)
+
+
+def _sets(prepared: Prepared, rows: Rows, pairs: tuple[Fold, ...], spec: ModelSpec) -> Sets:
+    """Return the training sets, of the kind that goes with the family and what is always in."""
+    family = spec.family
+    if isinstance(family, Ordered) and (family.continuous or prepared.design.free is not None):
+        return levels_beside(prepared, rows.counts, pairs, family)
+    return sets_of(
+        prepared.design.columns,
+        prepared.response.values,
+        prepared.offset,
+        rows.counts,
+        pairs,
+        family,
+        spec.fit_intercept or not family.has_intercept,
+        prepared.groups,
+        rows.n_seen != rows.y.size,
+    )
 
 
 def fit_members(

@@ -16,8 +16,8 @@ from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.stack import Index, Stack
 from farrier.data.columns import Columns
-from farrier.data.standardise import Units
 from farrier.families import Family
+from farrier.model.spec import Prepared
 from farrier.priors import Groups
 
 Fold = tuple[Any, Any]
@@ -217,9 +217,12 @@ class Sets:
         """Return fits without the levels that steps went through, where these mean nothing."""
         return fits if self.has_level else fits._replace(intercept=np.zeros_like(fits.intercept))
 
-    def settled(self, family: Any, found: Any, units: Units) -> tuple[Any, Any]:
-        """Return the family that goes with the `Average`, and that with the level that the user sees."""
-        return family, found
+    def settled(self, family: Any, found: Any, prepared: Prepared) -> tuple[Any, Any, Sets]:
+        """Return the family that goes with the `Average`, that with the level that the user sees, and sets.
+
+        These are what is asked of the rows from then on.
+        """
+        return family, found, self
 
     def knowing(self, family: Family) -> Family:
         """Return a family that was fitted as it knows these rows."""

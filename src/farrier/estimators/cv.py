@@ -76,8 +76,8 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
         mode has one local scale a group, the sparse answer takes groups as a whole, and so does
         ``inclusion_``.
     always : list of columns, optional
-        Never shrunk and never zero, as in `HorseshoeRegressor`: they are fitted first, and the members
-        explain what they leave.
+        Never shrunk and never zero, as in `HorseshoeRegressor`: the members explain what they leave. They are
+        fitted first, but for ordered levels, where every training set fits them by itself.
     prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
         As in `HorseshoeRegressor`, for every member.
 
@@ -203,11 +203,6 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
         keeper: Keeper | None,
     ) -> None:
         family = resolve_family(self.family)
-        if isinstance(family, Ordered) and self.always is not None:
-            raise ValueError(
-                "always=...: the average over ordered levels has no columns without shrinkage; leave it out, "
-                "or use the single mode (HorseshoeRegressor, or farrier fit --mode)"
-            )
         columns = check_x(X)
         n, p = columns.shape
         several = check_responses(y, n)
@@ -316,14 +311,12 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
 
 
 def _with_all_levels(folds: Any, family: Family, codes: Vector) -> Any:
-    """Return folds, or what makes them, each of which learns of every ordered level."""
-    if not isinstance(family, Ordered):
+    """Return folds, or what makes them, each of which learns of every ordered level.
+
+    Where no two rows of y are the same, none does.
+    """
+    if not isinstance(family, Ordered) or family.continuous:
         return folds
-    if family.continuous:
-        raise ValueError(
-            f"family={type(family).__name__}: no two rows of y are the same, and an average needs levels "
-            "that are both seen and left out; use the single mode (HorseshoeRegressor, or farrier fit --mode)"
-        )
     levels = family.levels_
 
     def make(prepared: Prepared) -> tuple[Fold, ...]:

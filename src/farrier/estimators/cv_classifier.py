@@ -50,8 +50,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
         How more than two classes are fitted. "multinomial" is softmax regression: coefficients and intercepts
         of all classes, which add up to zero, columns that are in for all classes or for none, and members
-        that are weighed by the likelihood of all classes together (docs/several.md). Without offsets and
-        ``always``.
+        that are weighed by the likelihood of all classes together (docs/several.md). Without offsets.
 
     Attributes
     ----------
@@ -203,10 +202,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         self, rows: Rows, n_classes: int, folds: Any, keeper: Keeper | None
     ) -> tuple[Adapted, ...]:
         """Average for all classes together."""
-        options = self._options(rows)
-        if options["structure"] is not None and options["structure"].always is not None:
-            raise ValueError("always does not go with multi_class='multinomial' yet: leave it out")
-        return adapt_classes(rows, n_classes, folds, keeper=keeper, **options)
+        return adapt_classes(rows, n_classes, folds, keeper=keeper, **self._options(rows))
 
     def coef_interval(self, level: float = 0.95) -> Any:
         """Return the interval of each coefficient.

@@ -92,9 +92,9 @@ class IntervalMixin:
             The coverage.
         method : {"auto", "mode", "posterior"}, default="auto"
             "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
-            posterior. "auto" is the latter for classes, "ordinal", "negative_binomial", "laplace" and
-            "quantile", whose intervals at the mode are too narrow (docs/families.md), if there is a sampler
-            for the prior and the weights.
+            posterior. "auto" is the latter for classes, survival, "ordinal", "negative_binomial", "laplace"
+            and "quantile", whose intervals at the mode are too narrow (docs/families.md), if there is a
+            sampler for the prior and the weights.
         **options
             Of `sample_posterior`, where draws are taken.
 

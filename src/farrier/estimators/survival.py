@@ -277,8 +277,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         level : float, default=0.95
             The coverage.
         method : {"auto", "mode", "posterior"}, default="auto"
-            "mode" ("auto"): given the selection, and Gaussian at the mode. "posterior": from draws of the
-            whole posterior.
+            "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
+            posterior. "auto" is the latter, since intervals at the mode are too narrow (docs/families.md).
         **options
             Of `sample_posterior`, where draws are taken.
 

@@ -70,7 +70,10 @@ class Gamma(Amounts):
 
     def check(self, y: Vector) -> None:
         """Refuse what is not positive."""
-        refuse(y, y <= 0.0, "is not positive: the gamma family is for amounts above 0; 'tweedie' takes zeros")
+        refuse(
+            y, y == 0.0, "is zero, and gamma amounts are above 0: family='tweedie' is for amounts with zeros"
+        )
+        refuse(y, y < 0.0, "is negative, and gamma amounts are above 0")
         super().check(y)
 
     def start(self, y: Vector) -> Vector:

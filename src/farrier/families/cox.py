@@ -38,6 +38,7 @@ class Cox(Family):
 
     has_intercept = False
     positive_only = True
+    interval = "posterior"
     wide_start = "marginal"
     ties: str = "efron"
     seen: Lifetimes | None = field(default=None, repr=False, compare=False)

@@ -23,6 +23,7 @@ Kind = Literal[
     "quantile",
     "huber",
     "ordinal",
+    "survival",
 ]
 QUANTILE = 0.8
 """The level of the kind "quantile"."""

@@ -2,7 +2,8 @@
 
 Not a table of the paper, which has no intervals. 120 rows, 15 columns, five of them with an effect. Intervals
 of 95 % are judged by the coefficients that are not zero, by those that are selected, by all of them, and by
-the responses of 200 new rows; of two classes by their true probabilities. The quantile is that of level 0.8.
+the responses of 200 new rows; of two classes by their true probabilities, of censored times by the true risks
+beside that of the average row. The quantile is that of level 0.8.
 """
 
 from __future__ import annotations
@@ -31,13 +32,24 @@ SIZES: dict[Kind, float] = {
     "quantile": 1.0,
     "huber": 1.0,
     "ordinal": 1.5,
+    "survival": 0.8,
 }
 """Of the largest effect."""
 THRESHOLDS = (-2.0, -0.5, 0.5, 2.0)
 """Between five ordered levels."""
 METRICS = ("Not zero", "Selected", "All", "Predictions")
 
-Draw = Callable[[Vector, np.random.Generator], Vector]
+LONGEST = 3.0
+"""Times are censored uniformly up to here: about four in ten."""
+
+
+def _lifetimes(eta: Vector, rng: np.random.Generator) -> Matrix:
+    """Return times and whether the event was seen, side by side."""
+    lived, followed = rng.exponential(np.exp(-eta)), rng.uniform(0.0, LONGEST, eta.size)
+    return np.column_stack([np.minimum(lived, followed), lived <= followed])
+
+
+Draw = Callable[[Vector, np.random.Generator], Vector | Matrix]
 RESPONSES: dict[Kind, Draw] = {
     "gaussian": lambda eta, rng: eta + rng.standard_normal(eta.size),
     "student_t": lambda eta, rng: eta + rng.standard_t(4.0, eta.size),
@@ -52,6 +64,7 @@ RESPONSES: dict[Kind, Draw] = {
     "huber": lambda eta, rng: Huber().simulate(eta, 1.0, rng),
     "binomial": lambda eta, rng: (rng.random(eta.size) < expit(eta)).astype(float),
     "ordinal": lambda eta, rng: np.digitize(eta + rng.logistic(size=eta.size), THRESHOLDS).astype(float),
+    "survival": _lifetimes,
 }
 
 
@@ -71,6 +84,8 @@ def draw(setting: str, rng: np.random.Generator) -> Problem:
     beta[: EFFECTS.size] = SIZES[kind] * EFFECTS
     X, new = rng.standard_normal((ROWS, COLUMNS)), rng.standard_normal((NEW_ROWS, COLUMNS))
     y, unseen = RESPONSES[kind](X @ beta, rng), RESPONSES[kind](new @ beta, rng)
+    if kind == "survival":
+        unseen = (new - X.mean(axis=0)) @ beta
     target = expit(new @ beta) if kind == "binomial" else unseen
 
     def score(fit: Fit) -> dict[str, float]:
@@ -107,6 +122,6 @@ EXPERIMENT = Experiment(
     explanation=(
         "Means over replicates of the share that the intervals cover, with their standard errors in "
         "parentheses: of the coefficients that are not zero, of those selected, of all, and of new responses "
-        "(of two classes, of their true probabilities)."
+        "(of two classes, of their true probabilities; of censored times, of the true risks)."
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means
+from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeSurvival, normal_means
 from farrier._types import Matrix, Vector
 from farrier.families import Quantile
 from farrier.paper.core import QUANTILE, Fit, Problem, RequestError
@@ -240,8 +240,7 @@ def _interval(method: str) -> Runner:
         if method == "posterior":
             seed = int(rng.integers(2**31))
             options = {"n_chains": 2, "n_warmup": WARMUP, "n_draws": DRAWS, "n_jobs": 1, "random_state": seed}
-        family = Quantile(level=QUANTILE) if problem.kind == "quantile" else problem.kind
-        model = HorseshoeRegressor(family=family).fit(problem.design, problem.y)
+        model = regressor(problem.kind).fit(problem.design, problem.y)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="R-hat is ")
             of_coef = model.coef_interval(method=method, **options)
@@ -250,6 +249,20 @@ def _interval(method: str) -> Runner:
         return Fit(model.coef_, float(model.intercept_), (of_coef, of_new))
 
     return run
+
+
+def regressor(kind: str, **options: Any) -> Any:
+    """Return the mode of a kind of response.
+
+    Examples
+    --------
+    >>> regressor("survival"), regressor("poisson")
+    (HorseshoeSurvival(), HorseshoeRegressor(family='poisson'))
+    """
+    if kind == "survival":
+        return HorseshoeSurvival(**options)
+    family = Quantile(level=QUANTILE) if kind == "quantile" else kind
+    return HorseshoeRegressor(family=family, **options)
 
 
 METHODS = {

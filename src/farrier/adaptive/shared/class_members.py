@@ -7,6 +7,7 @@ stronger columns only; the mixtures are on rows of coefficients, in for all clas
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from farrier.adaptive.iterated import side_by_side
 from farrier.adaptive.members import ROUND_TOL
 from farrier.adaptive.modes import AT_LEAST, FEWEST, MOST, MOSTLY, STAY, WIDE, WORK, stronger
 from farrier.adaptive.points import START, outer
-from farrier.adaptive.shared.classes import PART, ClassFits, ClassSets, apart, shares
+from farrier.adaptive.shared.classes import PART, ClassFits, ClassSets, apart, least_squares, shares
 from farrier.adaptive.shared.forward import shared_forward
 from farrier.adaptive.shared.mixture import fit_shared_mixture
 from farrier.adaptive.shared.modes import GONE, TOL, of_each_set
@@ -36,6 +37,10 @@ RISES = 2
 """So many penalties in a row that are worse than the best are enough."""
 ROUNDS, SWEEPS, SWEEP_TOL = 10, 6, 1e-2
 """How often a mixture takes new weights, the most sweeps between, and the change at which these end."""
+
+
+_Place = tuple[Cube, Matrix, Cube]
+"""Coefficients, or what stands for them, intercepts, and what is always in."""
 
 
 class ClassFitting:
@@ -66,7 +71,7 @@ class ClassFitting:
             part = None if self.keeper is None else self.keeper.part(name)
             found = None if part is None else part.load(ClassFits)
             if found is None:
-                found = CLASS_MEMBERS[name](self)
+                found = self.sets.levelled(CLASS_MEMBERS[name](self))
                 if part is not None:
                     part.offer(found)
             self._done[name] = found
@@ -78,61 +83,62 @@ class ClassFitting:
         sets, base = self.sets, self.sets.base
         n, p = base.columns.shape
         K = outer(base) if p > n else None
-        solution, level = np.zeros((n if p > n else p, base.n_sets, sets.size)), sets.alone()
-        eta = np.zeros((n, base.n_sets, sets.size)) + level
-        found: list[tuple[Cube, Matrix]] = []
+        solution, (level, free) = np.zeros((n if p > n else p, base.n_sets, sets.size)), sets.alone
+        eta = np.zeros((n, base.n_sets, sets.size)) + level + sets.known(free)
+        at, found = (solution, level, free), list[_Place]()
         losses: list[float] = []
         start = None
         rows, _ = base.tested
         for i, penalty in enumerate(PENALTIES * max(p, 1)):
             for _ in range(FIRST_STEPS if i == 0 else STEPS):
-                solution, level, eta, solved = _ridge_step(sets, K, solution, level, eta, penalty)
+                at, eta, solved = _ridge_step(sets, K, at, eta, penalty)
             if not solved and found:
                 break
-            found.append((solution, level))
+            found.append(at)
             losses.append(float(base.counts[rows] @ sets.tested_losses(sets.left_out(eta))))
             if penalty <= START * p and start is None:
-                start = (solution, level)
+                start = at
             if start is not None and len(losses) - 1 - int(np.argmin(losses)) >= RISES:
                 break
         best = found[int(np.argmin(losses))]
         return self._fits(best, K is not None), self._fits(start or found[-1], K is not None)
 
-    def _fits(self, found: tuple[Cube, Matrix], dual: bool) -> ClassFits:
-        solution, level = found
+    def _fits(self, found: _Place, dual: bool) -> ClassFits:
+        solution, level, free = found
         coef = solution
         if dual:
             n, sets, q = solution.shape
             coef = np.asarray(self.sets.base.columns.rmatvec(solution.reshape(n, sets * q)))
             coef = coef.reshape(-1, sets, q)
-        return ClassFits(coef, level, np.full(coef.shape[:2], np.nan))
+        return ClassFits(coef, level, np.full(coef.shape[:2], np.nan), free)
 
 
 def _ridge_step(
-    sets: ClassSets, K: Matrix | None, solution: Cube, level: Matrix, eta: Cube, penalty: float
-) -> tuple[Cube, Matrix, Cube, bool]:
+    sets: ClassSets, K: Matrix | None, at: _Place, eta: Cube, penalty: float
+) -> tuple[_Place, Cube, bool]:
     """Take a part of the step to the weighted ridge regressions near eta; tell whether these were solved."""
     targets, weights = sets.linearised(eta)
     n, T, q = targets.shape
-    every = np.ones(T * q, dtype=np.bool_)
+    every, held = np.ones(T * q, dtype=np.bool_), targets - sets.known(at[2])
     steps, solved = side_by_side(
-        sets.base, K, targets.reshape(n, -1), np.repeat(weights, q, axis=1), penalty, every
+        sets.base, K, held.reshape(n, -1), np.repeat(weights, q, axis=1), penalty, every
     )
-    new = np.stack([step.solution for step in steps], axis=1).reshape(solution.shape)
-    up = np.array([step.intercept for step in steps]).reshape(T, q)
-    fit = np.stack([step.fit for step in steps], axis=1).reshape(n, T, q) + up
-    return (
-        apart(solution + PART * (new - solution)),
-        apart(level + PART * (up - level)),
-        apart(eta + PART * (fit - eta)),
-        bool(solved.all()),
+    new = np.stack([step.solution for step in steps], axis=1).reshape(at[0].shape)
+    up, free = np.array([step.intercept for step in steps]).reshape(T, q), at[2]
+    fit = np.stack([step.fit for step in steps], axis=1).reshape(n, T, q)
+    if sets.basis is not None:
+        up, free = sets.levels_of(targets - fit, weights)
+    fit = fit + up + sets.known(free)
+    solution, level, free = (
+        apart(old + PART * (there - old)) for old, there in zip(at, (new, up, free), strict=True)
     )
+    return (solution, level, free), apart(eta + PART * (fit - eta)), bool(solved.all())
 
 
 def _mean(fitting: ClassFitting) -> ClassFits:
     sets, p = fitting.sets, fitting.sets.base.columns.shape[1]
-    none = np.zeros((p, sets.base.n_sets))
-    return ClassFits(np.zeros((*none.shape, sets.size)), sets.alone(), none)
+    none, (level, free) = np.zeros((p, sets.base.n_sets)), sets.alone
+    return ClassFits(np.zeros((*none.shape, sets.size)), level, none, free)
 
 
 def _ridge(fitting: ClassFitting) -> ClassFits:
@@ -144,19 +150,23 @@ def _mode(fitting: ClassFitting) -> ClassFits:
     if not len(start.coef):
         return fitting.member("mean")
     found = of_each_set(
-        lambda t: _mode_of(sets, t, start.coef[:, t], start.intercept[t]), sets.base.n_sets, fitting.n_jobs
+        lambda t: _mode_of(sets, t, start.coef[:, t], start.intercept[t], start.free[:, t]),
+        sets.base.n_sets,
+        fitting.n_jobs,
     )
-    coef = np.stack([one[0] for one in found], axis=1)
-    return ClassFits(coef, np.stack([one[1] for one in found]), coef.any(axis=2).astype(float))
+    coef, free = (np.stack([one[k] for one in found], axis=1) for k in (0, 2))
+    return ClassFits(coef, np.stack([one[1] for one in found]), coef.any(axis=2).astype(float), free)
 
 
-def _mode_of(sets: ClassSets, t: int, coef: Matrix, level: Vector) -> tuple[Matrix, Vector]:
-    """Find a mode of one training set by EM: coefficients and intercepts."""
+def _mode_of(
+    sets: ClassSets, t: int, coef: Matrix, level: Vector, free: Matrix
+) -> tuple[Matrix, Vector, Matrix]:
+    """Find a mode of one training set by EM: coefficients, intercepts, and what is always in."""
     n, p = float(sets.base.total[t]), coef.shape[0]
     fewest = min(FEWEST * n, MOSTLY * p)
     allowed = min(float(p), max(WORK / n**2, fewest))
     hyper = Hyper(Horseshoe(), sets.base.coordinate, FixedScale(1.0), size=sets.size - 1.0)
-    state = _Mode(sets, t, coef, level)
+    state = _Mode(sets, t, coef, level, free)
     state.step(np.full(p, 1.0 / (START * max(p, 1))))
     for iteration in range(1, MOST + 1):
         d = hyper.mode(0.5 * state.second, state.groups)
@@ -175,12 +185,21 @@ def _mode_of(sets: ClassSets, t: int, coef: Matrix, level: Vector) -> tuple[Matr
 class _Mode:
     """One training set, and what an iteration changes."""
 
-    def __init__(self, sets: ClassSets, t: int, coef: Matrix, level: Vector) -> None:
+    def __init__(
+        self, sets: ClassSets, t: int, coef: Matrix, level: Vector, free: Matrix | None = None
+    ) -> None:
         base, inside = sets.base, sets.base.weights[:, t] > 0.0
         self.counts, self.chosen = base.weights[inside, t], sets.chosen[inside]
         self.total, self.center, self.groups = float(base.total[t]), base.center, base.groups
         self.columns, self.active = base.columns.rows(inside), np.ones(coef.shape[0], dtype=np.bool_)
         self.coef, self.level, self.second = coef, level, np.zeros(coef.shape[0])
+        self.flat = None if sets.basis is None else sets.flat[inside]
+        self.free = np.zeros((0, level.size)) if free is None else free
+
+    @property
+    def known(self) -> Any:
+        """What is always in explains."""
+        return 0.0 if self.flat is None else self.flat[:, self.flat.shape[1] - len(self.free) :] @ self.free
 
     def take(self, keep: Mask) -> None:
         """Go on with some of the columns."""
@@ -191,26 +210,32 @@ class _Mode:
     def step(self, d: Vector) -> float:
         """Take a part of the E-step at the prior variances d; return the change of the coefficients."""
         before, q = self.coef, self.chosen.shape[1]
-        eta = self.columns.matvec(self.coef) + self.level
+        known = self.known
+        eta = self.columns.matvec(self.coef) + self.level + known
         share, told = shares(eta)
         weights, targets = self.counts * told, apart(eta + (self.chosen - share) / told[:, None])
-        problem = LeastSquares(self.columns, Targets(targets[:, 0], self.total, weights, self.center))
+        held = targets - known
+        problem = LeastSquares(self.columns, Targets(held[:, 0], self.total, weights, self.center))
         given = condition(problem, d)
-        middle = weights @ targets / weights.sum() if self.center else np.zeros(q)
-        pull = np.asarray(self.columns.rmatvec(weights[:, None] * (targets - middle)))
+        middle = weights @ held / weights.sum() if self.center else np.zeros(q)
+        pull = np.asarray(self.columns.rmatvec(weights[:, None] * (held - middle)))
         new = given.solve_for(pull)
         level = middle - problem.x_mean @ new if self.center else middle
+        if self.flat is not None:
+            flat = least_squares(self.flat, targets - self.columns.matvec(new), weights)
+            level = flat[0] if self.center else level
+            self.free = self.free + PART * (flat[int(self.center) :] - self.free)
         self.coef, self.level = before + PART * (new - before), self.level + PART * (level - self.level)
         self.second = np.einsum("jk,jk->j", self.coef, self.coef) + (q - 1.0) * given.variance()
         return largest_change(self.coef, before, None)
 
-    def result(self) -> tuple[Matrix, Vector]:
+    def result(self) -> tuple[Matrix, Vector, Matrix]:
         """Return the fit, what is negligible at exactly zero."""
         size = np.sqrt(np.einsum("jk,jk->j", self.coef, self.coef) / (self.chosen.shape[1] - 1.0))
         size = size if self.groups is None else self.groups.rms(size)
         whole = np.zeros((self.active.size, self.chosen.shape[1]))
         whole[self.active] = np.where(size[:, None] < 0.2 / np.sqrt(self.total), 0.0, self.coef)
-        return whole, self.level
+        return whole, self.level, self.free
 
 
 def _mixture(fitting: ClassFitting) -> ClassFits:
@@ -221,21 +246,21 @@ def _alone(fitting: ClassFitting) -> ClassFits:
     sets, begin = fitting.sets, fitting.member("mean")
     eta = sets.eta(begin)
     targets, weights = sets.linearised(eta)
-    coef = shared_forward(sets.stack(targets, weights))
-    after = (coef, sets.levels(targets, weights, coef))
-    coef, level = sets.part_of((begin.coef, begin.intercept), after, eta, weights)
-    return _mixture_from(sets, begin._replace(coef=coef, intercept=level))
+    coef = shared_forward(sets.stack(targets - sets.known(begin.free), weights))
+    after = (coef, *sets.levels(targets, weights, coef))
+    coef, level, free = sets.part_of((begin.coef, begin.intercept, begin.free), after, eta, weights)
+    return _mixture_from(sets, begin._replace(coef=coef, intercept=level, free=free))
 
 
 def _mixture_from(sets: ClassSets, begin: ClassFits) -> ClassFits:
     """Alternate between sweeps and new weights; a set that has converged stays as it is."""
-    coef, level, inclusion = (value.copy() for value in begin)
+    coef, level, inclusion, free = (value.copy() for value in begin)
     left, known = np.arange(sets.base.n_sets), None
     for _ in range(ROUNDS):
-        eta = sets.eta(ClassFits(coef, level, inclusion))[:, left]
+        eta = sets.eta(ClassFits(coef, level, inclusion, free))[:, left]
         targets, weights = sets.linearised(eta, left)
         found = fit_shared_mixture(
-            sets.stack(targets, weights, left),
+            sets.stack(targets - sets.known(free[:, left]), weights, left),
             coef[:, left],
             np.ones((left.size, sets.size)),
             weights=known,
@@ -245,16 +270,16 @@ def _mixture_from(sets: ClassSets, begin: ClassFits) -> ClassFits:
             tol=SWEEP_TOL,
             max_sweeps=SWEEPS,
         )
-        before = (coef[:, left], level[left])
-        after = (found.coef, sets.levels(targets, weights, found.coef))
-        coef[:, left], level[left] = sets.part_of(before, after, eta, weights)
+        before = (coef[:, left], level[left], free[:, left])
+        after = (found.coef, *sets.levels(targets, weights, found.coef))
+        coef[:, left], level[left], free[:, left] = sets.part_of(before, after, eta, weights)
         inclusion[:, left] = found.reach[..., 0]
         change = np.abs(coef[:, left] - before[0]).sum(axis=(0, 2))
         moved = change > PART * ROUND_TOL * (1.0 + np.abs(coef[:, left]).sum(axis=(0, 2)))
         left, known = left[moved], (found.pi[:, moved], found.omega[moved])
         if not left.size:
             break
-    return ClassFits(apart(coef), apart(level), inclusion)
+    return ClassFits(apart(coef), apart(level), inclusion, apart(free))
 
 
 CLASS_MEMBERS: dict[str, Callable[[ClassFitting], ClassFits]] = {

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from farrier._types import Matrix, Vector
+from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.adapted import Adapted, Progress
+from farrier.adaptive.always import always_of, in_place, own_part, with_errors
 from farrier.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, half_and_half, tempered
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
@@ -31,7 +32,7 @@ from farrier.adaptive.folds import check_folds
 from farrier.adaptive.members import MEMBERS
 from farrier.adaptive.sets import Fits, Fold, Sets, summed
 from farrier.adaptive.shared.class_members import ClassFitting
-from farrier.adaptive.shared.classes import ClassFits, ClassSets, shares
+from farrier.adaptive.shared.classes import ClassFits, ClassSets, best_flat, shares
 from farrier.adaptive.shared.stack import Cube
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.rows import Rows
@@ -40,6 +41,7 @@ from farrier.families import Binomial
 from farrier.families.deviance import Deviance
 from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads
+from farrier.model.always import LEAST
 from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
@@ -48,8 +50,8 @@ from farrier.priors import FixedScale, Horseshoe
 class ClassAverage(NamedTuple):
     """As `farrier.adaptive.average.Average`, of all classes.
 
-    ``coef`` (p, T, q) and ``intercept`` (T, q) are those of every set, ``predicted`` (rows, q) is what is
-    said of the rows left out.
+    ``coef`` (p, T, q), ``intercept`` (T, q) and ``free`` (r, T, q), what is always in, are those of every
+    set, ``predicted`` (rows, q) is what is said of the rows left out.
     """
 
     judged: tuple[Judged, ...]
@@ -60,6 +62,20 @@ class ClassAverage(NamedTuple):
     intercept: Matrix
     predicted: Matrix
     inclusion: Vector
+    free: Cube
+
+
+class ClassAnswer(NamedTuple):
+    """What is said of all rows: coefficients (p, q), intercepts (q,), and what is always in (r, q)."""
+
+    coef: Matrix
+    intercept: Vector
+    free: Matrix
+
+    def eta(self, sets: ClassSets) -> Matrix:
+        """Return the linear predictors."""
+        seen = sets.base.columns.matvec(self.coef) + self.intercept
+        return np.asarray(seen if sets.basis is None else seen + sets.basis @ self.free)
 
 
 def adapt_classes(
@@ -101,23 +117,64 @@ def adapt_classes(
         check_room(columns.shape, len(pairs) * n_classes)
         y, groups = each[0].y, prepared.groups
         base = Sets(columns, y, prepared.offset, rows.counts, pairs, spec.family, fit_intercept, groups)
-        sets = ClassSets(base, chosen)
+        free = prepared.design.free
+        sets = ClassSets(base, chosen, None if free is None else free.basis)
         if keeper is not None:
             said = {"members": names, "selection": rule, **vars(spec), "structure": structure}
             claim_rows(keeper, said, rows, prepared.design, *(part for pair in pairs for part in pair))
         fitting = ClassFitting(sets, n_jobs, keeper)
         kept, fits = fit_members(fitting.member, names, callback)
         found = average_classes(sets, tuple(fits))
-        sparser, ridge = _sparser(sets, found, rule), _sizes(fitting.member("ridge"))
+        answer = _answer(sets, found)
+        sparser, ridge = _sparser(sets, found, answer, rule), _sizes(fitting.member("ridge"))
+        fewer = _beside(sets, np.column_stack([one.coef for one in sparser]))
         answers = []
         for k, own in enumerate(each):
-            part, average, offset = _of_class(sets, found, k)
+            part, average, offset = _of_class(sets, found, answer, k)
             alone = [_fits(one, base, k) for one in fits]
             whole = restored(prepared, part, kept, alone, average, sparser[k], ridge)
             given = own._replace(offset=offset)
-            whole = recorded(replace(whole, structure=structure), prepared, given, given)
-            answers.append(_with_losses(whole, sets, found))
+            whole = replace(whole, structure=structure)
+            if structure is not None and structure.always is not None:
+                whole = _with_always(whole, structure.always, prepared, given, (answer, fewer), k)
+            answers.append(_with_losses(recorded(whole, prepared, given, given), sets, found, answer))
         return tuple(answers)
+
+
+def _with_always(
+    found: Adapted, places: Mask, prepared: Prepared, rows: Rows, answers: tuple[ClassAnswer, ...], k: int
+) -> Adapted:
+    """Return the answer of a class with the columns that are always in back in their places."""
+    each = []
+    for one in answers:
+        whole, level = in_place(prepared, one.coef[:, k], one.free[:, k], float(one.intercept[k]))
+        whole[places & (whole == 0.0)] = LEAST
+        each.append((whole, level))
+    (coef, intercept), (sparse, sparse_intercept) = each
+    always = always_of(prepared, places, own_part(prepared, answers[0].free[:, k]).coef)
+    return replace(
+        found,
+        coef=coef,
+        intercept=intercept,
+        sparse_coef=sparse,
+        sparse_intercept=sparse_intercept,
+        inclusion=np.where(places, 1.0, found.inclusion),
+        always=with_errors(always, rows, found, sparse, rows.columns.matvec(coef) + intercept + rows.offset),
+    )
+
+
+def _answer(sets: ClassSets, found: ClassAverage) -> ClassAnswer:
+    """Return what the average says: what is always in is fitted once more beside it."""
+    coef, level = half_and_half(found.coef.swapaxes(1, 2)), half_and_half(found.intercept.T)
+    return ClassAnswer(coef, level, found.free[:, -1]) if sets.basis is None else _beside(sets, coef)
+
+
+def _beside(sets: ClassSets, coef: Matrix) -> ClassAnswer:
+    """Return coefficients with the best intercepts, and what is always in, beside them."""
+    seen = np.asarray(sets.base.columns.matvec(coef))
+    flat = best_flat(sets.chosen, seen, sets.base.counts, sets.flat)
+    first = int(sets.base.center)
+    return ClassAnswer(coef, flat[0] if first else np.zeros(sets.size), flat[first:])
 
 
 def average_classes(sets: ClassSets, members: tuple[ClassFits, ...]) -> ClassAverage:
@@ -132,11 +189,11 @@ def average_classes(sets: ClassSets, members: tuple[ClassFits, ...]) -> ClassAve
     inclusion = np.zeros(coef.shape[0])
     if total > 0.0:
         inclusion = np.asarray(sum(w * half_and_half(one) for w, one in selecting) / total)
-    level = sets.alone()
-    slope, evidence = _shrinkage(sets, coef, intercept, level)
-    coef, intercept = slope * coef, level + slope * (intercept - level)
-    predicted = sets.left_out(sets.seen(coef) + intercept)
-    return ClassAverage(judged, weights, slope, evidence, coef, intercept, predicted, inclusion)
+    free, (level, own) = np.asarray(sum(w * fits.free for w, fits in parts)), sets.alone
+    slope, evidence = _shrinkage(sets, coef, intercept, free)
+    coef, intercept, free = slope * coef, level + slope * (intercept - level), own + slope * (free - own)
+    predicted = sets.left_out(sets.seen(coef) + intercept + sets.known(free))
+    return ClassAverage(judged, weights, slope, evidence, coef, intercept, predicted, inclusion, free)
 
 
 def _judge(sets: ClassSets, fits: ClassFits) -> Judged:
@@ -164,17 +221,16 @@ def _variance_gain(sets: ClassSets, coef: Cube, fit: Cube) -> float:
     return min(among_rows, float((away**2).sum(axis=(0, 2)).mean()))
 
 
-def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, level: Matrix) -> tuple[float, float]:
+def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, free: Cube) -> tuple[float, float]:
     """Return the slope by which the average is multiplied, and the likelihood ratio that speaks for it."""
-    (rows, folds), (size, times) = sets.base.tested, _tested(sets.base)
-    counts, fit = sets.base.counts[rows], sets.seen(coef) + (intercept - level)
-    way = sets.left_out(fit)
+    (rows, _), (size, times), (level, own) = sets.base.tested, _tested(sets.base), sets.alone
+    counts, fit = sets.base.counts[rows], sets.seen(coef) + (intercept - level) + sets.known(free - own)
+    start = np.zeros_like(fit) + level + sets.known(own)
+    base, way = sets.left_out(start), sets.left_out(fit)
     power = float(counts @ (way**2).sum(axis=1)) / times
     if not power > 0.0:
         return 0.0, 0.0
-    losses = [
-        size / times * summed(counts, sets.tested_losses(level[folds] + slope * way)) for slope in SLOPES
-    ]
+    losses = [size / times * summed(counts, sets.tested_losses(base + slope * way)) for slope in SLOPES]
     best = int(np.argmin(losses))
     ratio = 2.0 * (losses[0] - losses[best])
     if not ratio > COSTS:
@@ -183,7 +239,7 @@ def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, level: Matrix) ->
     return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
 
 
-def _sparser(sets: ClassSets, found: ClassAverage, rule: str) -> list[Sparser]:
+def _sparser(sets: ClassSets, found: ClassAverage, answer: ClassAnswer, rule: str) -> list[Sparser]:
     """Return the sparse answer of each class: the fewest columns that say the same of all of them."""
     base, (rows, _) = sets.base, sets.base.tested
     (size, times), counts = _tested(base), base.counts[rows]
@@ -193,8 +249,8 @@ def _sparser(sets: ClassSets, found: ClassAverage, rule: str) -> list[Sparser]:
     if rule == "paired":
         directions = sets.size - 1.0
         error = (directions + (PAIRED - 1.0) * np.sqrt(directions)) / size
-    coef, level = half_and_half(found.coef.swapaxes(1, 2)), half_and_half(found.intercept.T)
-    weights = base.counts * shares(base.columns.matvec(coef) + level)[1]
+    coef, level = answer.coef, answer.intercept
+    weights = base.counts * shares(answer.eta(sets))[1]
     scale = float(weights.sum()) / float(base.counts.sum())
     share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
     said = summarise(base.columns, coef, level, weights, error / scale, base.center, share, base.groups)
@@ -214,32 +270,35 @@ def _fits(fits: ClassFits, base: Sets, k: int) -> Fits:
     return Fits(fits.coef[..., k], fits.intercept[:, k], one, fits.inclusion, (base.family,) * base.n_sets)
 
 
-def _of_class(sets: ClassSets, found: ClassAverage, k: int) -> tuple[Sets, Average, Vector]:
-    """Return the training sets and the average of one class, and its offset given the others."""
-    coef, level = half_and_half(found.coef.swapaxes(1, 2)), half_and_half(found.intercept.T)
+def _of_class(
+    sets: ClassSets, found: ClassAverage, answer: ClassAnswer, k: int
+) -> tuple[Sets, Average, Vector]:
+    """Return the training sets and the average of one class, and its offset given the others.
+
+    What is always in is a part of the offset of the sets.
+    """
     others = [other for other in range(sets.size) if other != k]
-    eta = sets.base.columns.matvec(coef[:, others]) + level[others]
-    offset = -logsumexp(eta, axis=1)
+    part = ClassAnswer(answer.coef[:, others], answer.intercept[others], answer.free[:, others])
+    offset = -logsumexp(part.eta(sets), axis=1)
+    known = 0.0 if sets.basis is None else sets.basis @ answer.free[:, k]
     average = Average(
         found.judged,
         found.weights,
         found.slope,
         found.evidence,
-        coef[:, k].copy(),
-        float(level[k]),
+        answer.coef[:, k].copy(),
+        float(answer.intercept[k]),
         found.coef[:, :-1, k].copy(),
         found.intercept[:-1, k].copy(),
         found.predicted[:, k] - logsumexp(found.predicted[:, others], axis=1),
         found.inclusion,
     )
-    return replace(sets.base, y=sets.chosen[:, k].copy(), offset=offset), average, offset
+    return replace(sets.base, y=sets.chosen[:, k].copy(), offset=offset + known), average, offset
 
 
-def _with_losses(whole: Adapted, sets: ClassSets, found: ClassAverage) -> Adapted:
+def _with_losses(whole: Adapted, sets: ClassSets, found: ClassAverage, answer: ClassAnswer) -> Adapted:
     """Return an answer whose deviance and cross-validated error are those of all classes together."""
     counts, (rows, _) = sets.base.counts, sets.base.tested
-    eta = sets.seen(found.coef)  # half and half, as the answer is
-    at = half_and_half((eta + found.intercept).swapaxes(1, 2))
     share = np.log(counts @ sets.chosen / counts.sum())
 
     def total(weights: Vector, chosen: Matrix, losses: Vector) -> Deviance:
@@ -247,7 +306,7 @@ def _with_losses(whole: Adapted, sets: ClassSets, found: ClassAverage) -> Adapte
 
     left = sets.tested_losses(found.predicted)
     record = whole.record._replace(
-        deviance=total(counts, sets.chosen, sets.losses(at)),
+        deviance=total(counts, sets.chosen, sets.losses(answer.eta(sets))),
         cv_deviance=total(counts[rows], sets.chosen[rows], left),
     )
     whole = replace(whole, record=record)
