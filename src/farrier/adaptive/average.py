@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.sets import Fits, Sets, information, summed
+from farrier.adaptive.sets import Fits, Sets, information, sizes, summed
 
 TEMPER = 4.0
 """By how much log-likelihoods are divided before they become weights."""
@@ -171,7 +171,7 @@ def shrinkage(
     power = float(counts @ way**2) / float(counts.sum())
     if not power > 0.0:
         return 0.0, 0.0
-    size, seen = _sizes(sets)
+    size, seen = sizes(sets)
     left_out = None if sets.family.constant_weights else sets.along(sets.offset[:, None] + level, fit, sigma2)
 
     def loss(slope: float) -> float:
@@ -198,12 +198,6 @@ def _best_slope(loss: Callable[[float], float], steps: int) -> tuple[float, floa
         losses[i] = losses[i] if i in losses else loss(float(SLOPES[i]))
     best = min(losses, key=losses.__getitem__)
     return float(SLOPES[best]), 2.0 * (losses[0] - losses[best])
-
-
-def _sizes(sets: Sets) -> tuple[float, float]:
-    """Return how many observations are left out, and how often in all: those of two folds are still one."""
-    rows, _ = sets.tested
-    return float(sets.observations[np.unique(rows)].sum()), float(sets.observations[rows].sum())
 
 
 def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:
@@ -239,7 +233,7 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
     """Return how well a member predicts the rows that its fits have not seen."""
     rows, folds = sets.tested
     counts, y, seen = sets.counts[rows], sets.y[rows], eta[rows, folds]
-    size, times = _sizes(sets)
+    size, times = sizes(sets)
     gain = variance_gain(sets, fits.coef, eta)
     error = float(counts @ (y - seen) ** 2) / float(counts.sum())
     if sets.family.constant_weights:

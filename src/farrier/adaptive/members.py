@@ -3,7 +3,7 @@
 | member | what it is | wins where |
 |---|---|---|
 | mean | the intercept alone | there is nothing to find |
-| ridge | the penalty of least cross-validated error | all columns have a small effect |
+| ridge | averaged over its penalty, by cross-validation | all columns have a small effect |
 | mode | a horseshoe mode, coordinate 1.5, from the ridge of most evidence | effects are many or correlated |
 | mixture | a normal mixture, started at the mode | some effects are large, some small |
 | alone | a normal mixture, started at forward selection, or of very wide data at the lasso | few effects |
@@ -23,9 +23,9 @@ from farrier.adaptive.kept import keep, recalled
 from farrier.adaptive.lasso import lasso
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
-from farrier.adaptive.points import START, Normal, Path, training_normals
+from farrier.adaptive.points import START, Normal, Path, blended, over_penalties, training_normals
 from farrier.adaptive.ridge import ridge_path
-from farrier.adaptive.sets import Fits, Sets
+from farrier.adaptive.sets import Fits, Sets, sizes
 from farrier.adaptive.stack import Stack
 from farrier.data.standardise import SIGMA2_FLOOR
 from farrier.em.mstep import Hyper
@@ -147,16 +147,24 @@ def _mean(fitting: Fitting) -> Fits:
 
 
 def _ridge(fitting: Fitting) -> Fits:
-    """Choose the penalty by cross-validation."""
+    """Average over the penalties, by cross-validation."""
     sets, points = fitting.sets, fitting.path.points
+    size, times = sizes(sets)
     if sets.family.constant_weights:
         rows, folds = sets.tested
-        losses = [float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points]
+        left = [float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points]
+        losses = 0.5 * size * np.log(np.maximum(left, 1e-300))
     else:
-        losses = [sets.cross_validated(point.eta, point.sigma2, point.families) for point in points]
-    best = points[int(np.argmin(losses))]
-    coef = fitting.path.coef(sets, best.solution)
-    return Fits(coef, best.intercept, best.sigma2, np.full_like(coef, np.nan), best.families)
+        each = [sets.cross_validated(point.eta, point.sigma2, point.families) for point in points]
+        losses = size / times * np.array(each)
+    p = max(sets.columns.shape[1], 1)
+    weights = over_penalties(losses, np.array([point.penalty for point in points]) / p)
+    coef = fitting.path.coef(sets, blended(weights, [point.solution for point in points]))
+    intercept = blended(weights, [point.intercept for point in points])
+    best = points[int(np.argmax(weights))]
+    known = not sets.family.has_dispersion
+    sigma2 = best.sigma2 if known else blended(weights, [point.sigma2 for point in points])
+    return Fits(coef, intercept, sigma2, np.full_like(coef, np.nan), best.families)
 
 
 def _mode(fitting: Fitting) -> Fits:
@@ -257,7 +265,7 @@ def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, b
 
 MEMBERS: dict[str, Member] = {
     "mean": Member("{nothing}", _mean),
-    "ridge": Member("ridge at the penalty of least cross-validated error", _ridge),
+    "ridge": Member("ridge, averaged over its penalty by cross-validation", _ridge),
     "mode": Member("horseshoe mode in coordinate {coordinate:g}, from the ridge of largest evidence", _mode),
     "mixture": Member("normal mixture started at the mode", _mixture("mode")),
     "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None)),

@@ -271,3 +271,9 @@ class Sets:
             rows = self.weights[:, t] > 0.0
             found.append(family.update(self.y[rows], eta[rows, t], sigma2[t], self.weights[rows, t]))
         return tuple(found)
+
+
+def sizes(sets: Sets) -> tuple[float, float]:
+    """Return how many observations are left out, and how often in all: those of two folds are still one."""
+    rows, _ = sets.tested
+    return float(sets.observations[np.unique(rows)].sum()), float(sets.observations[rows].sum())

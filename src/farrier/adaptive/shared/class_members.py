@@ -16,7 +16,8 @@ from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.iterated import side_by_side
 from farrier.adaptive.members import ROUND_TOL
 from farrier.adaptive.modes import AT_LEAST, FEWEST, MOST, MOSTLY, STAY, WIDE, WORK, stronger
-from farrier.adaptive.points import START, outer
+from farrier.adaptive.points import START, blended, outer, over_penalties
+from farrier.adaptive.sets import sizes
 from farrier.adaptive.shared.classes import PART, ClassFits, ClassSets, apart, least_squares, shares
 from farrier.adaptive.shared.forward import shared_forward
 from farrier.adaptive.shared.mixture import fit_shared_mixture
@@ -79,7 +80,7 @@ class ClassFitting:
 
     @lazy
     def _path(self) -> tuple[ClassFits, ClassFits]:
-        """The ridge of least cross-validated loss, and the first at which modes start."""
+        """The ridge averaged over penalties by cross-validation, and the first at which modes start."""
         sets, base = self.sets, self.sets.base
         n, p = base.columns.shape
         K = outer(base) if p > n else None
@@ -100,8 +101,10 @@ class ClassFitting:
                 start = at
             if start is not None and len(losses) - 1 - int(np.argmin(losses)) >= RISES:
                 break
-        best = found[int(np.argmin(losses))]
-        return self._fits(best, K is not None), self._fits(start or found[-1], K is not None)
+        size, times = sizes(base)
+        weights = over_penalties(size / times * np.array(losses), PENALTIES[: len(losses)])
+        ridge = tuple(blended(weights, parts) for parts in zip(*found, strict=True))
+        return self._fits(ridge, K is not None), self._fits(start or found[-1], K is not None)
 
     def _fits(self, found: _Place, dual: bool) -> ClassFits:
         solution, level, free = found

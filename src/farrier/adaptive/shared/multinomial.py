@@ -30,7 +30,7 @@ from farrier.adaptive.fit import (
 )
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.members import MEMBERS
-from farrier.adaptive.sets import Fits, Fold, Sets, summed
+from farrier.adaptive.sets import Fits, Fold, Sets, sizes, summed
 from farrier.adaptive.shared.class_members import ClassFitting
 from farrier.adaptive.shared.classes import ClassFits, ClassSets, best_flat, shares
 from farrier.adaptive.shared.stack import Cube
@@ -198,18 +198,12 @@ def average_classes(sets: ClassSets, members: tuple[ClassFits, ...]) -> ClassAve
 
 def _judge(sets: ClassSets, fits: ClassFits) -> Judged:
     """Return how well a member predicts the rows that its fits have not seen."""
-    eta, (size, times) = sets.eta(fits), _tested(sets.base)
+    eta, (size, times) = sets.eta(fits), sizes(sets.base)
     rows, _ = sets.base.tested
     loss = summed(sets.base.counts[rows], sets.tested_losses(sets.left_out(eta))) / times
     told = float(sets.base.counts @ shares(eta.mean(axis=1))[1])
     gain = min(0.5 * told * _variance_gain(sets, fits.coef, eta), MOST_GAIN * abs(size * loss))
     return Judged(2.0 * loss, size * loss - gain, 1.0)
-
-
-def _tested(base: Sets) -> tuple[float, float]:
-    """Return how many observations are left out, and how often in all."""
-    rows, _ = base.tested
-    return float(base.counts[np.unique(rows)].sum()), float(base.counts[rows].sum())
 
 
 def _variance_gain(sets: ClassSets, coef: Cube, fit: Cube) -> float:
@@ -223,7 +217,7 @@ def _variance_gain(sets: ClassSets, coef: Cube, fit: Cube) -> float:
 
 def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, free: Cube) -> tuple[float, float]:
     """Return the slope by which the average is multiplied, and the likelihood ratio that speaks for it."""
-    (rows, _), (size, times), (level, own) = sets.base.tested, _tested(sets.base), sets.alone
+    (rows, _), (size, times), (level, own) = sets.base.tested, sizes(sets.base), sets.alone
     counts, fit = sets.base.counts[rows], sets.seen(coef) + (intercept - level) + sets.known(free - own)
     start = np.zeros_like(fit) + level + sets.known(own)
     base, way = sets.left_out(start), sets.left_out(fit)
@@ -242,7 +236,7 @@ def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, free: Cube) -> tu
 def _sparser(sets: ClassSets, found: ClassAverage, answer: ClassAnswer, rule: str) -> list[Sparser]:
     """Return the sparse answer of each class: the fewest columns that say the same of all of them."""
     base, (rows, _) = sets.base, sets.base.tested
-    (size, times), counts = _tested(base), base.counts[rows]
+    (size, times), counts = sizes(base), base.counts[rows]
     losses = 2.0 * sets.tested_losses(found.predicted)
     mean = float(counts @ losses) / times
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / times / size))
