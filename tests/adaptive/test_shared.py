@@ -313,7 +313,23 @@ def test_stack_and_shared_stack_agree():
 def test_what_responses_have_in_common_does_not_hang_on_the_order_of_rows():
     rng = np.random.default_rng(0)
     for _ in range(20):
-        Y = rng.standard_normal((19, 3))
+        Y, counts = rng.standard_normal((19, 3)), rng.integers(1, 4, 19).astype(float)
         turned = rng.permutation(19)
-        np.testing.assert_allclose(leading(Y[turned]), leading(Y)[turned], atol=1e-12)
-        np.testing.assert_allclose(leading(Y[:, ::-1]), leading(Y), atol=1e-12)
+        found = leading(Y, counts)
+        np.testing.assert_allclose(leading(Y[turned], counts[turned]), found[turned], atol=1e-12)
+        np.testing.assert_allclose(leading(Y[:, ::-1], counts), found, atol=1e-12)
+
+
+def test_what_responses_have_in_common_counts_rows():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        Y, times = rng.standard_normal((19, 3)), rng.integers(1, 4, 19)
+        again = np.repeat(np.arange(19), times)
+        found = leading(Y, times.astype(float))
+        np.testing.assert_allclose(leading(Y[again], np.ones(again.size)), found[again], atol=1e-12)
+
+
+def test_a_constant_response_has_nothing_in_common_with_others():
+    Y = np.random.default_rng(2).standard_normal((19, 2))
+    with_constant = np.column_stack([Y, np.full(19, 0.1)])
+    np.testing.assert_allclose(leading(with_constant, np.ones(19)), leading(Y, np.ones(19)), atol=1e-12)

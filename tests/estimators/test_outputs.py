@@ -230,3 +230,22 @@ def test_the_average_of_each_response():
     assert model.score(X, Y) > 0.8
     with pytest.raises(ValueError, match="the model has 3 responses: ask one of them"):
         model.left_out()
+
+
+def test_the_average_of_weighted_rows_is_that_of_repeated_ones():
+    X, Y = data()
+    counts = np.random.default_rng(5).integers(1, 4, 60)
+    again = np.repeat(np.arange(60), counts)
+    weighted = HorseshoeRegressorCV(cv=4).fit(X, Y, sample_weight=counts)
+    repeated = HorseshoeRegressorCV(cv=4).fit(X[again], Y[again])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=0, atol=1e-10)
+    assert np.array_equal(weighted.support_, repeated.support_)
+
+
+def test_the_average_knows_an_offset():
+    X, Y = data()
+    offset = 5.0 * np.random.default_rng(6).standard_normal(60)
+    plain = HorseshoeRegressorCV(cv=4).fit(X, Y)
+    shifted = HorseshoeRegressorCV(cv=4).fit(X, Y + offset[:, None], offset=offset)
+    np.testing.assert_allclose(shifted.coef_, plain.coef_, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(shifted.cv_error_, plain.cv_error_, rtol=1e-8)

@@ -9,8 +9,10 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names
 
 from farrier._types import Matrix, Vector
+from farrier.data.dense import Dense
 from farrier.data.frames import frame_values
 from farrier.data.shapes import read_array
+from farrier.data.standardise import standardise
 from farrier.data.validation import check_y
 
 EVEN = 1e-9
@@ -56,27 +58,26 @@ column 1 of y
     return Responses(np.column_stack(found), tuple(names))
 
 
-def leading(values: Matrix) -> Vector:
+def leading(values: Matrix, counts: Vector) -> Vector:
     """Return what several responses have in common: their first principal component, each in its own unit.
 
-    Its longer tail is that of large values: a component has no sign of its own, and the order of the rows
-    must not choose it.
+    ``counts`` says how often each row counts. The longer tail of the component is that of large values: it has
+    no sign of its own, and the order of the rows must not choose it.
 
     Examples
     --------
-    >>> np.abs(leading(np.array([[1.0, 20.0], [2.0, 40.0], [3.0, 60.0]]))).round(3)
+    >>> np.abs(leading(np.array([[1.0, 20.0], [2.0, 40.0], [3.0, 60.0]]), np.ones(3))).round(3)
     array([1.732, 0.   , 1.732])
+    >>> np.abs(leading(np.array([[1.0, 20.0], [3.0, 60.0]]), np.array([3.0, 1.0]))).round(3)
+    array([0.816, 2.449])
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        centred = values - values.mean(axis=0)
-        spread = centred.std(axis=0)
-    usable = np.isfinite(spread) & (spread > 0.0)
-    if not usable.any():
+    units = standardise(Dense(values), counts, center=True, scale=True).columns.dense()
+    if not units.shape[1]:
         return np.asarray(values[:, 0])
-    left, size, right = np.linalg.svd(centred[:, usable] / spread[usable], full_matrices=False)
-    found = left[:, 0] * size[0]
-    lean = float((found**3).sum())
-    if abs(lean) <= EVEN * float((np.abs(found) ** 3).sum()):
+    _, _, right = np.linalg.svd(np.sqrt(counts)[:, None] * units, full_matrices=False)
+    found = units @ right[0]
+    lean = float(counts @ found**3)
+    if abs(lean) <= EVEN * float(counts @ np.abs(found) ** 3):
         lean = float(right[0, np.argmax(np.round(np.abs(right[0]), 9))])
     return np.asarray(found if lean > 0.0 else -found)
 

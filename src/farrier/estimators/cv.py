@@ -236,7 +236,8 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
     ) -> None:
         """Average for all responses together, on the same folds."""
         values = several.values if rows.number is None else several.values[rows.number]
-        folds = self._folds(rows._replace(y=leading(values)), X, several.values, groups)
+        common = leading(values - rows.offset[:, None], rows.counts)
+        folds = self._folds(rows._replace(y=common), X, several.values, groups)
         each = [rows._replace(y=one.copy()) for one in values.T]
         fitted = adapt_several(each, family, folds, keeper=keeper, **self._options(rows))
         remember_columns(self, X, rows.columns.shape[1])
