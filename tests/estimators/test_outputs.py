@@ -249,3 +249,15 @@ def test_the_average_knows_an_offset():
     shifted = HorseshoeRegressorCV(cv=4).fit(X, Y + offset[:, None], offset=offset)
     np.testing.assert_allclose(shifted.coef_, plain.coef_, rtol=0, atol=1e-10)
     np.testing.assert_allclose(shifted.cv_error_, plain.cv_error_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("groups", [None, {"pair": [2, 5]}])
+def test_the_average_by_group(groups):
+    X, Y = data()
+    model = HorseshoeRegressorCV(cv=4, groups=groups).fit(X, Y)
+    table = model.summary(by="group")
+    assert table["output"].unique().tolist() == ["y0", "y1", "y2"]
+    assert len(table) == Q * (8 if groups is None else 7)
+    for name, part in zip(model.outputs_, model.estimators_, strict=True):
+        own = table[table["output"] == name]
+        assert own["norm"].tolist() == part.summary(by="group")["norm"].tolist()

@@ -175,14 +175,16 @@ class Averaged(AverageMixin):
         from farrier.report.tables import average_columns, class_frame, frame
 
         check_is_fitted(self)
-        if check_choice("by", by, ("column", "group")) == "group":
-            return frame(group_columns(self))
-        parts = outputs_of(self)
-        if parts:
-            tables = [average_columns(part, level, exponentiate) for part in parts]
+        grouped = check_choice("by", by, ("column", "group")) == "group"
+        tables = [
+            group_columns(part) if grouped else average_columns(part, level, exponentiate)
+            for part in outputs_of(self) or [self]
+        ]
+        if outputs_of(self):
             return class_frame(self.outputs_.tolist(), tables, "output")
-        table = frame(average_columns(self, level, exponentiate))
-        table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
+        table = frame(tables[0])
+        if not grouped:
+            table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
         return table
 
     def left_out(self) -> LeftOut:
