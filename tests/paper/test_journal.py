@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from farrier.paper.core import RequestError
-from farrier.paper.journal import Journal, Record
+from farrier.paper.journal import Journal, Record, read
 from mutations.files import opened
 from mutations.journals import mutated_journal
 
@@ -105,6 +105,19 @@ def test_a_last_line_without_an_end_is_dropped_and_the_journal_goes_on(cut, path
     with Journal(path, HEADING) as journal:
         journal.append(RECORDS[-1:])
     assert found(path) == in_order(RECORDS)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 80])
+def test_a_journal_in_use_is_read_and_left_alone(cut, path):
+    with Journal(path, HEADING):
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) - cut])
+        before = path.read_bytes()
+        assert read(path)[:2] == (HEADING, RECORDS[:-1] if cut else RECORDS)
+        assert path.read_bytes() == before
+    path.write_bytes(content[:9])
+    with pytest.raises(RequestError, match="line 1 of"):
+        read(path)
 
 
 def test_a_line_without_an_end_does_not_hide_a_changed_one(path):

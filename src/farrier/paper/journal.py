@@ -84,15 +84,10 @@ class Journal:
             os.replace(self.path, self.set_aside)
         if not self.path.exists():
             write_text(self.path, _signed(heading, "")[0])
-        *lines, rest = self.path.read_bytes().split(b"\n")
-        self._found: list[Record] = []
-        self._digest = ""
-        for number, line in enumerate(lines, start=1):
-            value, self._digest = _value(self.path, number, line, self._digest)
-            if number > 1:
-                self._found.append(_record(self.path, number, value))
+        _, self._found, self._digest = read(self.path)
+        whole, end, rest = self.path.read_bytes().rpartition(b"\n")
         if rest:  # killed in the middle of a line
-            write_text(self.path, b"\n".join([*lines, b""]).decode())
+            write_text(self.path, (whole + end).decode())
 
     def records(self) -> list[Record]:
         """Return what has been written so far, each data set and method once, in a fixed order."""
@@ -116,6 +111,39 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         self._found, self._digest = [*self._found, *added], digest
+
+
+class Contents(NamedTuple):
+    """What a journal says: its heading, its records in the order of the file, the digest of the last line."""
+
+    heading: dict[str, Any]
+    records: list[Record]
+    digest: str
+
+
+def read(path: Path) -> Contents:
+    """Return what a journal says, and leave it alone: a run may be writing it.
+
+    A last line without an end is left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "t.jsonl"
+    >>> with Journal(path, {"seed": 1}) as journal:
+    ...     journal.append([Record("easy", 0, "lasso", {"MSE": 2.0})])
+    ...     read(path).records == journal.records()
+    True
+    """
+    *lines, _ = path.read_bytes().split(b"\n")
+    if not lines:
+        raise _changed(path, 1)
+    heading, digest = _value(path, 1, lines[0], "")
+    found = []
+    for number, line in enumerate(lines[1:], start=2):
+        value, digest = _value(path, number, line, digest)
+        found.append(_record(path, number, value))
+    return Contents(heading, found, digest)
 
 
 ADVICE = "it was left as it is; remove it, or start anew with --fresh, which sets it aside"

@@ -2,7 +2,8 @@
 
 Our own methods change, those of others do not. ``python -m farrier.paper.kept adaptive`` copies what the
 journal of an experiment has of them to ``adaptive-peers.json`` beside the reports, and every later run takes
-it from there, so that one run can add to another. Numbers are kept with nine digits.
+it from there, so that one run can add to another. Numbers are kept with nine digits, and without times,
+which are those of a machine.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from typing import Any
 
 from farrier.files import write_text
 from farrier.paper import RESULTS
-from farrier.paper.core import RequestError
-from farrier.paper.journal import Journal, Record
+from farrier.paper.core import Experiment, RequestError
+from farrier.paper.journal import Record, read
 from farrier.paper.request import Request, requested
 
 OURS = ("adaptive", "hs-em-auto", "posterior-mean")
 """Methods that change with farrier: they are computed anew."""
 WITNESS = "mean"
 """The method that tells whether data sets are still those of the file: it costs nothing."""
+TIME = "Time"
 ADVICE = "remove it, and all is computed anew"
 
 Table = dict[str, dict[str, dict[str, list[float | None]]]]
@@ -38,13 +40,19 @@ def file_of(request: Request, out: Path) -> Path:
 
 def heading(request: Request) -> dict[str, Any]:
     """Return what must be equal for kept results to count: the seed, and versions but ours."""
-    found: dict[str, Any] = request.heading()
+    return _without_ours(request.heading())
+
+
+def _without_ours(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a heading of a journal without the machine and the version of farrier."""
     versions = {name: number for name, number in found["versions"].items() if name != "farrier"}
     return {"experiment": found["experiment"], "seed": found["seed"], "versions": versions}
 
 
 def keep(path: Path, about: dict[str, Any], records: list[Record]) -> Path:
-    """Write the records of all methods but ours.
+    """Write the records of all methods but ours, without times.
+
+    A record with a number that is not finite is left out, and so is a setting without the witness.
 
     Examples
     --------
@@ -55,14 +63,39 @@ def keep(path: Path, about: dict[str, Any], records: list[Record]) -> Path:
     [Record(setting='none', replicate=1, method='mean', metrics={'Error': 0.5})]
     """
     table: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for record in sorted(records, key=lambda record: record.key):
-        if record.method not in OURS:
-            for metric, value in record.metrics.items():
-                values = table[record.setting][record.method][metric]
-                values += [None] * (record.replicate - len(values))
-                values.append(float(f"{value:.9g}") if math.isfinite(value) else None)
+    for record in sorted(_worth_keeping(records), key=lambda record: record.key):
+        for metric, value in _without_time(record).metrics.items():
+            values = table[record.setting][record.method][metric]
+            values += [None] * (record.replicate - len(values))
+            values.append(float(f"{value:.9g}"))
     content = {"heading": about, "results": table}
     return write_text(path, json.dumps({**content, "digest": _digest(content)}) + "\n")
+
+
+def _worth_keeping(records: list[Record]) -> list[Record]:
+    finite = [
+        r for r in records if r.method not in OURS and all(math.isfinite(v) for v in r.metrics.values())
+    ]
+    witnessed = {record.setting for record in finite if record.method == WITNESS}
+    return [record for record in finite if record.setting in witnessed]
+
+
+def _without_time(record: Record) -> Record:
+    return record._replace(metrics={name: value for name, value in record.metrics.items() if name != TIME})
+
+
+def timed(records: list[Record]) -> list[Record]:
+    """Return the records; where a method has no time on some data sets of a setting, it has none there.
+
+    Examples
+    --------
+    >>> metrics = [{"Error": 0.5}, {"Error": 0.6, "Time": 1.0}]
+    >>> found = [Record("none", k, "mean", metrics[k]) for k in range(2)]
+    >>> [record.metrics for record in timed(found)]
+    [{'Error': 0.5}, {'Error': 0.6}]
+    """
+    lacking = {(record.setting, record.method) for record in records if TIME not in record.metrics}
+    return [_without_time(r) if (r.setting, r.method) in lacking else r for r in records]
 
 
 def kept(path: Path, about: dict[str, Any]) -> list[Record]:
@@ -75,14 +108,20 @@ def kept(path: Path, about: dict[str, Any]) -> list[Record]:
     """
     if not path.exists():
         return []
+    content = _content(path)
+    return _records(content["results"]) if content["heading"] == about else []
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return what stands in a file, if it is as it was written."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         same = content.pop("digest") == _digest(content)
     except (ValueError, AttributeError, KeyError, TypeError):
         same = False
     if not same:
         raise RequestError(f"{path} is not as it was written: {ADVICE}")
-    return _records(content["results"]) if content["heading"] == about else []
+    return content
 
 
 def check(path: Path, records: list[Record], again: list[Record]) -> None:
@@ -90,10 +129,13 @@ def check(path: Path, records: list[Record], again: list[Record]) -> None:
 
     ``again`` are results of the witness, computed anew.
     """
-    known = {record.key: record for record in records}
+    unchecked = sorted({record.setting for record in records} - {record.setting for record in again})
+    if unchecked:
+        raise RequestError(f"{path} has no result of {WITNESS!r} on {unchecked[0]} to check it by: {ADVICE}")
+    known = {record.key: record.metrics for record in records}
     for record in again:
-        old = known[record.key].metrics["Error"]
-        if not math.isclose(old, record.metrics["Error"], rel_tol=1e-6):
+        old, new = (metrics.get("Error", math.nan) for metrics in (known[record.key], record.metrics))
+        if not math.isclose(old, new, rel_tol=1e-6):
             raise RequestError(f"{path} has results of other data sets of {record.setting}: {ADVICE}")
 
 
@@ -116,16 +158,59 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def main(name: str, out: Path = RESULTS) -> str:
-    """Add to the file of an experiment what its journal has, and say how much there is."""
+    """Add to the file of an experiment what its journal has, and say how much there is.
+
+    The journal is only read: a run may be writing it.
+
+    Raises
+    ------
+    RequestError
+        When the experiment, the journal or the file is not one that results can be kept of.
+    """
     request = requested(name)
+    _check_experiment(request.experiment)
     path, about = file_of(request, out), heading(request)
-    with Journal(out / "journal" / request.journal, request.heading()) as journal:
-        records = {record.key: record for record in (*kept(path, about), *journal.records())}
-    keep(path, about, list(records.values()))
+    if path.exists():
+        _check_heading(path, _content(path)["heading"], about, ADVICE)
+    old, new = kept(path, about), _journal(out / "journal" / request.journal, about)
+    both = {record.key for record in old if record.method == WITNESS} & {record.key for record in new}
+    check(path, [r for r in old if r.key in both], [r for r in new if r.key in both])
+    keep(path, about, list({record.key: record for record in (*old, *new)}.values()))
     held = kept(path, about)
     return (
         f"{path}: {len(held):,} results, up to {max((r.replicate for r in held), default=-1) + 1} data sets"
     )
+
+
+def _check_experiment(experiment: Experiment) -> None:
+    """Refuse experiments of which it is not known which methods are ours."""
+    needed = (OURS[0], WITNESS)
+    if not set(needed) <= set(experiment.methods):
+        raise RequestError(
+            f"nothing of {experiment.name} can be kept: it does not have the methods {' and '.join(needed)}; "
+            f"use adaptive or tuning"
+        )
+
+
+def _journal(path: Path, about: dict[str, Any]) -> list[Record]:
+    """Return the records of a journal, whatever version of farrier and whatever machine wrote it."""
+    if not path.exists():
+        raise RequestError(f"there is no {path}: run farrier reproduce {about['experiment']} first")
+    found = read(path)
+    _check_heading(path, _without_ours(found.heading), about, "run farrier reproduce, which begins a new one")
+    return found.records
+
+
+def _check_heading(path: Path, there: dict[str, Any], here: dict[str, Any], advice: str) -> None:
+    """Refuse a file with another heading, and say what differs."""
+    old, new = ({**about, **about.get("versions", {}), "versions": None} for about in (there, here))
+    differ = [
+        f"{name} {old.get(name)} (here {new.get(name)})"
+        for name in {**new, **old}
+        if old.get(name) != new.get(name)
+    ]
+    if differ:
+        raise RequestError(f"{path} is of {', '.join(differ)}: {advice}")
 
 
 if __name__ == "__main__":

@@ -89,14 +89,14 @@ def reproduce(
         if journal.set_aside:
             notice(f"Results that are there already do not count; they are in {journal.set_aside} now.")
         processes = jobs or os.cpu_count() or 1
-        records = run(experiment, journal, count, chosen, seed, processes, progress, known)
+        records = kept.timed(run(experiment, journal, count, chosen, seed, processes, progress, known))
     return _written(out, request.stem, *(experiment.finish or _table)(request, records))
 
 
 def _of_others(request: Request, out: Path) -> list[Record]:
     """Return what is kept of methods of others, if its data sets are still the same."""
-    path = kept.file_of(request, out)
-    known = kept.kept(path, kept.heading(request))
+    path, settings = kept.file_of(request, out), request.experiment.settings
+    known = [record for record in kept.kept(path, kept.heading(request)) if record.setting in settings]
     again = computed_again(request.experiment, kept.WITNESS, request.seed, known)
     kept.check(path, known, again)
     return known

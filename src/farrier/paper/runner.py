@@ -151,14 +151,27 @@ def run(
 
 
 def computed_again(experiment: Experiment, method: str, seed: int, known: Sequence[Record]) -> list[Record]:
-    """Return what a method gets on one of the data sets of each setting of which there are records."""
+    """Return what a method gets on one of the data sets of each setting of which there are records.
+
+    Raises
+    ------
+    FitError
+        When the method fails.
+    """
     first = {r.setting: r.replicate for r in reversed(known) if r.method == method}
     work = [
         Task(experiment.name, setting, replicate, (method,), seed)
         for setting, replicate in first.items()
         if setting in experiment.settings
     ]
-    return [record for task in work for record in run_task(task).records]
+    done = [run_task(task) for task in work]
+    failures = [text for answer in done for text in answer.failures]
+    if failures:
+        raise FitError(
+            f"{method} failed, so nobody can tell whether kept results are of the same data sets "
+            f"(--fresh does without them); {'; '.join(failures[:5])}"
+        )
+    return [record for answer in done for record in answer.records]
 
 
 def batches(left: list[Task], jobs: int) -> list[list[Task]]:
