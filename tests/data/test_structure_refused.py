@@ -45,7 +45,12 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "half a group": (
         {"always": ["age"], "groups": [0, 0, 1, 2]},
         ValueError,
-        "column 'age' .* is always in, and column 'sex' .* of its group '0' is not",
+        "column 'age' .* is always in, and column 'sex' .* of its group 0 is not",
+    ),
+    "half a group with a name": (
+        {"always": ["age"], "groups": {"both": ["age", "sex"]}},
+        ValueError,
+        "of its group 'both' is not",
     ),
     "prior_scale too long": ({"prior_scale": np.ones(5)}, ValueError, r"shape \(5,\), but X has 4 columns"),
     "prior_scale zero": ({"prior_scale": {"bp": 0.0}}, ValueError, "prior_scale of column 'bp' .* is 0.0"),

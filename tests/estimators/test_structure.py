@@ -413,6 +413,22 @@ def test_the_table_by_group() -> None:
         model.summary(by="row")
 
 
+@pytest.mark.parametrize(
+    ("groups", "names", "said"),
+    [
+        ([None, 0, 0, 1, 1], None, ["column 0", "0", "0", "1", "1"]),
+        (["1", None, "1", None, None], None, ["1", "column 1", "1", "3", "4"]),
+        ({"g": ["b", "z"]}, ["g", "b", "z", "h", "column g"], ["column column g", "g", "g", "h", "column g"]),
+        ({"g": [1, 2], "column g": [3, 4]}, list("gabcd"), ["column column g", "g", "g", *["column g"] * 2]),
+    ],
+)
+def test_a_column_alone_is_not_called_as_a_group_is(groups: Any, names: Any, said: Any) -> None:
+    X = np.random.default_rng(0).standard_normal((40, 5))
+    table = X if names is None else pd.DataFrame(X, columns=names)
+    model = HorseshoeRegressor(groups=groups).fit(table, X[:, 1])
+    assert model.summary()["group"].tolist() == ["", *said]
+
+
 def test_a_warm_start_goes_on_with_what_is_always_in() -> None:
     X, y = make("poisson")
     model = HorseshoeRegressor("poisson", always=ALWAYS, warm_start=True).fit(X, y)

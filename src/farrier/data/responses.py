@@ -61,8 +61,8 @@ column 1 of y
 def leading(values: Matrix, counts: Vector) -> Vector:
     """Return what several responses have in common: their first principal component, each in its own unit.
 
-    ``counts`` says how often each row counts. The longer tail of the component is that of large values: it has
-    no sign of its own, and the order of the rows must not choose it.
+    ``counts`` says how often each row counts. The longer tail of the component is that of large values: it
+    has no sign of its own, and the order of the rows must not choose it.
 
     Examples
     --------

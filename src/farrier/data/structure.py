@@ -17,6 +17,9 @@ from farrier.data.shapes import read_array
 
 WIDEST = 1e6
 """A prior scale is at most this, and at least one over it."""
+GROUP, ALONE = "group", "alone"
+Key = tuple[str, Any]
+"""What tells groups apart: `GROUP` and its label, or `ALONE` and the number of a column in none."""
 OVERLAP = "for groups that overlap, give X the column once for each of them"
 
 
@@ -61,31 +64,47 @@ def check_structure(groups: Any, always: Any, prior_scale: Any, columns: Columns
     """
     if groups is None and always is None and prior_scale is None:
         return None
-    label, names = _groups(groups, columns)
+    label, keys = _groups(groups, columns)
     free = _always(always, columns)
     scale = _prior_scale(prior_scale, columns)
     if label is not None and free is not None:
-        label, names = _without(label, names, free, columns)
+        label, keys = _without(label, keys, free, columns)
     if label is None and free is None and scale is None:
         return None
-    return Structure(label, names, free, scale)
+    return Structure(label, _names(keys, columns), free, scale)
 
 
-def _groups(groups: Any, columns: Columns) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
-    """Return the number of each column's group, in the order in which they begin, and their names."""
+def _groups(groups: Any, columns: Columns) -> tuple[NDArray[np.int64] | None, tuple[Key, ...]]:
+    """Return the number of each column's group, in the order in which they begin, and the key of each."""
     if groups is None:
         return None, ()
     keys = _from_names(groups, columns) if isinstance(groups, Mapping) else _from_labels(groups, columns)
-    numbers: dict[Any, int] = {}
+    numbers: dict[Key, int] = {}
     label = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
-    if len(numbers) == len(keys):
-        return None, ()
-    return label, tuple(str(name) for _, name in numbers)
+    return (None, ()) if len(numbers) == len(keys) else (label, tuple(numbers))
 
 
-def _from_names(groups: Mapping[Any, Any], columns: Columns) -> list[tuple[Any, Any]]:
-    """Return the key of each column's group from the columns of some; the others are groups of their own."""
-    keys: list[tuple[Any, Any]] = [(j, _called(columns, j)) for j in range(columns.shape[1])]
+def _names(keys: tuple[Key, ...], columns: Columns) -> tuple[str, ...]:
+    """Return what groups are called: a column alone by its name or number, but never as a group is."""
+    groups = {str(label) for kind, label in keys if kind == GROUP}
+    alone = {_called(columns, j) for kind, j in keys if kind == ALONE}
+    return tuple(
+        str(label) if kind == GROUP else _apart(_called(columns, label), groups, alone)
+        for kind, label in keys
+    )
+
+
+def _apart(name: str, groups: set[str], alone: set[str]) -> str:
+    """Return the name of a column in no group, with "column" before it if a group is called the same."""
+    if name in groups:
+        while name in groups | alone:
+            name = f"column {name}"
+    return name
+
+
+def _from_names(groups: Mapping[Any, Any], columns: Columns) -> list[Key]:
+    """Return the key of each column's group from the columns of some; the others are alone."""
+    keys: list[Key] = [(ALONE, j) for j in range(columns.shape[1])]
     taken: dict[int, Any] = {}
     for name, members in groups.items():
         places = _places(f"groups[{name!r}]", members, columns)
@@ -96,12 +115,12 @@ def _from_names(groups: Mapping[Any, Any], columns: Columns) -> list[tuple[Any, 
                 where = f"groups {taken[j]!r} and {name!r}" if taken[j] != name else f"group {name!r} twice"
                 raise ValueError(f"{column_label(columns, j)} of X is in {where}: {OVERLAP}")
             taken[j] = name
-            keys[j] = ("group", name)
+            keys[j] = (GROUP, name)
     return keys
 
 
-def _from_labels(groups: Any, columns: Columns) -> list[tuple[Any, Any]]:
-    """Return the key of each column's group from its label; None is a group of its own."""
+def _from_labels(groups: Any, columns: Columns) -> list[Key]:
+    """Return the key of each column's group from its label; where that is None, it is alone."""
     p = columns.shape[1]
     if isinstance(groups, str | bytes):
         raise TypeError(
@@ -109,7 +128,7 @@ def _from_labels(groups: Any, columns: Columns) -> list[tuple[Any, Any]]:
         )
     try:
         labels = list(groups.tolist() if isinstance(groups, np.ndarray) else groups)
-        keys: list[tuple[Any, Any]] = [(type(label) is str, label) for label in labels]
+        keys: list[Key] = [(GROUP, label) for label in labels]
         hash(tuple(keys))
     except TypeError:
         raise TypeError(
@@ -122,7 +141,7 @@ def _from_labels(groups: Any, columns: Columns) -> list[tuple[Any, Any]]:
         )
     for j, (_, label) in enumerate(keys):
         if label is None:
-            keys[j] = (j, _called(columns, j))
+            keys[j] = (ALONE, j)
         elif label != label:
             raise ValueError(
                 f"groups has no label for {column_label(columns, j)} of X: it is {label}; use None"
@@ -211,15 +230,17 @@ def _called(columns: Columns, j: int) -> str:
 
 
 def _without(
-    label: NDArray[np.int64], names: tuple[str, ...], free: Mask, columns: Columns
-) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
+    label: NDArray[np.int64], keys: tuple[Key, ...], free: Mask, columns: Columns
+) -> tuple[NDArray[np.int64] | None, tuple[Key, ...]]:
     """Refuse a group of which only some columns are always in; those that all are need no group."""
     for number in np.unique(label[free]).tolist():
         own = label == number
         if own.sum() > 1 and not free[own].all():
             inside, outside = (int(np.flatnonzero(own & part)[0]) for part in (free, ~free))
+            name = keys[number][1]
+            group = repr(str(name)) if isinstance(name, str) else str(name)
             raise ValueError(
                 f"{column_label(columns, inside)} of X is always in, and {column_label(columns, outside)} of "
-                f"its group {names[number]!r} is not: name all columns of a group in always, or none"
+                f"its group {group} is not: name all columns of a group in always, or none"
             )
-    return (label, names) if (np.bincount(label[~free]) > 1).any() else (None, ())
+    return (label, keys) if (np.bincount(label[~free]) > 1).any() else (None, ())
