@@ -48,6 +48,24 @@ def test_the_answer_is_the_adaptive_one_and_names_what_matters(table):
     assert "What the average is made of" in shown
 
 
+def test_a_second_target_is_not_dropped_without_a_word(table):
+    for second in (["--target", "visits"], ["-t", "visits"], ["--target=visits"]):
+        message = refused("fit", table, "--target", "y", *second)
+        assert "--target is given 2 times, and takes one value: one target is explained at a time" in message
+        assert "several responses together are for Python" in message
+
+
+@pytest.mark.parametrize("option", ["--family", "--event", "--weights", "--offset", "--exposure", "--seed"])
+@pytest.mark.parametrize("command", ["fit", "sample"])
+def test_an_option_of_one_value_is_given_once(table, command, option):
+    message = refused(command, table, "--target", "y", option, "1", option, "1")
+    assert f"farrier: {option} is given 2 times, and takes one value: give it once" in message
+
+
+def test_flags_and_options_of_several_values_may_be_repeated(table):
+    done("fit", table, "--target", "y", *OTHERS, "--mode", "--mode", "-q", "-q", "--json")
+
+
 def test_factors_are_groups_and_columns_can_be_always_in(table, tmp_path):
     options = ("--mode", "--always", "noise", "--model", tmp_path / "m.json", "--report", tmp_path / "r.html")
     found = json.loads(done("fit", table, "--target", "y", *OTHERS, *options, "--json").stdout)

@@ -9,6 +9,7 @@ import typer
 
 from farrier._version import __version__
 from farrier.cli import fit, predict, sample
+from farrier.cli.once import Once
 from farrier.cli.reproduce import reproduce
 from farrier.cli.show import show
 
@@ -40,8 +41,8 @@ def root(
         os.environ["NO_COLOR"] = "1"
 
 
-app.command(epilog=fit.EXAMPLES)(fit.fit)
-app.command(epilog=predict.EXAMPLES)(predict.predict)
-app.command()(show)
-app.command(epilog=sample.EXAMPLES)(sample.sample)
+app.command(cls=Once, epilog=fit.EXAMPLES)(fit.fit)
+app.command(cls=Once, epilog=predict.EXAMPLES)(predict.predict)
+app.command(cls=Once)(show)
+app.command(cls=Once, epilog=sample.EXAMPLES)(sample.sample)
 app.command()(reproduce)
