@@ -155,9 +155,6 @@ def test_the_answer_has_them_unshrunk_and_never_zero(p: int, tmp_path: Any) -> N
     interval = model.coef_interval()
     assert (interval[:, 0] <= model.coef_).all()
     assert (model.coef_ <= interval[:, 1]).all()
-    mode = HorseshoeRegressor("ordinal", always=ALWAYS).fit(X, y)
-    half = (interval[ALWAYS, 1] - interval[ALWAYS, 0]) / (2.0 * 1.96)
-    np.testing.assert_allclose(half, mode.coef_std_[ALWAYS], rtol=0.35)
     low, high = model.predict_interval(X).T
     assert np.mean((low <= y) & (y <= high)) > 0.9
     table = model.summary().set_index("feature")
@@ -167,6 +164,54 @@ def test_the_answer_has_them_unshrunk_and_never_zero(p: int, tmp_path: Any) -> N
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(again.predict_interval(X), model.predict_interval(X))
     assert again.cv_error_ == model.cv_error_
+
+
+@pytest.mark.parametrize("levels", [2, 6])
+def test_intervals_are_those_of_proportional_odds_with_the_thresholds_unknown(levels: int) -> None:
+    """Thresholds take more than an intercept does: the more so the stronger an effect is."""
+    ordered = pytest.importorskip("statsmodels.miscmodels.ordinal_model")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((250, 3)) * [1.0, 2.0, 0.5] + 1.0
+    latent = X @ [3.0, -0.4, 1.0] + rng.logistic(size=250)
+    y = 1.0 * np.digitize(latent, np.quantile(latent, np.linspace(0.0, 1.0, levels + 1)[1:-1]))
+    interval = average(X, y, always=[0, 1, 2]).coef_interval()
+    model = ordered.OrderedModel(pd.Series(pd.Categorical(y, ordered=True)), X, distr="logit")
+    want = model.fit(method="bfgs", disp=False, gtol=1e-6, maxiter=2000).bse[:3]
+    np.testing.assert_allclose(np.ptp(interval, axis=1) / (2.0 * 1.959964), want, rtol=1e-3)
+
+
+def test_intervals_of_rows_have_these_columns_as_their_training_sets_do() -> None:
+    """Else the errors of the rows left out belong to other fits than those that predict new rows."""
+    X, y = make(60, 6)
+    model = average(X, y, always=[0, 1, 2], cv=list(KFold(5, shuffle=True, random_state=0).split(X)))
+    found = model._fitted
+    coef = found.units.coef(found.average.fold_coef.T)
+    level = found.units.intercept(found.average.fold_intercept, found.average.fold_coef.T)
+    coef, level = found.always.complete(coef, level, found.units)
+    assert np.ptp(coef[:, 0]) > 0.01
+    rows, folds = found.sets.tested
+    predicted = np.einsum("ij,ij->i", X[rows], coef[folds]) + level[folds]
+    np.testing.assert_allclose(predicted, found.average.predicted, atol=1e-9)
+
+
+def test_columns_that_are_all_always_in_leave_every_level_in_every_fold() -> None:
+    X, _ = make(120, 3 + 2)
+    y = 1.0 * (np.arange(120) % 9)
+    model = average(X[:, :3], y, always=[0, 1, 2])
+    assert all(np.unique(y[rows]).size == 9 for rows in _learnt(model, 120))
+
+
+def _learnt(model: HorseshoeRegressorCV, n: int) -> list[Any]:
+    folds = model._fitted.sets.folds
+    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(n))
+    return [train for train, _ in folds]
+
+
+def test_the_status_says_if_they_tell_levels_apart_alone() -> None:
+    X, _ = make(90, 5)
+    y = 1.0 * np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6]))
+    assert average(X, y).status_.name == "SEPARATED"
+    assert average(X, np.roll(y, 7)).status_.name != "SEPARATED"
 
 
 def test_rows_left_out_are_judged_by_what_their_training_set_says() -> None:

@@ -177,6 +177,27 @@ def test_the_answer_has_them_unshrunk_and_never_zero(p: int, center: bool, tmp_p
     np.testing.assert_array_equal(again.coef_interval(), interval)
 
 
+@pytest.mark.parametrize(("q", "center"), [(3, True), (4, True), (3, False)])
+def test_intervals_are_those_of_multinomial_regression(q: int, center: bool) -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    X, codes = make(300, 3, q)
+    x = np.column_stack([np.ones((300, int(center))), X])
+    found = sm.MNLogit(codes, x).fit(method="newton", disp=False, maxiter=100, tol=1e-12)
+    k = x.shape[1]
+    against_first = np.kron(np.eye(q)[:, 1:] - 1.0 / q, np.eye(k))  # to coefficients that add up to zero
+    covariance = against_first @ np.asarray(found.cov_params()) @ against_first.T
+    want = np.sqrt(covariance.diagonal()).reshape(q, k)[:, int(center) :]
+    model = average(X, codes, always=[0, 1, 2], fit_intercept=center)
+    np.testing.assert_allclose(np.ptp(model.coef_interval(), axis=2) / (2.0 * 1.959964), want, rtol=1e-4)
+
+
+def test_the_status_says_if_they_tell_classes_apart_alone() -> None:
+    X, _ = make(90)
+    codes = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6]))
+    assert average(X, codes).status_.name == "SEPARATED"
+    assert average(X, np.roll(codes, 7)).status_.name != "SEPARATED"
+
+
 def test_what_must_not_change_the_answer() -> None:
     X, codes = make(n=90)
     X = np.where(np.random.default_rng(5).random(X.shape) < 0.7, X, 0.0)

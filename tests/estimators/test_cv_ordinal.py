@@ -140,6 +140,28 @@ def test_numbers_of_which_no_two_are_the_same_are_levels_too(p):
     assert not shuffled.support_.any()
 
 
+def test_measurements_with_a_few_ties_are_levels_too():
+    X, _ = data(p=20)
+    y = X[:, 0] / X[:, 0].std() + np.random.default_rng(5).logistic(size=150)
+    y[10], y[20] = y[11], y[21]
+    folds = list(KFold(3).split(X))
+    weights = np.ones(150)
+    weights[[3, 4, 5]] = 2.0
+    rows = np.r_[np.arange(150), [3, 4, 5]]
+    again = [tuple(np.flatnonzero(np.isin(rows, part)) for part in pair) for pair in folds]
+    want = HorseshoeRegressorCV(family="ordinal", cv=folds).fit(X, y, sample_weight=weights)
+    repeated = HorseshoeRegressorCV(family="ordinal", cv=again).fit(X[rows], y[rows])
+    np.testing.assert_allclose(repeated.coef_, want.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [2.0**-27, 2.0**530])
+def test_intervals_have_the_unit_of_the_levels(unit):
+    X, _ = data(60, 5)
+    y = X[:, 0] / X[:, 0].std() + np.random.default_rng(5).logistic(size=60)
+    want, found = fit(X, y).predict_interval(X), fit(X, unit * y).predict_interval(X)
+    np.testing.assert_allclose(found / unit, want, rtol=1e-12)
+
+
 def test_no_fold_sees_which_of_the_levels_it_will_predict():
     X, _ = data(90, 6)
     y = 3.0 * X[:, 0] / X[:, 0].std() + np.random.default_rng(0).logistic(size=90)

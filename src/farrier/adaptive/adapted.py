@@ -176,6 +176,8 @@ class Adapted:
 
     def _deviation(self, eta: Any) -> Any:
         """Return the standard deviation of y where its mean is that of eta; never out of range."""
+        if isinstance(self.family, Ordered):
+            return self.family.deviation(eta)
         with np.errstate(over="ignore"):
             variance = self.family.variance(eta, 1.0)
         return np.sqrt(np.clip(variance, 1e-12, np.finfo(np.float64).max))

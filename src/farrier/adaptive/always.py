@@ -10,20 +10,26 @@ by itself, with its thresholds or intercepts.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.sets import information
 from farrier.data.always import with_free
+from farrier.data.beside import Beside
 from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.structure import Structure
+from farrier.families import Ordered
+from farrier.model.always import LEAST
 from farrier.model.fit import fit
 from farrier.model.spec import ModelSpec, Prepared
 from farrier.posterior.predictive import half_width
+
+Answer = TypeVar("Answer", bound=Any)
+"""An average, which has what is always in."""
 
 
 class Always(NamedTuple):
@@ -41,6 +47,8 @@ class Always(NamedTuple):
         Their means.
     std : array of shape (q,)
         Their standard errors beside the columns that are selected.
+    fold_coef : array of shape (K, q), optional
+        ``coef`` of each training set, where each has its own.
     """
 
     places: Mask
@@ -48,12 +56,17 @@ class Always(NamedTuple):
     loads: Matrix
     mean: Vector
     std: Vector
+    fold_coef: Matrix | None = None
 
     def complete(self, coef: Any, intercept: Any, units: Units) -> tuple[Any, Any]:
-        """Return coefficients of all columns, and the intercept, from those of the others."""
+        """Return coefficients of all columns, and the intercept, from those of the others.
+
+        What has two axes are the fits of the folds.
+        """
         moved = coef[..., units.kept] @ self.loads.T
         whole = coef.copy()
-        whole[..., self.places] = self.coef - moved
+        own = self.coef if self.fold_coef is None or coef.ndim == 1 else self.fold_coef
+        whole[..., self.places] = own - moved
         return whole, intercept + moved @ self.mean if units.has_intercept else intercept
 
     def interval(self, coef: Vector, level: float) -> Matrix:
@@ -111,24 +124,82 @@ def in_place(prepared: Prepared, coef: Vector, free: Vector, level: float = 0.0)
     return whole.coef(both), float(whole.intercept(np.asarray(level), both))
 
 
-def with_errors(always: Always, rows: Rows, found: Any, coef: Vector, eta: Vector) -> Always:
-    """Return the same with standard errors: of least squares on them and on the columns that are selected.
+def back_in(found: Answer, always: Always, both: Any, rows: Rows, eta: Vector) -> Answer:
+    """Return an average with the columns that are always in back in their places, and never zero.
 
-    ``found`` is the average, ``coef`` are those of its sparse answer, and ``eta`` is its linear predictor.
+    ``both`` are the coefficients of all columns and the intercept, of the average and of its sparse answer;
+    ``eta`` is the linear predictor of the average. The status says so if nothing holds the coefficients.
     """
-    chosen, family, unit = always.places | (coef != 0.0), found.family, found.units.unit
-    beside, own = rows.columns.take(chosen).dense(), always.places[chosen]
-    size = np.abs(beside).max(axis=0)  # squares of the user's units may be no floats, and so may those of y
-    beside = beside / size
-    sigma = np.sqrt(found.sigma2) / unit if family.has_dispersion else 1.0
-    weights = rows.counts
-    if not family.constant_weights:
+    (coef, intercept), (sparse, sparse_intercept) = both
+    for whole in (coef, sparse):
+        whole[always.places & (whole == 0.0)] = LEAST
+    return replace(
+        found,
+        coef=coef,
+        intercept=float(intercept),
+        sparse_coef=sparse,
+        sparse_intercept=float(sparse_intercept),
+        inclusion=np.where(always.places, 1.0, found.inclusion),
+        always=always,
+        status=found.family.remark(rows.y, eta) or found.status,
+    )
+
+
+class InModel(NamedTuple):
+    """The columns that are always in or selected, and which are the former.
+
+    Each is divided by its largest value: squares of the user's units may be no floats.
+    """
+
+    columns: Matrix
+    size: Vector
+    own: Mask
+
+
+def in_model(rows: Rows, places: Mask, sparse: Vector) -> InModel:
+    """Return these columns; ``sparse`` are the coefficients of a sparse answer."""
+    chosen = places | (sparse != 0.0)
+    columns = rows.columns.take(chosen).dense()
+    size = np.abs(columns).max(axis=0)
+    return InModel(columns / size, size, places[chosen])
+
+
+def errors(inner: Matrix) -> Vector:
+    """Return the standard errors that an information matrix gives; what is not told apart shares.
+
+    Examples
+    --------
+    >>> errors(np.diag([4.0, 25.0]))
+    array([0.5, 0.2])
+    """
+    return np.asarray(np.sqrt(np.maximum(np.linalg.pinv(inner, hermitian=True).diagonal(), 0.0)))
+
+
+def with_errors(always: Always, rows: Rows, found: Any, sparse: Vector, eta: Vector) -> Always:
+    """Return the same with standard errors: of a fit to them and to the columns that are selected.
+
+    ``found`` is the average, ``sparse`` are the coefficients of its sparse answer, and ``eta`` is its linear
+    predictor.
+    """
+    chosen, unit = in_model(rows, always.places, sparse), found.units.unit
+    sigma = float(np.sqrt(found.sigma2)) / unit if found.family.has_dispersion else 1.0
+    inner = _told(found, rows, chosen.columns, eta, sigma)
+    length = np.sqrt(inner.diagonal())
+    length[~(length > 0.0)] = 1.0
+    std = sigma * errors(inner / length / length[:, None]) / length
+    return always._replace(std=(std * (unit / chosen.size))[chosen.own])
+
+
+def _told(found: Any, rows: Rows, columns: Matrix, eta: Vector, sigma: float) -> Matrix:
+    """Return what rows tell of coefficients, beside an intercept or thresholds if these are estimated too."""
+    family, weights, unit = found.family, rows.counts, found.units.unit
+    if isinstance(found.family, Ordered):
+        heavy = weights * family.working(rows.y, eta, 1.0).weights
+        told = Beside(heavy, *family.shared(rows.y, eta, weights))
+        return np.asarray(columns.T @ told.known(columns))
+    if not family.constant_weights:  # squares of the user's y may be no floats either
         y, seen = (rows.y / unit, eta / unit) if family.is_location else (rows.y, eta)
         weights = weights * information(family, y, seen, sigma**2)
-    beside = np.sqrt(weights)[:, None] * (beside - weights @ beside / weights.sum())
-    length = np.sqrt(np.einsum("ij,ij->j", beside, beside))
-    length[length == 0.0] = 1.0
-    scaled = beside / length
-    spread = np.linalg.pinv(scaled.T @ scaled, hermitian=True).diagonal()[own]
-    std = sigma * np.sqrt(np.maximum(spread, 0.0)) / length[own]
-    return always._replace(std=std * (unit / size[own]))
+    if found.units.has_intercept:
+        columns = columns - weights @ columns / weights.sum()
+    return np.asarray(columns.T @ (weights[:, None] * columns))

@@ -23,14 +23,13 @@ import numpy as np
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.adapted import Adapted
-from farrier.adaptive.always import always_of, in_place, own_part, with_errors
+from farrier.adaptive.always import always_of, back_in, in_place, own_part, with_errors
 from farrier.adaptive.between import Between
 from farrier.adaptive.sets import HALVED, Sets
 from farrier.data.beside import Beside
 from farrier.data.rows import Rows
 from farrier.families import Family
 from farrier.families.base import Working
-from farrier.model.always import LEAST
 from farrier.model.spec import Prepared
 
 STEPS, LONGEST = 50, 5.0
@@ -168,11 +167,13 @@ class Settled(Between):
     """Training sets with what is always in, as it is beside the average, as a known part of all rows.
 
     ``lost`` is minus the log-likelihood of rows left out by what their training sets say of it, ``alone`` is
-    what a fit without any other column is.
+    what a fit without any other column is, and ``fold_own`` has the coefficients of what is always in by each
+    fold, in the user's units.
     """
 
     lost: float = 0.0
     alone: str = ""
+    fold_own: Matrix | None = None
 
     def told(self, what: str) -> str:
         """Return what a member is."""
@@ -216,18 +217,33 @@ class BesideLevels(Between):
         each: Any = self._at_best(fold_eta)
         free = np.array([one.free for one in each])[folds]
         predicted = fold_eta[rows, folds] + np.einsum("ij,ij->i", seen.basis[rows], free)
-        own, (_, level) = own_part(prepared, best.free), in_place(prepared, found.coef, best.free)
+        owns = [own_part(prepared, one.free) for one in each[: none.size]]
+        _, level = in_place(prepared, found.coef, best.free)
         found = found._replace(
             intercept=-level,
-            fold_intercept=none - level - float(own.mean @ own.coef),  # `Always` does not centre its columns
+            # `Always` does not centre its columns
+            fold_intercept=none - level - np.array([float(own.mean @ own.coef) for own in owns]),
             predicted=predicted - level,
         )
         offset = self.offset + best.explained(self.y)
         given = (self.columns, seen.levels, offset, self.counts, self.folds, best.family)
         lost = self.cross_validated(fold_eta, np.ones(self.n_sets), each)
         alone = NOTHING if best.free.size else self.nothing
-        sets = Settled(*given, self.center, self.groups, lost=lost, alone=alone)
+        fold_own = np.array([own.coef for own in owns])
+        sets = Settled(*given, self.center, self.groups, lost=lost, alone=alone, fold_own=fold_own)
         return best.family.absorbed(level), found, sets
+
+
+def has_lone_levels(family: Any, rows: int) -> bool:
+    """Tell whether levels are more than half as many as rows: then training sets lack some of them.
+
+    Examples
+    --------
+    >>> from farrier.families import Ordinal
+    >>> has_lone_levels(Ordinal().learn(np.array([1.2, 3.4, 1.2, 5.6])), 4)
+    True
+    """
+    return bool(2 * family.points_.size > rows)
 
 
 def levels_beside(prepared: Prepared, counts: Vector, folds: Any, family: Any) -> BesideLevels:
@@ -242,9 +258,10 @@ def levels_beside(prepared: Prepared, counts: Vector, folds: Any, family: Any) -
 
 
 def with_levels(found: Adapted, places: Mask, prepared: Prepared, rows: Rows) -> Adapted:
-    """Return the average with the columns that are always in back in their places, and never zero."""
+    """Return the average with the columns that are always in back in their places."""
     assert found.average is not None
     assert found.sparser is not None
+    assert isinstance(found.sets, Settled)
     free, family = prepared.design.free, found.family
     assert free is not None
     answers = []
@@ -253,17 +270,10 @@ def with_levels(found: Adapted, places: Mask, prepared: Prepared, rows: Rows) ->
         none = np.zeros(free.basis.shape[1])
         best, own = best_beside(family, prepared.response.values, eta, rows.counts, free.basis, none)
         whole, level = in_place(prepared, coef, own)
-        whole[places & (whole == 0.0)] = LEAST
         answers.append((whole, best.absorbed(level).thresholds_, own))
     (coef, thresholds, own), (sparse, others, _) = answers
     always = always_of(prepared, places, own_part(prepared, own).coef)
+    always = always._replace(fold_coef=found.sets.fold_own)
     eta = rows.columns.matvec(coef) + rows.offset
-    return replace(
-        found,
-        coef=coef,
-        intercept=0.0,
-        sparse_coef=sparse,
-        sparse_intercept=float((thresholds - others).mean()),
-        inclusion=np.where(places, 1.0, found.inclusion),
-        always=with_errors(always, rows, found, sparse, eta),
-    )
+    both = (coef, 0.0), (sparse, float((thresholds - others).mean()))
+    return back_in(found, with_errors(always, rows, found, sparse, eta), both, rows, eta)

@@ -13,10 +13,10 @@ import numpy as np
 from farrier._checks import check_memory
 from farrier._types import Status
 from farrier.adaptive.adapted import Adapted, MemberRow, Progress, in_units
-from farrier.adaptive.always import Always, alone, always_of, known_part, with_errors
+from farrier.adaptive.always import Always, alone, always_of, back_in, known_part, with_errors
 from farrier.adaptive.at_risk import sets_of
 from farrier.adaptive.average import Average, average
-from farrier.adaptive.beside import levels_beside, with_levels
+from farrier.adaptive.beside import has_lone_levels, levels_beside, with_levels
 from farrier.adaptive.brief import brief, seen_again
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
@@ -29,7 +29,6 @@ from farrier.data.structure import Structure
 from farrier.families import Family, Ordered
 from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads
-from farrier.model.always import LEAST
 from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
@@ -82,12 +81,11 @@ def adapt(
     if nothing is not None:
         return recorded(replace(nothing, structure=structure), prepared, rows, rows)
     always = None if structure is None else structure.always
-    if always is not None:
-        own = alone(spec, rows, always).coef  # refused where there is none that is finite
-        if not isinstance(family, Ordered):
-            rows = known_part(rows, always, own)
-            prepared = prepare(spec, rows)
-            beside = always_of(prepared, always, own)
+    if always is not None and not isinstance(family, Ordered):
+        own = alone(spec, rows, always).coef
+        rows = known_part(rows, always, own)
+        prepared = prepare(spec, rows)
+        beside = always_of(prepared, always, own)
     with fitting_threads(*prepared.design.columns.shape):
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
@@ -116,7 +114,8 @@ def adapt(
 def _sets(prepared: Prepared, rows: Rows, pairs: tuple[Fold, ...], spec: ModelSpec) -> Sets:
     """Return the training sets, of the kind that goes with the family and what is always in."""
     family = spec.family
-    if isinstance(family, Ordered) and (family.continuous or prepared.design.free is not None):
+    beside = prepared.design.free is not None
+    if isinstance(family, Ordered) and (beside or has_lone_levels(family, rows.y.size)):
         return levels_beside(prepared, rows.counts, pairs, family)
     return sets_of(
         prepared.design.columns,
@@ -180,26 +179,18 @@ def recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Ada
 
 
 def with_always(found: Adapted, always: Always, spec: ModelSpec, rows: Rows) -> Adapted:
-    """Return the average with the columns that are always in back in their places, and never zero."""
-    answers = []
+    """Return the average with the columns that are always in back in their places."""
+    both = []
     for coef, intercept in ((found.coef, found.intercept), (found.sparse_coef, found.sparse_intercept)):
         whole, level = always.complete(coef, intercept, found.units)
         if not spec.family.constant_weights:  # what is fitted together is not what is fitted in turns
             again = alone(spec, rows, always.places, rows.columns.matvec(coef))
             whole[always.places], level = again.coef, again.intercept
-        whole[always.places & (whole == 0.0)] = LEAST
-        answers.append((whole, float(level)))
-    (coef, intercept), (sparse, sparse_intercept) = answers
+        both.append((whole, level))
+    (coef, intercept), (sparse, _) = both
     eta = rows.columns.matvec(coef) + intercept + rows.offset
-    return replace(
-        found,
-        coef=coef,
-        intercept=intercept,
-        sparse_coef=sparse,
-        sparse_intercept=sparse_intercept,
-        inclusion=np.where(always.places, 1.0, found.inclusion),
-        always=with_errors(always, rows, found, sparse, eta),
-    )
+    always = with_errors(always, rows, found, sparse, eta)
+    return back_in(found, always, both, rows, eta)
 
 
 def check_room(shape: tuple[int, int], folds: int) -> None:

@@ -15,6 +15,7 @@ from farrier.adaptive.folds import given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
 from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
+from farrier.data.dense import Dense
 from farrier.data.rows import Rows
 from farrier.data.structure import check_structure
 from farrier.estimators.outputs import by_output, forget_outputs, outputs_of
@@ -81,7 +82,10 @@ class AverageMixin(Selector):
         known = seed if isinstance(seed, int) else int(seed.integers(2**63))
 
         def make(prepared: Prepared) -> tuple[Fold, ...]:
-            return own_folds(rows, prepared.design.columns, int(self.cv), known)
+            columns, free = prepared.design.columns, prepared.design.free
+            if free is not None and not columns.shape[1]:  # every column is always in
+                columns = Dense(free.basis)
+            return own_folds(rows, columns, int(self.cv), known)
 
         return make
 

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from farrier._checks import check_choice, check_level
 from farrier._types import Matrix, Vector
+from farrier.adaptive.beside import has_lone_levels
 from farrier.adaptive.folds import check_classes
 from farrier.adaptive.sets import Fold
 from farrier.adaptive.shared.fit import adapt_several
@@ -314,9 +315,9 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
 def _with_all_levels(folds: Any, family: Family, codes: Vector) -> Any:
     """Return folds, or what makes them, each of which learns of every ordered level.
 
-    Where no two rows of y are the same, none does.
+    Where most rows have a level of their own, none does.
     """
-    if not isinstance(family, Ordered) or family.continuous:
+    if not isinstance(family, Ordered) or has_lone_levels(family, codes.size):
         return folds
     levels = family.levels_
 

@@ -231,10 +231,24 @@ def best_flat(chosen: Matrix, eta: Matrix, weights: Vector, x: Matrix) -> Matrix
 def _newton(chosen: Matrix, eta: Matrix, weights: Vector, x: Matrix) -> Matrix:
     """Return a step of Newton's method; nothing is told of what classes have in common."""
     share = np.exp(eta - logsumexp(eta, axis=1, keepdims=True))
-    (s, q), heavy = (x.shape[1], share.shape[1]), weights[:, None] * share
-    inner = -np.einsum("ik,il,ia,ib->kalb", heavy, share, x, x, optimize=True)
-    for k in range(q):
-        inner[k, :, k] += x.T @ (heavy[:, k, None] * x)
     slope = (weights[:, None] * (chosen - share)).T @ x
-    found = np.linalg.lstsq(inner.reshape(q * s, q * s), slope.ravel(), rcond=None)[0]
-    return np.asarray(found.reshape(q, s).T)
+    found = np.linalg.lstsq(curvature(share, weights, x), slope.ravel(), rcond=None)[0]
+    return np.asarray(found.reshape(slope.shape).T)
+
+
+def curvature(share: Matrix, weights: Vector, x: Matrix) -> Matrix:
+    """Return what rows tell of the coefficients of ``x``, class by class, by the softmax likelihood.
+
+    Examples
+    --------
+    >>> curvature(np.array([[0.5, 0.5]]), np.ones(1), np.ones((1, 1)))
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
+    (n, s), q = x.shape, share.shape[1]
+    each = (share[:, :, None] * x[:, None]).reshape(n, q * s)
+    inner = -(weights[:, None] * each).T @ each
+    for k in range(q):
+        own = slice(k * s, (k + 1) * s)
+        inner[own, own] += x.T @ ((weights * share[:, k])[:, None] * x)
+    return np.asarray(inner)

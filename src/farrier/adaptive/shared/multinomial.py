@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.adapted import Adapted, Progress
-from farrier.adaptive.always import always_of, in_place, own_part, with_errors
+from farrier.adaptive.always import InModel, always_of, back_in, errors, in_model, in_place, own_part
 from farrier.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, half_and_half, tempered
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
@@ -32,7 +32,7 @@ from farrier.adaptive.folds import check_folds
 from farrier.adaptive.members import MEMBERS
 from farrier.adaptive.sets import Fits, Fold, Sets, sizes, summed
 from farrier.adaptive.shared.class_members import ClassFitting
-from farrier.adaptive.shared.classes import ClassFits, ClassSets, best_flat, shares
+from farrier.adaptive.shared.classes import ClassFits, ClassSets, best_flat, curvature, shares
 from farrier.adaptive.shared.stack import Cube
 from farrier.adaptive.sparse import Sparser, summarise
 from farrier.data.rows import Rows
@@ -41,7 +41,6 @@ from farrier.families import Binomial
 from farrier.families.deviance import Deviance
 from farrier.keeping import Keeper
 from farrier.linalg import fitting_threads
-from farrier.model.always import LEAST
 from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
@@ -127,40 +126,51 @@ def adapt_classes(
         found = average_classes(sets, tuple(fits))
         answer = _answer(sets, found)
         sparser, ridge = _sparser(sets, found, answer, rule), _sizes(fitting.member("ridge"))
-        fewer = _beside(sets, np.column_stack([one.coef for one in sparser]))
-        answers = []
+        answers, given = [], []
         for k, own in enumerate(each):
             part, average, offset = _of_class(sets, found, answer, k)
             alone = [_fits(one, base, k) for one in fits]
             whole = restored(prepared, part, kept, alone, average, sparser[k], ridge)
-            given = own._replace(offset=offset)
-            whole = replace(whole, structure=structure)
-            if structure is not None and structure.always is not None:
-                whole = _with_always(whole, structure.always, prepared, given, (answer, fewer), k)
-            answers.append(_with_losses(recorded(whole, prepared, given, given), sets, found, answer))
-        return tuple(answers)
+            answers.append(replace(whole, structure=structure))
+            given.append(own._replace(offset=offset))
+        if structure is not None and structure.always is not None:
+            answers = _with_always(answers, structure.always, prepared, given, sets, answer)
+        return tuple(
+            _with_losses(recorded(one, prepared, part, part), sets, found, answer)
+            for one, part in zip(answers, given, strict=True)
+        )
 
 
 def _with_always(
-    found: Adapted, places: Mask, prepared: Prepared, rows: Rows, answers: tuple[ClassAnswer, ...], k: int
-) -> Adapted:
-    """Return the answer of a class with the columns that are always in back in their places."""
-    each = []
-    for one in answers:
-        whole, level = in_place(prepared, one.coef[:, k], one.free[:, k], float(one.intercept[k]))
-        whole[places & (whole == 0.0)] = LEAST
-        each.append((whole, level))
-    (coef, intercept), (sparse, sparse_intercept) = each
-    always = always_of(prepared, places, own_part(prepared, answers[0].free[:, k]).coef)
-    return replace(
-        found,
-        coef=coef,
-        intercept=intercept,
-        sparse_coef=sparse,
-        sparse_intercept=sparse_intercept,
-        inclusion=np.where(places, 1.0, found.inclusion),
-        always=with_errors(always, rows, found, sparse, rows.columns.matvec(coef) + intercept + rows.offset),
-    )
+    answers: list[Adapted], places: Mask, prepared: Prepared, given: list[Rows], sets: ClassSets, answer: Any
+) -> list[Adapted]:
+    """Return the answers of all classes with the columns that are always in back in their places."""
+    sparser = [one.sparser.coef for one in answers if one.sparser is not None]
+    fewer = _beside(sets, np.column_stack(sparser))
+    std, found = None, []
+    for k, (one, rows) in enumerate(zip(answers, given, strict=True)):
+        both = [
+            in_place(prepared, each.coef[:, k], each.free[:, k], float(each.intercept[k]))
+            for each in (answer, fewer)
+        ]
+        (coef, intercept), (sparse, _) = both
+        std = _errors(sets, answer, in_model(rows, places, sparse)) if std is None else std
+        always = always_of(prepared, places, own_part(prepared, answer.free[:, k]).coef)
+        eta = rows.columns.matvec(coef) + intercept + rows.offset
+        found.append(back_in(one, always._replace(std=std[k]), both, rows, eta))
+    return found
+
+
+def _errors(sets: ClassSets, answer: ClassAnswer, columns: InModel) -> Matrix:
+    """Return the standard errors of what is always in, of all classes, whose coefficients add up to zero."""
+    counts = sets.base.counts
+    spread = np.sqrt(counts @ (columns.columns - counts @ columns.columns / counts.sum()) ** 2 / counts.sum())
+    unit = np.where(spread > 0.0, spread, 1.0)
+    ones = np.ones((counts.size, int(sets.base.center)))
+    share, _ = shares(answer.eta(sets))
+    inner = curvature(share, counts, np.hstack([ones, columns.columns / unit]))
+    std = errors(inner).reshape(sets.size, -1)[:, ones.shape[1] :]
+    return np.asarray((std / (unit * columns.size))[:, columns.own])
 
 
 def _answer(sets: ClassSets, found: ClassAverage) -> ClassAnswer:
