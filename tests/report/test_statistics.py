@@ -100,6 +100,16 @@ def test_classes_are_taken_together() -> None:
     assert averaged.statistics().cv_error == pytest.approx(averaged.cv_error_.mean())
 
 
+@pytest.mark.parametrize("averaged", [False, True])
+def test_classes_that_are_fitted_together_are_multinomial(averaged: bool) -> None:
+    X, y = data("gaussian")
+    model = HorseshoeClassifierCV(cv=4) if averaged else HorseshoeClassifier()
+    model.set_params(multi_class="multinomial").fit(X, np.digitize(y, [-1.0, 1.0]))
+    found = model.statistics()
+    assert found.family == "Multinomial"
+    assert not averaged or "mean deviance of rows left out" in dict(found.lines())
+
+
 def test_of_several_endings_the_one_to_know_of_is_told() -> None:
     def ended(status: Status) -> FitStatistics:
         return FitStatistics(9, 2, 1, "Binomial", False, Deviance(1.0, 4.0), status)

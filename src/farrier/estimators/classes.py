@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,7 +206,8 @@ class Classes:
 
         selected = int(np.atleast_2d(self.support_).any(axis=0).sum())
         if self._is_softmax:
-            return all_outputs([model.statistics() for model in self.estimators_], selected)
+            found = all_outputs([model.statistics() for model in self.estimators_], selected)
+            return replace(found, family="Multinomial")
         return all_classes([model.statistics() for model in self.estimators_], selected)
 
     def _stack(self, values: list[Any], axis: int = 0) -> Any:

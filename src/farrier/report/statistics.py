@@ -10,6 +10,9 @@ from farrier._types import Status
 from farrier.families.deviance import Deviance
 from farrier.report.digits import significant, whole
 
+CLASSES = ("Binomial", "Multinomial")
+"""Families whose log-likelihood is 0 where a fit is perfect, so that -2 of it is a deviance."""
+
 
 @dataclass(frozen=True)
 class FitStatistics:
@@ -91,7 +94,7 @@ class FitStatistics:
         [('rows', '100'), ('columns', '7'), ('selected', '2'), ('D^2', '0.250')]
         """
         error = "mean squared error" if self.has_noise else "mean deviance"
-        if not self.has_noise and self.family != "Binomial":  # a perfect fit of counts would not have 0
+        if not self.has_noise and self.family not in CLASSES:  # a perfect fit of counts would not have 0
             error = "-2 mean log-likelihood"
         numbers: list[tuple[str, float | None]] = [
             (self.measure, self.explained),
