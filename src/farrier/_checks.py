@@ -29,8 +29,12 @@ def check_number(
     >>> check_number("coordinate", 2.5, high=2.0)
     Traceback (most recent call last):
     ValueError: coordinate=2.5 must be a finite number above 0 and at most 2
+    >>> check_number("power", 0.9, low=1.0, high=2.0, low_allowed=True)
+    Traceback (most recent call last):
+    ValueError: power=0.9 must be a finite number of at least 1 and at most 2
     """
-    lower = f"of at least {low:g} (not negative)" if low_allowed else f"above {low:g}"
+    sign = " (not negative)" if low == 0.0 else ""
+    lower = f"of at least {low:g}{sign}" if low_allowed else f"above {low:g}"
     upper = " (positive)" if np.isinf(high) and not low_allowed else ""
     upper = upper if np.isinf(high) else f" and at most {high:g}"
     allowed = f"{name}={value!r} must be a finite number {lower}{upper}{instead}"

@@ -312,7 +312,7 @@ def test_draws_say_what_the_mode_says() -> None:
             "y in row 8 is 'c', which is not among",
         ),
         (Ordinal(levels=[1, 2]), [1, 2] * 4 + [3, 1], {}, "y in row 8 is 3, which is not among the levels"),
-        ("ordinal", ["a", "b"] * 5, {}, "nothing tells their order"),
+        ("ordinal", ["a", "b"] * 5, {}, "y holds labels, such as 'a', and nothing tells their order"),
         ("ordinal", [2.0] * 10, {}, "y has one level only, 2.0"),
         ("ordinal", [0, 1] * 5, {"fit_intercept": False}, "thresholds take the place of the intercept"),
         ("ordinal", np.zeros((10, 2)), {}, "y has 2 columns"),

@@ -99,8 +99,9 @@ class Ordinal(Family):
         numbers = y.dtype.kind in "biuf"
         if given is None:
             if not numbers:
+                (label,) = y[:1].tolist()
                 raise ValueError(
-                    f"y holds labels, such as {y[0]!r}, and nothing tells their order: use family=Ordinal("
+                    f"y holds labels, such as {label!r}, and nothing tells their order: use family=Ordinal("
                     "levels=[...]) of farrier.families, from the lowest to the highest, or an ordered "
                     "categorical of pandas"
                 )

@@ -240,7 +240,7 @@ def at_least_one(name: str, value: Any) -> int:
     --------
     >>> at_least_one("most", 0)
     Traceback (most recent call last):
-    ValueError: most=0 must be a finite number of at least 1 (not negative)
+    ValueError: most=0 must be a finite number of at least 1
     """
     return int(check_number(name, value, low=1.0, low_allowed=True))
 
