@@ -122,6 +122,6 @@ def _sigma2(state: State, options: Options) -> float:
 
 def _without_columns(weights: Weights, options: Options, state: State) -> State:
     none = np.zeros(0)
-    state, sigma2 = weights.without_columns(state, options.known_sigma2)
+    state, sigma2 = weights.without_columns(state, options.known_sigma2, options.tol)
     moments = Moments(none, none, sigma2 * weights.total_weight, 0.0, 0.0)
     return state._replace(scales=Scales(none, state.scales.tau2, sigma2), moments=moments)

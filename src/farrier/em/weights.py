@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
+from farrier._types import Covariance, Mask, Matrix, Moments, Start, Status, Vector
 from farrier.conditional.base import Conditional, condition, moments
 from farrier.data.adjusted import Adjusted, Free
 from farrier.data.dense import Dense
 from farrier.data.problem import LeastSquares, Targets
+from farrier.em.alone import Alone
 from farrier.em.anderson import Anderson
-from farrier.em.beginnings import START_STEPS, START_TOL, Begin, Beginnings
+from farrier.em.beginnings import Begin
 from farrier.em.fast.limits import LIMITS
 from farrier.em.fast.pace import Pace
 from farrier.em.joint import joint
@@ -125,7 +126,7 @@ class Constant:
             return _with_free(state, of, free, center, diagonal)
         return Uncertainty(_covariance(state, of, diagonal), center, state.scales.sigma2 / self.total_weight)
 
-    def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
+    def without_columns(self, state: State, known: float | None, tol: float) -> tuple[State, float]:
         """Return the variance of the targets."""
         return state, known or noise_variance(self.full.targets.zz, self.total_weight)
 
@@ -134,7 +135,7 @@ class Constant:
         return None
 
 
-class Moving(Beginnings):
+class Moving(Alone):
     """A likelihood seen from the current linear predictor: weights, targets and step control.
 
     The parameters are those of `Steps`.
@@ -319,23 +320,6 @@ class Moving(Beginnings):
         old = state.problem.targets
         targets = Targets(old.values, self.total_weight, self._sample * fisher, self._center)
         return state._replace(problem=self._explained(state.problem, targets))
-
-    def without_columns(self, state: State, known: float | None) -> tuple[State, float]:
-        """Fit the intercept alone; return the noise variance that is left."""
-        none = np.zeros(0)
-        scales = Scales(none, 1.0, known or 1.0)
-        place, problem = state.place._replace(waiting=False), state.problem
-        for _ in range(START_STEPS):
-            before, level = scales.sigma2, place.intercept
-            problem = self._linearise(problem, place, before)
-            seen = self._image(problem, place, none, before, fit=np.zeros_like(self._y))
-            place = self._accept(place, seen, scales)
-            left = problem.targets.zz / place.family.noise_share
-            scales = scales._replace(sigma2=known or noise_variance(left, self.total_weight))
-            moved = np.abs(place.intercept - level).max() + abs(scales.sigma2 - before)
-            if moved < START_TOL**2 * (1.0 + np.abs(level).max()):
-                break
-        return state._replace(place=place, problem=problem), scales.sigma2
 
     def remark(self, state: State) -> Status | None:
         """Return what is worth saying of a fit that has converged."""

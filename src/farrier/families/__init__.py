@@ -12,6 +12,7 @@ from __future__ import annotations
 from farrier.families.amounts import Gamma, Tweedie
 from farrier.families.base import (
     Augmented,
+    Direct,
     Family,
     Ordered,
     Predictive,
@@ -35,6 +36,7 @@ __all__ = [
     "Binomial",
     "Counts",
     "Cox",
+    "Direct",
     "Family",
     "Gamma",
     "Gaussian",

@@ -266,6 +266,14 @@ class Predictive(Protocol):
 
 
 @runtime_checkable
+class Direct(Protocol):
+    """A family whose best fit without a prior is found at once, and not by steps from weights to weights."""
+
+    def best(self, y: Vector, basis: Matrix, weights: Vector, tol: float) -> Vector:
+        """Return the coefficients of the basis with the least loss, or one above it by the share ``tol``."""
+
+
+@runtime_checkable
 class Shares(Protocol):
     """A family whose y may be a share of trials; the numbers of trials are the sample weights."""
 

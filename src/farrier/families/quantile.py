@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from farrier._checks import check_level
-from farrier._types import Vector
+from farrier._types import Matrix, Vector
 from farrier.families.base import Working, weighted_median, weighted_quantile
 from farrier.families.location import Location, with_noise
+from farrier.families.pinball import least_pinball
 from farrier.variates import reciprocal_inverse_gaussian
 
 SHARPEN, SHARP, SHARPEST = 0.8, 1e-6, 1e-9
@@ -77,6 +78,10 @@ class AsymmetricLaplace(Location):
         variance = reciprocal_inverse_gaussian(counts * (np.abs(y - eta) / sigma), rng)
         precision = counts * (counts / np.maximum(variance, counts * SHARPEST**2))
         return Working(precision, y + (self.skew * sigma) * (counts / precision))
+
+    def best(self, y: Vector, basis: Matrix, weights: Vector, tol: float) -> Vector:
+        """Return the coefficients of the basis with the least loss, or one above it by the share ``tol``."""
+        return least_pinball(y, basis, weights, 0.5 * (1.0 + self.skew), tol)
 
     def information(self) -> float:
         """Return 1 - skew^2: the weights sigma / |r| would make the coefficients far too certain."""

@@ -103,7 +103,7 @@ def in_units(
 ) -> Fitted:
     """Return a fit in the user's units, with the columns that are always in, and what was known of them."""
     design, units, whole = prepared.design, prepared.units, prepared.all_units
-    if not design.kept.any():
+    if not design.kept.any() and result.status is Status.NOTHING_SELECTED:  # of nothing
         result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
     if design.free is not None:
         result = with_always(result, design.free, units.kept[whole.kept])
