@@ -244,6 +244,23 @@ def test_without_a_density_there_is_no_sampler() -> None:
         sample_posterior(DATA.X, y, family=Tweedie(power=1.0))
 
 
+@pytest.mark.parametrize("cls", [HorseshoeRegressor, HorseshoeRegressorCV])
+def test_without_a_density_there_is_no_log_likelihood(cls: Any) -> None:
+    X, y = DATA.X, AMOUNTS["tweedie 1"][2]
+    model = cls(family=Tweedie(power=1.0)).fit(X, y)
+    with pytest.raises(ValueError, match=r"Tweedie\(power=1\.0.*no log-likelihood.*score.*power above 1"):
+        model.log_likelihood(X, y)
+    with pytest.raises(ValueError, match="Expected|features"):  # what is wrong with X is said first
+        model.log_likelihood(X[:, :1], y)
+    assert 0.0 < model.score(X, y) < 1.0
+    assert "Tweedie" in str(model.statistics())
+    assert np.isfinite(model.coef_interval(method="mode") if cls is HorseshoeRegressor else model.coef_).all()
+    assert np.isfinite(model.predict_interval(X)).all()
+    assert len(model.summary()) == X.shape[1] + 1
+    near = cls(family=Tweedie(power=1.01)).fit(X, y)
+    assert np.isfinite(near.log_likelihood(X, y))
+
+
 def test_half_of_hubers_noise_lies_where_its_density_says() -> None:
     u = Huber(threshold=0.7).simulate(np.zeros(40_000), 1.0, np.random.default_rng(1))
     shares = Huber(threshold=0.7).cdf(u, np.zeros_like(u), 1.0)
