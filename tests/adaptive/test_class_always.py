@@ -248,3 +248,9 @@ def test_columns_that_tell_a_class_apart_are_no_obstacle() -> None:
     model = average(X, codes)
     assert np.isfinite(model.coef_).all()
     assert (model.predict(X)[codes == 2] == 2).all()
+
+
+def test_the_first_member_says_that_they_are_in() -> None:
+    X, codes = make(60)
+    model = average(X, codes, members=["mean", "ridge"])
+    assert model.members_[0].what == "the intercept and the columns that are always in"

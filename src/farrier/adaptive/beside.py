@@ -40,8 +40,6 @@ UNTOLD = 1e-13
 """What a row tells at least of a column that is constant in a training set."""
 UNSEEN = 0.5
 """The rows that a level counts as which a training set has not seen."""
-NOTHING = "the thresholds and the columns that are always in"
-"""What a fit without any other column is."""
 
 
 @dataclass(frozen=True)
@@ -166,18 +164,12 @@ def _newton(family: Any, y: Vector, eta: Vector, weights: Vector, basis: Matrix)
 class Settled(Between):
     """Training sets with what is always in, as it is beside the average, as a known part of all rows.
 
-    ``lost`` is minus the log-likelihood of rows left out by what their training sets say of it, ``alone`` is
-    what a fit without any other column is, and ``fold_own`` has the coefficients of what is always in by each
-    fold, in the user's units.
+    ``lost`` is minus the log-likelihood of rows left out by what their training sets say of it, and
+    ``fold_own`` has the coefficients of what is always in by each fold, in the user's units.
     """
 
     lost: float = 0.0
-    alone: str = ""
     fold_own: Matrix | None = None
-
-    def told(self, what: str) -> str:
-        """Return what a member is."""
-        return what.format(nothing=self.alone, coordinate=self.coordinate)
 
     def left_out(self, family: Family, eta: Matrix, sigma2: float) -> float:
         """Return what was lost."""
@@ -228,9 +220,8 @@ class BesideLevels(Between):
         offset = self.offset + best.explained(self.y)
         given = (self.columns, seen.levels, offset, self.counts, self.folds, best.family)
         lost = self.cross_validated(fold_eta, np.ones(self.n_sets), each)
-        alone = NOTHING if best.free.size else self.nothing
         fold_own = np.array([own.coef for own in owns])
-        sets = Settled(*given, self.center, self.groups, lost=lost, alone=alone, fold_own=fold_own)
+        sets = Settled(*given, self.center, self.groups, lost=lost, fold_own=fold_own)
         return best.family.absorbed(level), found, sets
 
 

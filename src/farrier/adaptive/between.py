@@ -38,6 +38,7 @@ class Between(Sets):
 
     slope_steps = 8
     nothing = "the thresholds alone"
+    nothing_more = "the thresholds and the columns that are always in"
     has_level = False
 
     @lazy

@@ -219,8 +219,11 @@ def restored(
     status = Status.CONVERGED if sparser.order.size else nothing
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
     status = status if units.kept.any() else none
+    always = prepared.design.free is not None
     members = tuple(
-        MemberRow(name, sets.told(MEMBERS[name].what), in_units(one.error, family, units), float(weight))
+        MemberRow(
+            name, sets.told(MEMBERS[name].what, always), in_units(one.error, family, units), float(weight)
+        )
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
     included = inclusion(found, ridge)

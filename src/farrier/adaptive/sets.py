@@ -128,7 +128,8 @@ class Sets:
     """
 
     nothing: ClassVar[str] = "the intercept alone"
-    """What a fit without any column is."""
+    nothing_more: ClassVar[str] = "the intercept and the columns that are always in"
+    """What a fit without any column is, and what it is where some are always in."""
     coordinate: ClassVar[float] = 1.5
     """Of the horseshoe mode: between 2, the paper's, and 1, which selects next to nothing away."""
     has_level: ClassVar[bool] = True
@@ -145,9 +146,10 @@ class Sets:
     groups: Groups | None = None
     condensed: bool = False
 
-    def told(self, what: str) -> str:
-        """Return what a member is in words that go with these sets."""
-        return what.format(nothing=self.nothing, coordinate=self.coordinate)
+    def told(self, what: str, always: bool) -> str:
+        """Return what a member is in words that go with these sets, and with columns that are always in."""
+        nothing = self.nothing_more if always else self.nothing
+        return what.format(nothing=nothing, coordinate=self.coordinate)
 
     @property
     def n_sets(self) -> int:
