@@ -179,8 +179,9 @@ class Status(Enum):
         "and the prior decides how large the coefficients are"
     )
     MONOTONE = (
-        "converged, but every event hits whoever has the highest risk: the partial likelihood alone has no "
-        "maximum, and the prior decides how large the coefficients are"
+        "converged, but a column or the whole fit orders all events, each of which hits whoever has the "
+        "highest risk: the partial likelihood alone has no maximum, and the prior decides how large the "
+        "coefficients are, up to hazard ratios of some exp(300)"
     )
     NO_NOISE = (
         "converged, but the noise variance ran towards zero and the fit goes through every row: either y has "

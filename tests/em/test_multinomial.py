@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import oracles
+from farrier._types import Status
 from farrier.data.dense import Dense
 from farrier.data.standardise import standardise
 from farrier.em.mstep import Hyper
@@ -137,3 +138,13 @@ def test_the_order_of_classes_means_nothing_and_a_column_is_in_for_all():
     np.testing.assert_allclose(again, coef[order], atol=1e-10)
     np.testing.assert_allclose(other, level[order], atol=1e-10)
     assert ((coef != 0.0).all(axis=0) == (coef != 0.0).any(axis=0)).all()
+
+
+def test_classes_that_are_separated_are_said_to_be_where_the_way_ends(monkeypatch):
+    monkeypatch.setattr("farrier.em.multinomial.MOST_STALLS", 0)  # the first step is the last
+    design, chosen, _ = data(120, 5, 3)
+    assert solve_multinomial(design, chosen, hyper(3), Options())[0].status is Status.STALLED
+    apart = np.eye(3)[np.arange(120) % 3]
+    design = standardise(Dense(apart @ np.eye(3, 5)), None, center=True, scale=True)
+    flat = hyper(3, Ridge(), FixedScale(1e3))
+    assert solve_multinomial(design, apart, flat, Options())[0].status is Status.SEPARATED

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_array
 from scipy.special import expit
 
-from farrier import HorseshoeRegressor, Status
+from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
 from farrier.priors import GammaScale
 
 ALWAYS = [0, 2, 7]
@@ -126,3 +126,34 @@ def test_a_column_without_a_finite_estimate_is_refused():
     X[:, 0] = y == 2
     with pytest.raises(ValueError, match="always has column 0, and there is no finite estimate"):
         HorseshoeRegressor(family="ordinal", prior=GammaScale(2.0, 1.0), always=[0]).fit(X, y)
+
+
+@pytest.mark.parametrize("prior", ["ridge", "student_t", "lasso"])
+@pytest.mark.parametrize(("n", "p"), [(60, 5), (60, 200)])
+def test_a_column_that_separates_all_levels_ends_the_fit(prior: str, n: int, p: int) -> None:
+    X = np.random.default_rng(n + p).standard_normal((n, p))
+    model = ordinal(always=[0], prior=prior).fit(X, np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6])))
+    assert model.status_ is Status.SEPARATED
+    assert model.n_iter_ < 100
+
+
+@pytest.mark.parametrize("prior", ["ridge", "student_t"])
+@pytest.mark.parametrize(("n", "p"), [(10, 5), (60, 50), (60, 200)])
+def test_a_column_that_separates_two_classes_ends_the_fit(prior: str, n: int, p: int) -> None:
+    X = np.random.default_rng(n + p).standard_normal((n, p))
+    model = HorseshoeClassifier(always=[0], prior=prior).fit(X, X[:, 0] > np.quantile(X[:, 0], 0.3))
+    assert model.status_ is Status.SEPARATED
+    assert model.n_iter_ < 300
+
+
+def test_a_column_that_is_sure_of_some_rows_only_does_not_hold_up_the_fit() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 5))
+    X[:, 0] = np.arange(60) < 20
+    y = (X[:, 0] == 1.0) | (X[:, 1] + rng.logistic(size=60) > 0.0)
+    model = HorseshoeClassifier(always=[0], prior="ridge", tau=0.3).fit(X, y)
+    assert model.status_ is Status.CONVERGED
+    assert model.n_iter_ < 15
+    others = HorseshoeClassifier(prior="ridge", tau=0.3, standardize=False)
+    rest = (X / X.std(axis=0))[20:, 1:]
+    np.testing.assert_allclose(model.coef_[1:] * X.std(axis=0)[1:], others.fit(rest, y[20:]).coef_, atol=0.01)

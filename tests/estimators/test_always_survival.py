@@ -176,6 +176,15 @@ def test_a_column_that_orders_all_events_is_said() -> None:
     assert model.status_ is Status.MONOTONE
 
 
+@pytest.mark.parametrize("prior", ["ridge", "student_t", "lasso"])
+@pytest.mark.parametrize(("n", "p"), [(10, 5), (30, 200), (60, 50)])
+def test_a_column_that_orders_all_events_ends_the_fit(prior: str, n: int, p: int) -> None:
+    X = np.random.default_rng(n + p).standard_normal((n, p))
+    model = HorseshoeSurvival(always=[0], prior=prior).fit(X, np.exp(-X[:, 0]))
+    assert model.status_ is Status.MONOTONE
+    assert model.n_iter_ < 100
+
+
 def test_draws_against_quadrature() -> None:
     """One column with a flat prior and one with a known normal one, on a grid."""
     data = survival(n=40, p=2, ties=False)

@@ -26,14 +26,19 @@ def fields(*kinds: tuple[str, Any]) -> Any:
 
 BAD_Y: dict[str, tuple[Any, tuple[str, ...]]] = {
     "none": (None, ("y",)),
-    "negative": (put(GOOD, [-1.0, 1.0]), (ROW_SAID, "negative", "time")),
+    "negative": (put(GOOD, [-1.0, 1.0]), (ROW_SAID, "negative", "add the same")),
     "nan": (put(GOOD, [np.nan, 1.0]), (ROW_SAID, "NaN")),
     "infinite": (put(GOOD, [np.inf, 1.0]), (ROW_SAID, "infinity")),
     "event of 2": (put(GOOD, [1.0, 2.0]), (ROW_SAID, "event", "True or False")),
     "event missing": (put(GOOD, [1.0, np.nan]), (ROW_SAID, "event", "NaN")),
-    "event of words": (pd.DataFrame({"t": DATA.time, "e": ["dead"] * 40}), ("event", "dead", "row 0")),
+    "event of words": (
+        pd.DataFrame({"t": DATA.time, "e": ["dead"] * 40}),
+        ("event", "'dead'", "row 0", "1 and"),
+    ),
+    "event of words in a list": ([[t, "dead"] for t in DATA.time], ("event", "'dead'", "row 0", "1 and 0")),
+    "time of words": (pd.DataFrame({"t": ["long"] * 40, "e": DATA.event}), ("'long'", "row 0", "numbers")),
     "event first": (GOOD[:, ::-1], ("event", "row", "True or False")),
-    "all censored": (np.c_[DATA.time, np.zeros(40)], ("no event", "censored")),
+    "all censored": (np.c_[DATA.time, np.zeros(40)], ("no event", "censored", "True or 1")),
     "three columns": (np.zeros((40, 3)), (r"\(40, 3\)", "time, then event", "scikit-survival")),
     "three axes": (np.zeros((40, 2, 2)), (r"\(40, 2, 2\)", "time, then event")),
     "two times": (fields(("a", float), ("b", float)), (r"a \(float64\)", "bool", "scikit-survival")),
@@ -68,7 +73,11 @@ BAD: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         ("strata", "none at all", "no event", "leave out"),
     ),
     "offset far": ({"offset": put(np.zeros(40), 1e3)}, (ROW_SAID, "offset", "hazard ratio")),
-    "weights of no event": ({"sample_weight": 1.0 - DATA.event}, ("no event",)),
+    "weights of no event": ({"sample_weight": 1.0 - DATA.event}, ("sample_weight", "no event has a weight")),
+    "weights of no event of a stratum": (
+        {"strata": STRATA, "sample_weight": 1.0 - DATA.event * (STRATA == "a")},
+        ("strata", "'a' has no event with a weight", "leave out"),
+    ),
     "weights negative": ({"sample_weight": put(np.ones(40), -1.0)}, (ROW_SAID, "sample_weight")),
 }
 
@@ -116,3 +125,8 @@ def test_a_row_of_weight_zero_may_be_the_only_one_of_its_stratum() -> None:
     strata = np.where(np.arange(40) == ROW, "left out", "a")
     model = HorseshoeSurvival().fit(DATA.X, GOOD, sample_weight=weights, strata=strata)
     assert_says(refused(lambda: model.predict_survival_function(DATA.X[:1], strata=["left out"])), "strata")
+
+
+@pytest.mark.parametrize("y", [BAD_Y["event of words"][0], BAD_Y["words"][0], BAD_Y["time of words"][0]])
+def test_words_are_not_sent_to_the_classifier(y: Any) -> None:
+    assert "HorseshoeClassifier" not in str(refused(lambda: HorseshoeSurvival().fit(DATA.X, y)))

@@ -16,6 +16,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -379,9 +380,34 @@ def test_a_perfect_order_is_pointed_out() -> None:
     assert "no maximum" in str(model.status_)
 
 
+@pytest.mark.parametrize("n", [30, 80, 90])
+@pytest.mark.parametrize("censored", [0.0, 0.4])
+@pytest.mark.parametrize("always", [None, [0, 1]])
+def test_a_perfect_order_is_pointed_out_where_hazards_are_out_of_range(
+    n: int, censored: float, always: Any
+) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, 10))
+    event = rng.random(n) >= censored
+    model = HorseshoeSurvival(always=always).fit(X, np.column_stack([np.exp(-X[:, 0]), event]))
+    assert model.status_ is Status.MONOTONE
+    assert model.status_.converged
+    assert model.score(X, np.column_stack([np.exp(-X[:, 0]), event])) > 0.99
+
+
+def test_a_fit_that_stalls_for_other_reasons_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = survival()
+    monkeypatch.setattr("farrier.em.schedule.MOST_STALLS", 0)
+    with pytest.warns(ConvergenceWarning, match="rounding"):
+        assert HorseshoeSurvival().fit(data.X, data.y).status_ is Status.STALLED
+
+
 def test_the_sampler_refuses_what_it_cannot_say() -> None:
     with pytest.raises(ValueError, match="HorseshoeSurvival"):
         sample_posterior([[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0], family=Cox())
+    instead = r"HorseshoeSurvival\(\).fit\(X, y\).sample_posterior\(\)"
+    with pytest.raises(ValueError, match=f"y has 2 columns, but the family Cox.*{instead}"):
+        sample_posterior(np.eye(3), np.column_stack([[1.0, 2.0, 3.0], np.ones(3)]), family=Cox())
 
 
 def test_groups_and_what_is_expected_of_columns() -> None:

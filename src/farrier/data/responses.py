@@ -15,6 +15,7 @@ from farrier.data.shapes import read_array
 from farrier.data.standardise import standardise
 from farrier.data.validation import check_y
 
+ALONE = "fit each column on its own; several share their scales with family='gaussian' only"
 EVEN = 1e-9
 """Tails are as long as each other where the sum of cubes is below this share of that of their sizes."""
 
@@ -82,8 +83,8 @@ def leading(values: Matrix, counts: Vector) -> Vector:
     return np.asarray(found if lean > 0.0 else -found)
 
 
-def refuse_several_responses(y: Any, n_rows: int, what: str) -> None:
-    """Refuse a y of several columns, and say what explains only one.
+def refuse_several_responses(y: Any, n_rows: int, what: str, instead: str = "") -> None:
+    """Refuse a y of several columns, and say what explains only one, and what to do.
 
     Examples
     --------
@@ -95,6 +96,5 @@ several share their scales with family='gaussian' only
     found = check_responses(y, n_rows)
     if found is not None:
         raise ValueError(
-            f"y has {len(found.names)} columns, but {what} explains one response: fit each column on its "
-            "own; several share their scales with family='gaussian' only"
+            f"y has {len(found.names)} columns, but {what} explains one response: {instead or ALONE}"
         )

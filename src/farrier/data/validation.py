@@ -32,6 +32,8 @@ from farrier.data.sparse import Sparse
 TOTAL_WEIGHT = 1e-20, 1e20
 """Weights add up to something between these: sums of squares of as many rows fit in single precision."""
 WHEN = (date, time, timedelta, np.datetime64, np.timedelta64)
+CLASSES = ", or use HorseshoeClassifier for labels"
+"""What is said of words for y, beside that they are no numbers."""
 DAYS = "convert them to numbers, such as days since the first"
 
 
@@ -371,7 +373,7 @@ def _as_float(name: str, vector: Any) -> Vector:
     vector = np.asarray(vector)
     _refuse_dates(name, vector)
     if vector.dtype.kind in "OUS":
-        advice = "convert it to numbers" + (", or use HorseshoeClassifier for labels" if name == "y" else "")
+        advice = "convert it to numbers" + (CLASSES if name == "y" else "")
         vector = vector.astype(object)
         for row, value in enumerate(vector.tolist()):
             if _is_missing(value):

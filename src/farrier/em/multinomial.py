@@ -293,11 +293,11 @@ def _results(
     size = np.sqrt(np.einsum("jk,jk->j", place.coef, place.coef) / hyper.size) * scale
     size = size if state.groups is None else state.groups.rms(size)
     selected = (size >= limit) & (size > 0.0)
-    if status in (Status.CONVERGED, Status.NOTHING_SELECTED):
+    if status in (Status.CONVERGED, Status.NOTHING_SELECTED, Status.STALLED):
         own = np.einsum("ij,ij->i", place.eta, softmax.chosen)
         apart = bool((own > _others(place.eta, softmax.chosen)).all())
         apart &= bool(selected.any()) or softmax.free is not None
-        status = status if selected.any() else Status.NOTHING_SELECTED
+        status = status if selected.any() or status is Status.STALLED else Status.NOTHING_SELECTED
         status = Status.SEPARATED if apart else status
     known = _uncertainty(state, place, problem, selected)
     active, (low, high) = state.active, hyper.tau.bounds

@@ -38,10 +38,13 @@ def sparsify(
     coef[_negligible(weights, hyper, options, coef, groups)] = 0.0
     support = coef != 0.0
     found = weights.uncertainty(state, support[active], moments.error is not None)
+    explains = bool(support.any()) or found.free is not None
     if status in (Status.CONVERGED, Status.NOTHING_SELECTED):
         remark = Status.NO_NOISE if _without_noise(options, state) else weights.remark(state)
         status = status if support.any() else Status.NOTHING_SELECTED
-        status = (remark or status) if support.any() or found.free is not None else status
+        status = (remark or status) if explains else status
+    elif status is Status.STALLED and explains:  # a likelihood without a maximum has no way on that is left
+        status = weights.remark(state) or status
     low, high = hyper.tau.bounds
     return FitResult(
         coef=coef,

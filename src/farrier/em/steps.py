@@ -15,6 +15,7 @@ from farrier.data.problem import LeastSquares, Targets
 from farrier.data.standardise import Standardised
 from farrier.em.ahead import Look, Seen, foresees, is_same, with_sums
 from farrier.em.anderson import Anderson
+from farrier.em.endless import Endless
 from farrier.em.fast.limits import LIMITS
 from farrier.em.state import Place, relative_change
 from farrier.families import Family, Ordered
@@ -72,6 +73,7 @@ class Steps:
         lost = 0.0 if self._free is None else float(self._free.basis.shape[1])
         self.total_weight = family.total(y, self._sample) - lost
         self._profiles = isinstance(family, Ordered) and family.thresholds_.size > 1
+        self._endless = Endless(family, y, self._free)
         self.full = design.problem(np.zeros_like(y))  # each row with its sample weight
 
     def _blank(self) -> LeastSquares:
@@ -175,7 +177,7 @@ class Steps:
         """Return the place after a step towards what was ``seen``."""
         level = place.intercept
         place = self._step_to(place, seen.point, seen.eta, scales)
-        left_out = max(relative_change(seen.coef, place.coef, place.unit), _moved(place.intercept, level))
+        left_out = max(relative_change(seen.coef, place.coef, place.unit), self._went(place, level))
         return self._updated(place, scales)._replace(left_out=left_out, ahead=seen.ahead)
 
     def _mixed(self, place: Place, seen: Seen, scales: Scales, mixer: Anderson) -> tuple[Place, float]:
@@ -186,8 +188,12 @@ class Steps:
         eta = seen.mixed if whole and seen.mixed is not None else eta
         place = self._try(place, point, eta, scales, bound)._replace(ahead=seen.ahead)
         start, last = self._apart(before)
-        moved = _moved(seen.intercept, last)
+        moved = self._went(place._replace(intercept=seen.intercept), last)
         return place, max(relative_change(seen.coef, start, place.unit), moved)
+
+    def _went(self, place: Place, before: Any) -> float:
+        """Return how far what is not shrunk went, unless it would go on for ever."""
+        return self._endless.left(_moved(place.intercept, before), self._rows(place.intercept))
 
     def _creeps(self, problem: LeastSquares, place: Place, sigma2: float) -> bool:
         """Tell whether a step goes but a small share of the way, since the weights overstate the information.
@@ -222,7 +228,7 @@ class Steps:
             return place
         seen = self._image(problem, there, mean, scales.sigma2)
         there = self._step_to(there, seen.point, seen.eta, scales)
-        moved = max(place.left_out, _moved(there.intercept, place.intercept))
+        moved = max(place.left_out, self._went(there, place.intercept))
         left_out = max(relative_change(mean, there.coef, there.unit), moved)
         return there._replace(family=place.family, left_out=left_out, ahead=seen.ahead)
 

@@ -324,7 +324,7 @@ class Moving(Alone):
     def remark(self, state: State) -> Status | None:
         """Return what is worth saying of a fit that has converged."""
         remark: Status | None = state.place.family.remark(self._y, state.place.eta)
-        return remark
+        return remark or self._endless.remark
 
     def _may_wait(self, state: State, mean: Vector, settled: bool) -> bool:
         """Tell whether the next iteration can do with the same weights: only where a pass is dear."""

@@ -208,7 +208,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
         n, p = columns.shape
         several = check_responses(y, n)
         if several is not None and not family.constant_weights:
-            refuse_several_responses(y, n, f"the family {type(family).__name__}")
+            refuse_several_responses(y, n, f"the family {type(family).__name__}", family.several)
         weights = weigh(sample_weight, n, self.weight_type)
         if several is None:
             family, encoded = learned(family, y, n, weights)

@@ -99,7 +99,7 @@ class FittingMixin(Streamed):
         n, p = columns.shape
         several = check_responses(y, n)
         if several is not None and not family.constant_weights:
-            refuse_several_responses(y, n, f"the family {type(family).__name__}")
+            refuse_several_responses(y, n, f"the family {type(family).__name__}", family.several)
         weights = weigh(sample_weight, n, self.weight_type)
         first = y if several is None else several.values[:, 0]
         family, (response, _) = learned(family, first, n, weights)

@@ -9,7 +9,7 @@ import numpy as np
 
 from farrier._types import Mask, Vector
 from farrier.data.shapes import read_array
-from farrier.data.validation import check_labels, check_y, refuse_masked, refuse_sparse
+from farrier.data.validation import CLASSES, check_labels, check_y, refuse_masked, refuse_sparse
 from farrier.families.risk import Lifetimes
 
 HOW = (
@@ -36,7 +36,13 @@ def check_lifetimes(
     (array([5., 7.]), array([ True, False]))
     """
     time, event = _time_and_event(y, n_rows)
-    _refuse(time < 0.0, lambda row: f"the time in row {row} is {time[row]:g}: times must not be negative")
+    _refuse(
+        time < 0.0,
+        lambda row: (
+            f"the time in row {row} is {time[row]:g}: times must not be negative; correct it, or, since only "
+            "the order matters, add the same number to every time (and entry)"
+        ),
+    )
     sample = np.ones(n_rows) if weights is None else weights
     labels, stratum = None, np.zeros(n_rows, dtype=np.intp)
     if strata is not None:
@@ -45,7 +51,7 @@ def check_lifetimes(
         stratum = np.minimum(np.searchsorted(labels, given), labels.size - 1)
     entered = np.full(n_rows, -np.inf)
     if entry is not None:
-        entered = _named("entry", check_y, entry, n_rows)
+        entered = _numbers("entry", entry, n_rows)
         _refuse(
             entered >= time,
             lambda row: (
@@ -63,19 +69,29 @@ def refuse_no_events(seen: Lifetimes, labels: Any) -> None:
     --------
     >>> refuse_no_events(check_lifetimes([[5.0, 0], [7.0, 0]], n_rows=2)[0], None)
     Traceback (most recent call last):
-    ValueError: y has no event: every row is censored, so nothing can be learned of who has one
+    ValueError: y has no event: every row is censored, so nothing can be learned of who has one; where \
+an event was seen, let y say True or 1
     """
-    counted = seen.weights > 0.0
-    if not (seen.event & counted).any():
-        raise ValueError("y has no event: every row is censored, so nothing can be learned of who has one")
+    counted = seen.event & (seen.weights > 0.0)
+    if not seen.event.any():
+        raise ValueError(
+            "y has no event: every row is censored, so nothing can be learned of who has one; where an event "
+            "was seen, let y say True or 1"
+        )
+    if not counted.any():
+        raise ValueError(
+            "sample_weight: no event has a weight, so nothing can be learned of who has one; give rows with "
+            "an event a weight above 0"
+        )
     if labels is None:
         return
-    events = np.bincount(seen.stratum[seen.event & counted], minlength=len(labels))
+    events = np.bincount(seen.stratum[counted], minlength=len(labels))
     if not events.all():
-        label = labels.tolist()[int(np.argmin(events))]
+        stratum = int(np.argmin(events))
+        told = "no event with a weight" if (seen.event & (seen.stratum == stratum)).any() else "no event"
         raise ValueError(
-            f"strata: {label!r} has no event, so it tells nothing and has no baseline hazard: leave out its "
-            "rows, or join it with another stratum"
+            f"strata: {labels.tolist()[stratum]!r} has {told}, so it tells nothing and has no baseline "
+            "hazard: leave out its rows, or join it with another stratum"
         )
 
 
@@ -116,10 +132,11 @@ def _time_and_event(y: Any, n_rows: int) -> tuple[Vector, Mask]:
             time, event = y.iloc[:, 0], y.iloc[:, 1]
         else:
             time, event = array[:, 0], array[:, 1]
-        return check_y(time, n_rows), _events(event, n_rows)
+        _refuse_words(event)
+        return _numbers("y", time, n_rows), _events(event, n_rows)
     if array.ndim > 2 or (array.ndim == 2 and array.shape[1] != 1):
         raise ValueError(f"y has shape {array.shape}: {HOW}")
-    return check_y(y, n_rows), np.ones(n_rows, dtype=np.bool_)
+    return _numbers("y", y, n_rows), np.ones(n_rows, dtype=np.bool_)
 
 
 def _fields(array: Any, n_rows: int) -> tuple[Vector, Mask]:
@@ -132,12 +149,21 @@ def _fields(array: Any, n_rows: int) -> tuple[Vector, Mask]:
     return check_y(array[time], n_rows), np.ascontiguousarray(array[event])
 
 
+def _refuse_words(event: Any) -> None:
+    """Refuse words for the event: of "dead" and "alive" nobody but the user knows which was waited for."""
+    values = np.asarray(event)
+    if values.dtype.kind in "OUS":
+        told = values.tolist()
+        words = np.array([isinstance(one, str | bytes) for one in told], dtype=np.bool_)
+        _refuse(words, lambda row: f"the event in row {row} of y is {told[row]!r}: {TRUE_OR_FALSE}")
+
+
 def _events(event: Any, n_rows: int) -> Mask:
     values = np.asarray(event)
     if values.dtype.kind == "O" and all(isinstance(one, bool | np.bool_) for one in values):
         values = values.astype(np.bool_)
     if values.dtype.kind != "b":
-        values = _named("event", check_y, values, n_rows)
+        values = _numbers("event", values, n_rows)
         wrong = (values != 0.0) & (values != 1.0)
         _refuse(wrong, lambda row: f"the event in row {row} of y is {values[row]:g}: {TRUE_OR_FALSE}")
     return np.asarray(values, dtype=np.bool_)
@@ -148,6 +174,14 @@ def _check_labels(strata: Any, n_rows: int) -> Any:
     if len(shape) != 1:
         raise ValueError(f"strata has shape {shape}: give a 1d array, one label for each row")
     return _named("strata", check_labels, strata, n_rows)
+
+
+def _numbers(name: str, value: Any, n_rows: int) -> Vector:
+    """Return numbers, checked as y is; words are no classes here."""
+    try:
+        return np.asarray(_named(name, check_y, value, n_rows))
+    except ValueError as error:
+        raise ValueError(str(error).replace(CLASSES, "")) from None
 
 
 def _named(name: str, check: Any, value: Any, n_rows: int) -> Any:

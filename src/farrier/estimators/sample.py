@@ -134,7 +134,7 @@ def sample_posterior(
     n = columns.shape[0]
     several = check_responses(y, n) if kind.constant_weights else None
     if several is None and not kind.constant_weights:
-        refuse_several_responses(y, n, f"the family {type(kind).__name__}")
+        refuse_several_responses(y, n, f"the family {type(kind).__name__}", kind.several)
     weights = weigh(sample_weight, n, weight_type)
     first = y if several is None else several.values[:, 0]
     kind, response = learned(kind, first, n, weights, two_labels=True)

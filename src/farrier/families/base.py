@@ -91,6 +91,8 @@ class Family:
         Whether the step to the targets never lowers the likelihood, as with the weights of a scale mixture
         (those of `Laplace` once they are sharp); otherwise each step is checked, and halved until it does
         not.
+    several : str
+        What to do with a y of several columns; nothing where each can be fitted on its own.
     """
 
     constant_weights: bool = False
@@ -109,6 +111,7 @@ class Family:
     interval: str = "mode"
     wide_start: str | None = "linear"
     never_overshoots: bool = False
+    several: str = ""
 
     def learn(self, y: Any, weights: Vector | None = None, order: Sequence[Any] | None = None) -> Family:
         """Return the family with what it has to know of all of y before a fit, such as its levels."""
@@ -245,6 +248,10 @@ class Family:
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Return a status that says more of a fit than that it converged."""
         return None
+
+    def is_endless(self, y: Vector, eta: Vector) -> bool:
+        """Tell whether the likelihood never falls as eta grows by any factor: nothing says how large."""
+        return False
 
 
 @runtime_checkable

@@ -142,9 +142,11 @@ class Binomial(Family):
 
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Say so if some value of eta tells the classes apart without error."""
-        low, high = eta[y == 0.0], eta[y == 1.0]
-        apart = low.size > 0 and high.size > 0 and low.size + high.size == y.size
-        return Status.SEPARATED if apart and low.max() < high.min() else None
+        return Status.SEPARATED if _gap(y, eta) > 0.0 else None
+
+    def is_endless(self, y: Vector, eta: Vector) -> bool:
+        """Tell whether no row of one class is on the side of the other, though some may be between them."""
+        return _gap(y, eta) >= 0.0 and bool(eta.min() < eta.max())
 
 
 class _Sharp(Binomial):
@@ -170,6 +172,14 @@ def check_log_odds(offset: Vector) -> None:
     if far.any():
         row = int(np.argmax(far))
         raise ValueError(f"offset in row {row} is {offset[row]:g}: it is added to log odds, so rescale it")
+
+
+def _gap(y: Vector, eta: Vector) -> float:
+    """Return how far eta is higher in all rows of one class than in any of the other; nan beside shares."""
+    low, high = eta[y == 0.0], eta[y == 1.0]
+    if low.size == 0 or high.size == 0 or low.size + high.size < y.size:
+        return float("nan")
+    return float(high.min() - low.max())
 
 
 def draw_polya_gamma(shape: Vector, tilt: Vector, rng: np.random.Generator) -> Vector:

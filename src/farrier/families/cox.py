@@ -40,6 +40,10 @@ class Cox(Family):
     positive_only = True
     interval = "posterior"
     wide_start = "marginal"
+    several = (
+        "use HorseshoeSurvival().fit(X, y) for times and events, and "
+        "HorseshoeSurvival().fit(X, y).sample_posterior() for draws"
+    )
     ties: str = "efron"
     seen: Lifetimes | None = field(default=None, repr=False, compare=False)
     _known: dict[int, Any] = field(default_factory=dict, repr=False, compare=False, init=False)
@@ -47,7 +51,7 @@ class Cox(Family):
     def encode(self, y: Any) -> Response:
         """Return the rows of what was seen, by number."""
         if self.seen is None:
-            raise ValueError("Cox's model has times and events for y: use HorseshoeSurvival")
+            raise ValueError(f"Cox's model has times and events for y: {self.several}")
         return Response(np.arange(float(self.seen.time.size)))
 
     def risk_sets(self, y: Vector) -> RiskSets:
@@ -135,11 +139,14 @@ class Cox(Family):
 
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Say so if every event hits who has the highest risk."""
+        return Status.MONOTONE if self.is_endless(y, eta) else None
+
+    def is_endless(self, y: Vector, eta: Vector) -> bool:
+        """Tell whether every event hits who has the highest risk."""
         sets = self.risk_sets(y)
         first = np.full(sets.size, np.inf)
         np.minimum.at(first, sets.group, eta[sets.rows])
-        highest = bool(np.all(first >= sets.largest(eta)))
-        return Status.MONOTONE if highest and eta.min() < eta.max() else None
+        return bool(np.all(first >= sets.largest(eta)) and eta.min() < eta.max())
 
 
 class Coupling:

@@ -245,11 +245,21 @@ class Ordinal(Family):
 
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Say so if eta tells all levels apart without error."""
+        high, low = self._sides(y, eta)
+        return Status.SEPARATED if np.all(high < low) else None
+
+    def is_endless(self, y: Vector, eta: Vector) -> bool:
+        """Tell whether no level reaches beyond the next, though two may share an end."""
+        high, low = self._sides(y, eta)
+        return bool(np.all(high <= low) and eta.min() < eta.max())
+
+    def _sides(self, y: Vector, eta: Vector) -> tuple[Vector, Vector]:
+        """Return the largest eta up to each level but the last, and the smallest of the level after it."""
         codes, size = self._codes(y), self.points_.size
         low, high = np.full(size, np.inf), np.full(size, -np.inf)
         np.minimum.at(low, codes, eta)
         np.maximum.at(high, codes, eta)
-        return Status.SEPARATED if np.all(np.maximum.accumulate(high)[:-1] < low[1:]) else None
+        return np.maximum.accumulate(high)[:-1], low[1:]
 
     # --- the distribution of y ----------------------------------------------------------------------
 
