@@ -15,7 +15,8 @@ from farrier import (
     HorseshoeRegressorCV,
     load_model,
 )
-from farrier.data.dask_parts import DaskParts, dask_parts
+from farrier.data import dask_parts as dask_parts_room
+from farrier.data.dask_parts import OFTEN, DaskParts, dask_parts
 from farrier.data.parts import ArrayParts
 from farrier.data.validation import check_x
 from farrier.families import FAMILIES
@@ -220,6 +221,51 @@ class TestParts:
         ours, _ = both
         list(ours.each(total, np.zeros(ours.shape[ours.axis])))
         assert ours.passes == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_small_and_asked_for_often_is_held(form, monkeypatch):
+    """Its sums keep every bit, and Dask hears no more of it."""
+    x = np.random.default_rng(0).standard_normal((64, 9)) * 10.0 ** np.arange(-32, 32)[:, None]
+    ours, runs = dask_parts(FORMS[form](x), check_x), []
+    run = dask_parts_room.run
+    monkeypatch.setattr(dask_parts_room, "run", lambda tasks: runs.append(1) or run(tasks))
+    before = [ours.summed(column_sums), *ours.each(column_sums), *ours.each_and_summed(two_sums)]
+    for _ in range(OFTEN):
+        after = [ours.summed(column_sums), *ours.each(column_sums), *ours.each_and_summed(two_sums)]
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+    assert len(runs) == OFTEN + 1
+    assert ours.passes == 3 * (OFTEN + 1) + 1
+    assert ours.summed(column_sums, which=[]) is None
+    across = np.array([1, 4])
+    np.testing.assert_array_equal(
+        next(ours.each(column_sums, across=across)),
+        next(dask_parts(FORMS[form](x), check_x).each(column_sums, across=across)),
+    )
+
+
+def test_what_has_no_room_is_not_held(monkeypatch):
+    monkeypatch.setattr(dask_parts_room, "HELD", 8 * 30 * 9 - 1)
+    ours = dask_parts(FORMS["rows"](np.ones((30, 9))), check_x)
+    for _ in range(OFTEN + 5):
+        ours.summed(column_sums)
+    assert ours._held is None
+
+
+def test_a_fit_that_goes_on_and_on_leaves_dask_alone(monkeypatch):
+    x, y, _ = data("wide")
+    runs, run = [], dask_parts_room.run
+    monkeypatch.setattr(dask_parts_room, "run", lambda tasks: runs.append(1) or run(tasks))
+    model = HorseshoeRegressor(family="binomial", prior="ridge", tau=100.0)
+    ours = clone(model).fit(FORMS["rows"](x), 1.0 * (y > 0.0))
+    np.testing.assert_allclose(ours.coef_, model.fit(x, 1.0 * (y > 0.0)).coef_, rtol=0, atol=1e-8)
+    assert passes(ours) > 2 * OFTEN
+    assert len(runs) <= OFTEN + 5
+
+
+def two_sums(part):
+    return part.sum(axis=0), part.sum()
 
 
 def total(part, along):

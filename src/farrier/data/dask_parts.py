@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from farrier.data.cluster import call, refuse_delayed, run, tree, value
-from farrier.data.parts import PART_BYTES, Work
+from farrier.data.parts import PART_BYTES, Held, Work
 from farrier.data.shapes import refuse_no_rows
 
 TOO_LARGE = 256 << 20
 """Chunks that take more bytes than this, as arrays, are cut."""
+HELD, OFTEN = 256 << 20, 100
+"""What takes no more bytes than the first, as float64, comes here after so many passes as the second."""
 Read = Callable[[Any], Any]
 """Checks what users hand in, and refuses what is no table of finite numbers."""
 
@@ -54,17 +56,29 @@ class DaskParts:
         other = chunks[0].shape[1 - axis]
         self.shape = (self.edges[-1], other) if axis == 0 else (other, self.edges[-1])
         self.names: Any = None
-        self.passes = 0
-        self._checked = False
+        self._passes, self._checked = 0, False
+        self._held: Held | None = None
+
+    @property
+    def passes(self) -> int:
+        """How often the table was passed over, in whole or in part."""
+        return self._passes + (0 if self._held is None else self._held.passes)
 
     def each(self, work: Work, *along: Any, across: Any = None, which: Any = None) -> Iterator[Any]:
         """Yield work(part, *pieces) of each part, in order: what it says is all that travels."""
+        here = self._here()
+        if here is not None:
+            yield from here.each(work, *along, across=across, which=which)
+            return
         yield from self._run(self._each(work, along, across, which), across, which)
 
     def summed(
         self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
     ) -> Any:
         """Return the sum over the parts, two by two, where they are."""
+        here = self._here()
+        if here is not None:
+            return here.summed(work, *along, across=across, which=which, add=add)
         parts = self._each(work, along, across, which)
         return self._run([tree(parts, add)], across, which)[0] if parts else None
 
@@ -72,6 +86,9 @@ class DaskParts:
         self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
     ) -> tuple[list[Any], Any]:
         """Return of work that yields pairs the first ones, in order, and the sum of the second ones."""
+        here = self._here()
+        if here is not None:
+            return here.each_and_summed(work, *along, across=across, which=which, add=add)
         pairs = self._each(work, along, across, which)
         first, second = ([call(operator.itemgetter(i), pair) for pair in pairs] for i in (0, 1))
         *found, total = self._run([*first, tree(second, add)], across, which)
@@ -80,6 +97,16 @@ class DaskParts:
     def single(self) -> DaskParts:
         """Return the table as it is: chunks are what they are."""
         return self
+
+    def _here(self) -> Held | None:
+        """Return the table in memory, if it has room there and was asked for often.
+
+        A prior that selects nothing never takes few columns from the others, and may ask thousands of times.
+        """
+        n, p = self.shape
+        if self._held is None and self._checked and self._passes >= OFTEN and 8 * n * p <= HELD:
+            self._held = Held(self._run(self._each(_itself, (), None, None), None, None), self.axis)
+        return self._held
 
     def _each(self, work: Work, along: tuple[Any, ...], across: Any, which: Any) -> list[Any]:
         tasks, cut = self._tasks(across)
@@ -108,10 +135,14 @@ class DaskParts:
         return chunk._replace(shape=(chunk.shape[0], len(across)), names=names)
 
     def _run(self, tasks: list[Any], across: Any, which: Any) -> list[Any]:
-        self.passes += 1
+        self._passes += 1
         out = run(tasks)
         self._checked = self._checked or (across is None and which is None)
         return out
+
+
+def _itself(part: Any) -> Any:
+    return part
 
 
 def _work(shared: Any, block: Any, chunk: Chunk, *pieces: Any) -> Any:

@@ -106,7 +106,7 @@ class Reading:
         self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
     ) -> Any:
         """Return the sum over the parts of what `each` yields; None if there is no part."""
-        return reduced(add, self.each(work, *along, across=across, which=which))
+        return self.added(add, self.each(work, *along, across=across, which=which))
 
     def each_and_summed(
         self, work: Work, *along: Any, across: Any = None, which: Any = None, add: Work = operator.add
@@ -119,8 +119,13 @@ class Reading:
                 first.append(one)
                 yield other
 
-        total = reduced(add, second())
+        total = self.added(add, second())
         return first, total
+
+    @staticmethod
+    def added(add: Work, values: Iterator[Any]) -> Any:
+        """Return the sum of what the parts say; None of nothing."""
+        return reduced(add, values)
 
     def single(self) -> Reading:
         """Return the table as it is."""
@@ -148,6 +153,49 @@ def reduced(add: Work, values: Iterator[Any]) -> Any:
     """
     first = next(values, None)
     return None if first is None else reduce(add, values, first)
+
+
+def paired(add: Work, values: Iterator[Any]) -> Any:
+    """Return the sum of what an iterator yields, neighbours two by two; None of nothing.
+
+    Examples
+    --------
+    >>> paired(lambda one, other: f"({one}{other})", iter("abcdefg"))
+    '(((ab)(cd))((ef)g))'
+    """
+    sums: list[tuple[int, Any]] = []
+    for value in values:
+        sums.append((1, value))
+        while len(sums) > 1 and sums[-1][0] == sums[-2][0]:
+            (count, last), (_, before) = sums.pop(), sums.pop()
+            sums.append((2 * count, add(before, last)))
+    return reduced(lambda last, before: add(before, last), (value for _, value in reversed(sums)))
+
+
+class Held(Reading):
+    """Parts that are in memory; sums are taken as those of a cluster are, to the last bit.
+
+    Examples
+    --------
+    >>> parts = Held([np.ones((2, 3)), np.ones((1, 3))], axis=0)
+    >>> parts.shape, parts.summed(lambda part: part.sum(axis=0))
+    ((3, 3), array([3., 3., 3.]))
+    """
+
+    added = staticmethod(paired)
+
+    def __init__(self, blocks: list[Any], axis: int) -> None:
+        self._blocks, self.axis = blocks, axis
+        self.edges = [0, *np.cumsum([block.shape[axis] for block in blocks]).tolist()]
+        other = int(blocks[0].shape[1 - axis])
+        self.shape = (self.edges[-1], other) if axis == 0 else (other, self.edges[-1])
+
+    def read(self, part: int, across: Any) -> Any:
+        """Return a part."""
+        block = self._blocks[part]
+        if across is None:
+            return block
+        return block[:, across] if self.axis == 0 else block[across]
 
 
 class ArrayParts(Reading):
