@@ -250,7 +250,7 @@ def test_without_a_density_there_is_no_log_likelihood(cls: Any) -> None:
     model = cls(family=Tweedie(power=1.0)).fit(X, y)
     with pytest.raises(ValueError, match=r"Tweedie\(power=1\.0.*no log-likelihood.*score.*power above 1"):
         model.log_likelihood(X, y)
-    with pytest.raises(ValueError, match="Expected|features"):  # what is wrong with X is said first
+    with pytest.raises(ValueError, match=r"Expected|features"):  # what is wrong with X is said first
         model.log_likelihood(X[:, :1], y)
     assert 0.0 < model.score(X, y) < 1.0
     assert "Tweedie" in str(model.statistics())

@@ -107,8 +107,8 @@ class Scored:
         response, eta, weights = self._check_scored(X, y, sample_weight, offset, exposure)
         if not self.family_.has_density:
             raise ValueError(
-                f"family={self.family_} has no log-likelihood: weights and targets alone are no density of y; "
-                "compare fits by score, or take parameters that have one (for Tweedie, a power above 1)"
+                f"family={self.family_} has no log-likelihood: weights and targets alone are no density of "
+                "y; compare fits by score, or take parameters that have one (for Tweedie, a power above 1)"
             )
         return -float(weights @ self.family_.neg_log_likelihood(response, eta, self.sigma2_))
 
