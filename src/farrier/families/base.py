@@ -308,6 +308,9 @@ class Ordered(Protocol):
     def probabilities(self, eta: Vector) -> Matrix:
         """Return the probability of each level, one row for each eta."""
 
+    def deviation(self, eta: Vector) -> Vector:
+        """Return the standard deviation of the numbers that stand for the levels, never zero."""
+
     def at_best(self, y: Vector, eta: Vector, weights: Vector) -> Any:
         """Return the family with the best thresholds at eta."""
 

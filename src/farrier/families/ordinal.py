@@ -284,7 +284,20 @@ class Ordinal(Family):
 
     def variance(self, eta: Vector, sigma2: float) -> Vector:
         """Return the variance of the numbers that stand for the levels."""
-        around = self.points_ - 0.5 * (self.points_[0] + self.points_[-1])
+        with np.errstate(over="ignore"):
+            return np.asarray(self._range**2 * self._relative_variance(eta))
+
+    def deviation(self, eta: Vector) -> Vector:
+        """Return their standard deviation, whatever their unit; at least a millionth of their range."""
+        return np.asarray(self._range * np.sqrt(np.maximum(self._relative_variance(eta), 1e-12)))
+
+    @property
+    def _range(self) -> Any:
+        return self.points_[-1] - self.points_[0]
+
+    def _relative_variance(self, eta: Vector) -> Vector:
+        """Return the variance in units of the range, squares of which may be no floats."""
+        around = (self.points_ - self.points_[0]) / self._range - 0.5
         first = around[0] + self._summed(eta, np.diff(around))
         second = around[0] ** 2 + self._summed(eta, np.diff(around**2))
         return np.asarray(np.maximum(second - first * first, 0.0))
