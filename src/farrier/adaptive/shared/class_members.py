@@ -27,6 +27,7 @@ from farrier.conditional.base import condition
 from farrier.data.problem import LeastSquares, Targets
 from farrier.em.mstep import Hyper
 from farrier.em.several import largest_change
+from farrier.em.steps import longest_share
 from farrier.keeping import Keeper
 from farrier.priors import FixedScale, Horseshoe
 
@@ -202,7 +203,10 @@ class _Mode:
     @property
     def known(self) -> Any:
         """What is always in explains."""
-        return 0.0 if self.flat is None else self.flat[:, self.flat.shape[1] - len(self.free) :] @ self.free
+        return self._rows(self.free)
+
+    def _rows(self, free: Matrix) -> Any:
+        return 0.0 if self.flat is None else self.flat[:, self.flat.shape[1] - len(free) :] @ free
 
     def take(self, keep: Mask) -> None:
         """Go on with some of the columns."""
@@ -223,12 +227,14 @@ class _Mode:
         middle = weights @ held / weights.sum() if self.center else np.zeros(q)
         pull = np.asarray(self.columns.rmatvec(weights[:, None] * (held - middle)))
         new = given.solve_for(pull)
+        seen, free = self.columns.matvec(new), self.free
         level = middle - problem.x_mean @ new if self.center else middle
         if self.flat is not None:
-            flat = least_squares(self.flat, targets - self.columns.matvec(new), weights)
-            level = flat[0] if self.center else level
-            self.free = self.free + PART * (flat[int(self.center) :] - self.free)
-        self.coef, self.level = before + PART * (new - before), self.level + PART * (level - self.level)
+            flat = least_squares(self.flat, targets - seen, weights)
+            level, free = flat[0] if self.center else level, flat[int(self.center) :]
+        share = min(PART, longest_share(eta, seen + level + self._rows(free)))
+        self.coef, self.level = before + share * (new - before), self.level + share * (level - self.level)
+        self.free = self.free + share * (free - self.free)
         self.second = np.einsum("jk,jk->j", self.coef, self.coef) + (q - 1.0) * given.variance()
         return largest_change(self.coef, before, None)
 
