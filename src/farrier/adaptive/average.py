@@ -1,26 +1,33 @@
 """The average: how much each member counts, and what all of them say together.
 
-**Each member is half the mean of its fold fits and half its fit to all rows.** Modes jump: take a few rows
-away and another column stands for the same effect. The mean over the folds averages such jumps out, as
-bagging does; the fit to all rows has seen the most.
+**Each member is half the mean of its fold fits and half its fit to all rows.** Fits that select jump: take a
+few rows away and another column stands for the same effect. The mean over the folds averages such jumps out,
+as bagging does; the fit to all rows has seen the most. Ridge does not jump, and is its fit to all rows.
 
-**Weights.** A member has the weight exp(-loss / 4), where the loss is minus the log-likelihood of the rows
-by the fits that have not seen them; of Gaussian data n/2 log(mean squared error). The power 1/4 keeps
-members whose losses differ by chance only.
+**Weights.** A member that is good alone should count, and so should one that is good beside another. The
+loss l_m of a member is minus the log-likelihood of the rows by the fits that have not seen them; of Gaussian
+data n/2 log(mean squared error). Two members together gain g_mk: by so much the loss of their midpoint is
+below the mean of their losses. If losses were quadratic, the average with the weights w would have the loss
 
-**What averaging gains is taken off the loss.** The loss is that of single fits, but their mean is what
+    L(w) = sum_m w_m l_m - 2 sum_mk w_m w_k g_mk.
+
+The weights minimise half of sum_m w_m l_m and half of L(w), over `TEMPER`, plus the divergence of w from what
+members count before a look at the data. The first half alone gives w_m ~ exp(-l_m / TEMPER), which keeps
+members whose losses differ by chance only; the second alone is stacking, which trusts chance too much.
+
+**What averaging over folds gains is taken off l_m.** The loss is that of single fits, but their mean is what
 counts: its squared error is that of the fits less their variance around the mean. On rows that the fits
 have seen this variance is too small, and summed over the coefficients, as if columns were uncorrelated, it
 may be too large; the lesser of the two is taken off, and never more than half of the error.
 
 **The average is shrunk towards the intercept alone** by the slope at which it predicts the rows left out
-best: by little if it predicts well, to nothing if what it says is no better than noise. With the likelihood
-ratio LR of that slope against 0, the slope is multiplied by 1 - 2/LR, and is at most 1.
+best, at most 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -28,14 +35,16 @@ import numpy as np
 from farrier._types import Matrix, Vector
 from farrier.adaptive.sets import Fits, Sets, information, sizes, summed
 
-TEMPER = 4.0
+TEMPER = 2.5
 """By how much log-likelihoods are divided before they become weights."""
+TOGETHER = 0.5
+"""How much of the loss that weights minimise is that of the average; the rest is that of members alone."""
+WEIGHT_TOL, WEIGHT_STEPS = 1e-6, 500
+"""The change at which weights are found, and the most steps to them."""
 MOST_GAIN = 0.5
 """What averaging gains is at most this share of the error."""
 SLOPES = np.linspace(0.0, 2.0, 81)
 """Among which the slope of the average is looked for."""
-COSTS = 2.0
-"""The likelihood ratio that a slope must have to be more than noise: what Akaike asks of a parameter."""
 LEVEL_STEPS = 5
 """Steps to the intercept alone of families whose weights move."""
 SCALES = np.geomspace(1e-3, 1e3, 121)
@@ -76,8 +85,8 @@ class Average(NamedTuple):
     inclusion: Vector
 
 
-def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
-    """Weigh the members and put them together.
+def average(sets: Sets, members: tuple[Fits, ...], prior: Vector | None = None) -> Average:
+    """Weigh the members and put them together; ``prior`` is what they count before a look at the data.
 
     Examples
     --------
@@ -90,15 +99,19 @@ def average(sets: Sets, members: tuple[Fits, ...]) -> Average:
     >>> good = Fits(np.full((1, 3), 1.9), np.zeros(3), np.ones(3), np.ones((1, 3)), both)
     >>> bad = good._replace(coef=np.zeros((1, 3)))
     >>> average(sets, (good, bad)).weights.round(2)
-    array([0.95, 0.05])
+    array([0.99, 0.01])
     """
-    judged = judge_all(sets, members)
-    return averaged(sets, members, judged, tempered(np.array([one.loss for one in judged])))
+    judged, together = judge_all(sets, members)
+    losses = np.array([one.loss for one in judged])
+    return averaged(sets, members, judged, weigh(losses, together, prior))
 
 
-def judge_all(sets: Sets, members: tuple[Fits, ...]) -> tuple[Judged, ...]:
-    """Return what cross-validation says of each member."""
-    return tuple(judge(sets, fits, sets.eta(fits.coef, fits.intercept)) for fits in members)
+def judge_all(sets: Sets, members: tuple[Fits, ...]) -> tuple[tuple[Judged, ...], Matrix]:
+    """Return what cross-validation says of each member, and what two of them gain together."""
+    etas = [sets.eta(fits.coef, fits.intercept) for fits in members]
+    judged = tuple(judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
+    best = min(judged, key=lambda one: one.loss)
+    return judged, gains(etas, _loss_of(sets, best.sigma2))
 
 
 def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], weights: Vector) -> Average:
@@ -112,6 +125,9 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
     inclusion = included / share if share > 0.0 else 0.0
     level = intercepts(sets)
     slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
+    said = np.asarray(sum(w * (half_and_half if f.selects else _of_all)(f.coef) for w, f in parts))
+    at = float(sum(w * (half_and_half if f.selects else _of_all)(f.intercept) for w, f in parts))
+    base = float(half_and_half(level))
     coef, intercept = slope * coef, level + slope * (intercept - level)
     rows, folds = sets.tested
     return Average(
@@ -119,13 +135,82 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
         weights,
         slope,
         evidence,
-        half_and_half(coef),
-        float(half_and_half(intercept)),
+        slope * said,
+        base + slope * (at - base),
         coef[:, :-1],
         intercept[:-1],
         sets.eta(coef, intercept)[rows, folds],
         np.broadcast_to(inclusion, coef.shape[:1]).copy(),
     )
+
+
+def gains(etas: Sequence[Matrix], loss: Callable[[Matrix], float]) -> Matrix:
+    """Return by how much the midpoint of two members has less loss than they have on average.
+
+    Examples
+    --------
+    >>> gains([np.array([2.0]), np.array([-1.0])], lambda eta: float(eta @ eta))  # 2.5 less 0.25
+    array([[0.  , 2.25],
+           [2.25, 0.  ]])
+    """
+    alone, found = [loss(eta) for eta in etas], np.zeros((len(etas), len(etas)))
+    for m, k in combinations(range(len(etas)), 2):
+        gain = 0.5 * (alone[m] + alone[k]) - loss(0.5 * (etas[m] + etas[k]))
+        found[m, k] = found[k, m] = max(gain, 0.0)
+    return found
+
+
+def _loss_of(sets: Sets, sigma2: float) -> Callable[[Matrix], float]:
+    """Return what a linear predictor of all rows by all sets loses on the rows left out."""
+    (rows, folds), (size, times) = sets.tested, sizes(sets)
+    if not sets.family.constant_weights:
+        return lambda eta: size / times * sets.left_out(sets.family, eta, sigma2)
+    counts, y = sets.counts[rows], sets.y[rows]
+    return lambda eta: (
+        0.5 * size * float(np.log(max(float(counts @ (y - eta[rows, folds]) ** 2) / times, 1e-300)))
+    )
+
+
+def weigh(losses: Vector, together: Matrix, prior: Vector | None = None) -> Vector:
+    """Return the weights of members: of least loss, half alone and half together, not too far from ``prior``.
+
+    ``prior`` is what members count before a look at the data; all the same if it is not given.
+
+    Examples
+    --------
+    >>> losses, alone = np.array([0.0, 2.5]), np.zeros((2, 2))
+    >>> weigh(losses, alone).round(3)  # e to 1
+    array([0.731, 0.269])
+    >>> weigh(losses, 5.0 * (1.0 - np.eye(2))).round(3)  # the midpoint is better than both
+    array([0.583, 0.417])
+    """
+    log_prior = np.zeros_like(losses) if prior is None else np.log(prior)
+    alone, curve = (losses - losses.min()) / TEMPER - log_prior, 4.0 * TOGETHER * together / TEMPER
+
+    def cost(weights: Vector) -> float:
+        return float(weights @ (alone + np.log(np.maximum(weights, 1e-300)) - 0.5 * (curve @ weights)))
+
+    weights = _normed(-alone)
+    found, step = cost(weights), 1.0
+    for _ in range(WEIGHT_STEPS):
+        way = _normed(curve @ weights - alone)  # where the minimum would be, were the gains as they are here
+        while True:
+            moved = weights + step * (way - weights)
+            less = cost(moved)
+            if less <= found or step < WEIGHT_TOL:
+                break
+            step *= 0.5
+        far = float(np.abs(moved - weights).max())
+        weights, found, step = moved, less, min(2.0 * step, 1.0)
+        if far < WEIGHT_TOL:
+            break
+    return weights
+
+
+def _normed(logs: Vector) -> Vector:
+    """Return weights that add up to 1 from their logarithms up to a constant."""
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())
 
 
 def intercepts(sets: Sets) -> Vector:
@@ -181,10 +266,8 @@ def shrinkage(
         return 0.5 * (size / seen) * seen * float(np.log(max(left, 1e-300)))
 
     best, ratio = _best_slope(loss, sets.slope_steps)
-    if not ratio > COSTS:
-        return 0.0, ratio
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
-    return float(min(best * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
+    return min(best * steadier, 1.0), ratio
 
 
 def _best_slope(loss: Callable[[float], float], steps: int) -> tuple[float, float]:
@@ -217,16 +300,9 @@ def half_and_half(values: Matrix) -> Vector:
     return np.asarray(0.5 * (values[..., :-1].mean(axis=-1) + values[..., -1]))
 
 
-def tempered(losses: Vector) -> Vector:
-    """Return weights that add up to 1 from minus log-likelihoods.
-
-    Examples
-    --------
-    >>> tempered(np.array([0.0, 4.0])).round(3)
-    array([0.731, 0.269])
-    """
-    weights = np.exp((losses.min() - losses) / TEMPER)
-    return np.asarray(weights / weights.sum())
+def _of_all(values: Matrix) -> Vector:
+    """Return the value of all rows."""
+    return np.asarray(values[..., -1])
 
 
 def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:

@@ -20,7 +20,7 @@ from farrier.adaptive.beside import has_lone_levels, levels_beside, with_levels
 from farrier.adaptive.brief import brief, seen_again
 from farrier.adaptive.folds import check_folds
 from farrier.adaptive.inclusion import inclusion
-from farrier.adaptive.members import MEMBERS, Fitting
+from farrier.adaptive.members import MEMBERS, Fitting, chosen_members, prior_of
 from farrier.adaptive.record import record_of
 from farrier.adaptive.sets import HUGE, Fits, Fold, Sets, information
 from farrier.adaptive.sparse import Sparser, summarise
@@ -50,7 +50,7 @@ def adapt(
     family: Family,
     folds: tuple[Fold, ...] | Callable[[Prepared], tuple[Fold, ...]],
     *,
-    names: tuple[str, ...] = tuple(MEMBERS),
+    names: tuple[str, ...] | None = None,
     rule: str = "1se",
     fit_intercept: bool = True,
     standardize: bool = True,
@@ -91,6 +91,7 @@ def adapt(
         values = prepared.response.values
         pairs = check_folds(pairs, values, varies=True)
         sets = _sets(prepared, rows, pairs, spec)
+        names = chosen_members(names, family.constant_weights and sets.groups is None)
         if keeper is not None:
             chosen = {"members": names, "selection": rule, **vars(spec)}
             claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))
@@ -99,7 +100,7 @@ def adapt(
         check_room(few.columns.shape, len(pairs))
         fitting = Fitting(few, n_jobs, keeper)
         kept, fits = fit_members(fitting.member, names, callback)
-        found = average(few, tuple(fits))
+        found = average(few, tuple(fits), prior_of(kept))
         found = found if few is sets else seen_again(sets, found)
         family, found, sets = sets.settled(best_family(found, fits), found, prepared)
         sparser = _sparser(sets, few, found, family, rule)

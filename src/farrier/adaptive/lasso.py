@@ -46,7 +46,7 @@ def lasso(data: Stack) -> Matrix:
     coef, targets = np.zeros((p, problems)), data.targets()
     pull = np.abs(data.pull_of(targets))
     first = pull.max(axis=0, initial=0.0)
-    chosen = [_largest(pull[:, t], int(min(PER_ROW * data.n[t], MOST))) for t in range(problems)]
+    chosen = [largest(pull[:, t], int(min(PER_ROW * data.n[t], MOST))) for t in range(problems)]
     left: Any = np.flatnonzero(first > 0.0)
     for _ in range(ROUNDS):
         for t in left:
@@ -57,11 +57,11 @@ def lasso(data: Stack) -> Matrix:
             wrong[chosen[t], t] = False
         left = left[wrong[:, left].any(axis=0)]
         for t in left:
-            chosen[t] = np.union1d(chosen[t], _largest(np.where(wrong[:, t], pull[:, t], 0.0), MOST))
+            chosen[t] = np.union1d(chosen[t], largest(np.where(wrong[:, t], pull[:, t], 0.0), MOST))
     return coef
 
 
-def _largest(size: Vector, most: int) -> Index:
+def largest(size: Vector, most: int) -> Index:
     """Return the places of the largest that are not zero, in order."""
     where = np.flatnonzero(size)
     if where.size > most:

@@ -5,8 +5,12 @@
 | mean | the intercept alone | there is nothing to find |
 | ridge | averaged over its penalty, by cross-validation | all columns have a small effect |
 | mode | a horseshoe mode, coordinate 1.5, from the ridge of most evidence | effects are many or correlated |
+| net | an elastic net, averaged over its penalty | effects are many, some of them correlated |
 | mixture | a normal mixture, started at the mode | some effects are large, some small |
 | alone | a normal mixture, started at forward selection, or of very wide data at the lasso | few effects |
+
+The mode is where the mixture starts, whoever is a member. Of a Gaussian response the net is a member in its
+place; it does not know of groups, of other families, or of several responses.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from farrier.adaptive.kept import keep, recalled
 from farrier.adaptive.lasso import lasso
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
+from farrier.adaptive.net import net
 from farrier.adaptive.points import START, Normal, Path, blended, over_penalties, training_normals
 from farrier.adaptive.ridge import ridge_path
 from farrier.adaptive.sets import Fits, Sets, sizes
@@ -130,10 +135,11 @@ class Fitting:
 
 
 class Member(NamedTuple):
-    """A way to fit every training set: what it is, in a few words, and how."""
+    """A way to fit every training set: what it is, in a few words, how, and what it counts beforehand."""
 
     what: str
     fit: Callable[[Fitting], Fits]
+    prior: float = 1.0
 
 
 def _mean(fitting: Fitting) -> Fits:
@@ -174,6 +180,10 @@ def _mode(fitting: Fitting) -> Fits:
     found = find_modes(fitting.sets, start, hyper, fitting.n_jobs, fitting.normals, fitting.keeper)
     fitting.normals = None  # no member needs them any more, and they may be large
     return found
+
+
+def _net(fitting: Fitting) -> Fits:
+    return net(fitting.sets)
 
 
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
@@ -265,8 +275,48 @@ def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, b
 
 MEMBERS: dict[str, Member] = {
     "mean": Member("{nothing}", _mean),
-    "ridge": Member("ridge, averaged over its penalty by cross-validation", _ridge),
+    "ridge": Member("ridge, averaged over its penalty by cross-validation", _ridge, prior=2.0),
     "mode": Member("horseshoe mode in coordinate {coordinate:g}, from the ridge of largest evidence", _mode),
+    "net": Member("elastic net, averaged over its penalty by cross-validation", _net, prior=0.5),
     "mixture": Member("normal mixture started at the mode", _mixture("mode")),
     "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None)),
 }
+"""Ridge counts twice beforehand: it alone stands for effects in all columns, where several stand for effects
+in some. The net lies between the two, and counts half."""
+GENERAL = ("mean", "ridge", "mode", "mixture", "alone")
+PLAIN = ("mean", "ridge", "net", "mixture", "alone")
+"""The members of any average, and those of a Gaussian response without groups."""
+
+
+def chosen_members(names: tuple[str, ...] | None, plain: bool) -> tuple[str, ...]:
+    """Return the names of the members: those asked for, or what is best of such data.
+
+    ``plain`` says whether there is one Gaussian response, and no groups of columns.
+
+    Examples
+    --------
+    >>> chosen_members(None, plain=False)
+    ('mean', 'ridge', 'mode', 'mixture', 'alone')
+    >>> chosen_members(("net",), plain=False)
+    Traceback (most recent call last):
+    ...
+    ValueError: members has 'net', which is for one Gaussian response without groups of columns: leave it out
+    """
+    if names is None:
+        return PLAIN if plain else GENERAL
+    if "net" in names and not plain:
+        raise ValueError(
+            "members has 'net', which is for one Gaussian response without groups of columns: leave it out"
+        )
+    return names
+
+
+def prior_of(names: tuple[str, ...]) -> Vector:
+    """Return what members count before a look at the data.
+
+    Examples
+    --------
+    >>> prior_of(("mean", "ridge"))
+    array([1., 2.])
+    """
+    return np.array([MEMBERS[name].prior for name in names])

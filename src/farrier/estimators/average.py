@@ -53,10 +53,10 @@ class AverageMixin(Selector):
     always: Any
     prior_scale: Any
 
-    def _names(self) -> tuple[str, ...]:
-        """Return the names of the members."""
+    def _names(self) -> tuple[str, ...] | None:
+        """Return the names of the members; None if it is left to the data which."""
         if isinstance(self.members, str) and self.members == "default":
-            return tuple(MEMBERS)
+            return None
         if isinstance(self.members, str):
             given = [self.members]
         elif hasattr(self.members, "__iter__"):

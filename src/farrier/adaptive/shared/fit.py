@@ -14,7 +14,7 @@ import numpy as np
 
 from farrier.adaptive.adapted import Adapted, Progress
 from farrier.adaptive.always import Always, alone, always_of, known_part
-from farrier.adaptive.average import Average, averaged, judge_all, tempered
+from farrier.adaptive.average import Average, averaged, judge_all, weigh
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
     MOST_LEFT,
@@ -28,7 +28,7 @@ from farrier.adaptive.fit import (
     with_always,
 )
 from farrier.adaptive.folds import check_folds
-from farrier.adaptive.members import MEMBERS
+from farrier.adaptive.members import chosen_members, prior_of
 from farrier.adaptive.sets import Fits, Fold, Sets
 from farrier.adaptive.shared.members import SharedFitting
 from farrier.adaptive.sparse import Sparser, summarise
@@ -59,7 +59,7 @@ def adapt_several(
     family: Family,
     folds: tuple[Fold, ...] | Callable[[Prepared], tuple[Fold, ...]],
     *,
-    names: tuple[str, ...] = tuple(MEMBERS),
+    names: tuple[str, ...] | None = None,
     rule: str = "1se",
     fit_intercept: bool = True,
     standardize: bool = True,
@@ -82,7 +82,7 @@ def adapt_several(
     >>> rows = [Rows(Dense(X), y, None, np.zeros(60)) for y in Y.T]
     >>> folds = tuple((np.flatnonzero(np.arange(60) % 5 != f), np.arange(f, 60, 5)) for f in range(5))
     >>> [found.coef[2].round(1).tolist() for found in adapt_several(rows, Gaussian(), folds)]
-    [3.0, -1.2]
+    [3.0, -1.3]
     """
     spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), 2.0, "estimate", fit_intercept, standardize)
     spec = replace(spec, structure=structure)
@@ -102,11 +102,12 @@ def adapt_several(
     elif tasks:
         with fitting_threads(*next(iter(tasks.values())).prepared.design.columns.shape):
             each = _sets(list(tasks.values()), family, folds, fit_intercept)
+            names = chosen_members(names, plain=False)
             if keeper is not None:
                 _claim(keeper, {"members": names, "selection": rule, **vars(spec)}, tasks, each)
             fitting = SharedFitting(each, n_jobs, keeper)
             kept, fits = fit_members(fitting.member, names, callback)
-            founds = _averaged(each, fits)
+            founds = _averaged(each, fits, kept)
             sparser = _sparser(each, founds, rule)
             for o, (k, task) in enumerate(tasks.items()):
                 own = [member[o] for member in fits]
@@ -163,13 +164,16 @@ def _ridge(fitting: SharedFitting) -> tuple[Fits, ...]:
         return fitting.member("mean")
 
 
-def _averaged(each: tuple[Sets, ...], fits: list[tuple[Fits, ...]]) -> tuple[Average, ...]:
+def _averaged(
+    each: tuple[Sets, ...], fits: list[tuple[Fits, ...]], names: tuple[str, ...]
+) -> tuple[Average, ...]:
     """Return the average of each response, the members weighed by the loss of all of them together."""
     own = [tuple(member[o] for member in fits) for o in range(len(each))]
-    judged = [judge_all(sets, members) for sets, members in zip(each, own, strict=True)]
-    weights = tempered(np.array([[one.loss for one in row] for row in judged]).sum(axis=0))
-    rows = zip(each, own, judged, strict=True)
-    return tuple(averaged(sets, members, row, weights) for sets, members, row in rows)
+    found = [judge_all(sets, members) for sets, members in zip(each, own, strict=True)]
+    losses = np.array([[one.loss for one in judged] for judged, _ in found]).sum(axis=0)
+    weights = weigh(losses, np.sum([together for _, together in found], axis=0), prior_of(names))
+    rows = zip(each, own, found, strict=True)
+    return tuple(averaged(sets, members, judged, weights) for sets, members, (judged, _) in rows)
 
 
 def _sparser(each: tuple[Sets, ...], founds: tuple[Average, ...], rule: str) -> list[Sparser]:

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.adapted import Adapted, Progress
 from farrier.adaptive.always import InModel, always_of, back_in, errors, in_model, in_place, own_part
-from farrier.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, half_and_half, tempered
+from farrier.adaptive.average import MOST_GAIN, SLOPES, Average, Judged, gains, half_and_half, weigh
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
     MOST_LEFT,
@@ -29,7 +29,7 @@ from farrier.adaptive.fit import (
     restored,
 )
 from farrier.adaptive.folds import check_folds
-from farrier.adaptive.members import MEMBERS
+from farrier.adaptive.members import chosen_members, prior_of
 from farrier.adaptive.sets import Fits, Fold, Sets, sizes, summed
 from farrier.adaptive.shared.class_members import ClassFitting
 from farrier.adaptive.shared.classes import ClassFits, ClassSets, best_flat, curvature, shares
@@ -82,7 +82,7 @@ def adapt_classes(
     n_classes: int,
     folds: tuple[Fold, ...] | Callable[[Prepared], tuple[Fold, ...]],
     *,
-    names: tuple[str, ...] = tuple(MEMBERS),
+    names: tuple[str, ...] | None = None,
     rule: str = "1se",
     fit_intercept: bool = True,
     standardize: bool = True,
@@ -118,12 +118,13 @@ def adapt_classes(
         base = Sets(columns, y, prepared.offset, rows.counts, pairs, spec.family, fit_intercept, groups)
         free = prepared.design.free
         sets = ClassSets(base, chosen, None if free is None else free.basis)
+        names = chosen_members(names, plain=False)
         if keeper is not None:
             said = {"members": names, "selection": rule, **vars(spec), "structure": structure}
             claim_rows(keeper, said, rows, prepared.design, *(part for pair in pairs for part in pair))
         fitting = ClassFitting(sets, n_jobs, keeper)
         kept, fits = fit_members(fitting.member, names, callback)
-        found = average_classes(sets, tuple(fits))
+        found = average_classes(sets, tuple(fits), prior_of(kept))
         answer = _answer(sets, found)
         sparser, ridge = _sparser(sets, found, answer, rule), _sizes(fitting.member("ridge"))
         answers, given = [], []
@@ -187,10 +188,14 @@ def _beside(sets: ClassSets, coef: Matrix) -> ClassAnswer:
     return ClassAnswer(coef, flat[0] if first else np.zeros(sets.size), flat[first:])
 
 
-def average_classes(sets: ClassSets, members: tuple[ClassFits, ...]) -> ClassAverage:
+def average_classes(
+    sets: ClassSets, members: tuple[ClassFits, ...], prior: Vector | None = None
+) -> ClassAverage:
     """Weigh the members by the softmax likelihood of rows left out, and put them together."""
-    judged = tuple(_judge(sets, fits) for fits in members)
-    weights = tempered(np.array([one.loss for one in judged]))
+    etas = [sets.eta(fits) for fits in members]
+    judged = tuple(_judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
+    together = gains([sets.left_out(eta) for eta in etas], lambda predicted: _lost(sets, predicted))
+    weights = weigh(np.array([one.loss for one in judged]), together, prior)
     parts = list(zip(weights, members, strict=True))
     coef = np.asarray(sum(w * fits.coef for w, fits in parts))
     intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
@@ -206,14 +211,18 @@ def average_classes(sets: ClassSets, members: tuple[ClassFits, ...]) -> ClassAve
     return ClassAverage(judged, weights, slope, evidence, coef, intercept, predicted, inclusion, free)
 
 
-def _judge(sets: ClassSets, fits: ClassFits) -> Judged:
+def _judge(sets: ClassSets, fits: ClassFits, eta: Cube) -> Judged:
     """Return how well a member predicts the rows that its fits have not seen."""
-    eta, (size, times) = sets.eta(fits), sizes(sets.base)
-    rows, _ = sets.base.tested
-    loss = summed(sets.base.counts[rows], sets.tested_losses(sets.left_out(eta))) / times
+    loss = _lost(sets, sets.left_out(eta))
     told = float(sets.base.counts @ shares(eta.mean(axis=1))[1])
-    gain = min(0.5 * told * _variance_gain(sets, fits.coef, eta), MOST_GAIN * abs(size * loss))
-    return Judged(2.0 * loss, size * loss - gain, 1.0)
+    gain = min(0.5 * told * _variance_gain(sets, fits.coef, eta), MOST_GAIN * abs(loss))
+    return Judged(2.0 * loss / sizes(sets.base)[0], loss - gain, 1.0)
+
+
+def _lost(sets: ClassSets, predicted: Matrix) -> float:
+    """Return minus the log-likelihood of the rows left out; one that is in two folds is still one."""
+    (rows, _), (size, times) = sets.base.tested, sizes(sets.base)
+    return size / times * summed(sets.base.counts[rows], sets.tested_losses(predicted))
 
 
 def _variance_gain(sets: ClassSets, coef: Cube, fit: Cube) -> float:
@@ -237,10 +246,8 @@ def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, free: Cube) -> tu
     losses = [size / times * summed(counts, sets.tested_losses(base + slope * way)) for slope in SLOPES]
     best = int(np.argmin(losses))
     ratio = 2.0 * (losses[0] - losses[best])
-    if not ratio > COSTS:
-        return 0.0, ratio
     steadier = 1.0 / (1.0 - min(_variance_gain(sets, coef, fit) / power, MOST_GAIN))
-    return float(min(SLOPES[best] * steadier * (1.0 - COSTS / ratio), 1.0)), ratio
+    return float(min(SLOPES[best] * steadier, 1.0)), ratio
 
 
 def _sparser(sets: ClassSets, found: ClassAverage, answer: ClassAnswer, rule: str) -> list[Sparser]:
