@@ -12,7 +12,7 @@ from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Status, Vector, time_left
 from farrier.adaptive.always import Always
 from farrier.adaptive.average import Average
-from farrier.adaptive.intervals import Corrected, FoldErrors, coef_interval, corrected, cv_plus
+from farrier.adaptive.intervals import Corrected, FoldErrors, between, coef_interval, corrected, cv_plus
 from farrier.adaptive.record import Record
 from farrier.adaptive.sets import Sets, summed
 from farrier.adaptive.sparse import Sparser
@@ -219,9 +219,11 @@ class Adapted:
             working = family.working(sets.y, eta, self.sigma2 / self._noise_unit)
             residual, weights = working.targets - eta, weights * working.weights
         residual = np.where(times > 0, residual, 0.0)
-        if sets.family.has_dispersion:
-            sigma2 = float(weights @ residual**2) / float((sets.counts * (times > 0)).sum())
-        return corrected(sets, found.coef, residual, weights, sigma2)
+        spread = float(weights @ residual**2) / float((sets.counts * (times > 0)).sum())
+        if sets.family.has_dispersion or spread > sigma2:  # rows may scatter more than a family without says
+            sigma2 = spread
+        within = corrected(sets, found.coef, residual, weights, sigma2)
+        return within._replace(std=np.hypot(within.std, between(found.fold_coef)))
 
 
 def in_units(error: float, family: Family, units: Units) -> float:

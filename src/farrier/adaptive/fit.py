@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from farrier._checks import check_memory
-from farrier._types import Status
+from farrier._types import Status, Vector
 from farrier.adaptive.adapted import Adapted, MemberRow, Progress, in_units
 from farrier.adaptive.always import Always, alone, always_of, back_in, known_part, with_errors
 from farrier.adaptive.at_risk import sets_of
@@ -104,7 +104,8 @@ def adapt(
         found = found if few is sets else seen_again(sets, found)
         family, found, sets = sets.settled(best_family(found, fits), found, prepared)
         sparser = _sparser(sets, few, found, family, rule)
-        whole = restored(prepared, sets, kept, fits, found, sparser, _ridge(fitting))
+        included = inclusion(found, _ridge(fitting), few)
+        whole = restored(prepared, sets, kept, fits, found, sparser, included)
         whole = replace(whole, structure=structure, family=family)
         if always is not None and beside is None:
             whole = with_levels(whole, always, prepared, given)
@@ -211,7 +212,7 @@ def restored(
     fits: list[Fits],
     found: Average,
     sparser: Sparser,
-    ridge: Fits,
+    included: Vector,
 ) -> Adapted:
     """Bring the answer back to the user's units."""
     units, family = prepared.units, best_family(found, fits)
@@ -227,7 +228,6 @@ def restored(
         )
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
-    included = inclusion(found, ridge)
     included = units.places(included if sets.groups is None else sets.groups.most(included))
     sigma2 = float(found.weights @ [one.sigma2 for one in found.judged]) * unit2
     return Adapted(

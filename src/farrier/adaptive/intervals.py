@@ -9,7 +9,9 @@ spread of y depends on its mean, errors are measured in units of it.
 
 **Of coefficients.** The average shrinks, so it is corrected by what its predictions leave of rows that they
 have not seen: b_j + (M X'r / n)_j / (M S)_jj with S = X'X / n and M = (X'X / n + RIDGE)^-1, which undoes
-shrinkage as far as other columns can be told apart. The interval runs around both b and the corrected b.
+shrinkage as far as other columns can be told apart. The interval runs around both b and the corrected b. Its
+variance is that of the correction, and that of b by the jackknife over the folds: fits that jump are not sure
+of their columns, whatever the rows say within each.
 """
 
 from __future__ import annotations
@@ -134,6 +136,21 @@ def corrected(sets: Sets, coef: Vector, residual: Vector, weights: Vector, sigma
         variance = np.einsum("jk,jk,k->j", V, V, values * inverse**2)
     kept = np.maximum(kept, LEAST_KEPT)
     return Corrected(coef + moved / kept, np.sqrt(sigma2 * variance / total) / kept)
+
+
+def between(fold_coef: Matrix) -> Vector:
+    """Return the standard errors of coefficients by the jackknife over folds; ``fold_coef`` is (p, K).
+
+    Examples
+    --------
+    >>> rows = np.array([1.0, 2.0, 6.0])
+    >>> without = (rows.sum() - rows) / 2  # the mean without each
+    >>> between(without[None]).round(6), round(float(rows.std(ddof=1)) / 3**0.5, 6)
+    (array([1.527525]), 1.527525)
+    """
+    folds = fold_coef.shape[1]
+    away = fold_coef - fold_coef.mean(axis=1, keepdims=True)
+    return np.asarray(np.sqrt((folds - 1.0) / folds * (away**2).sum(axis=1)))
 
 
 def coef_interval(coef: Vector, found: Corrected, level: float) -> Matrix:

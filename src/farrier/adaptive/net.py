@@ -4,6 +4,9 @@ It minimises |z - X b|^2 / 2 + penalty (|b|_1 + |b|^2 / 2). Of each training set
 first column enters. No one penalty is chosen: cross-validation hardly tells neighbours apart, and each counts
 by the likelihood of the rows left out.
 
+How sure a column is in: the share of the way down the path on which it is. Those that enter first have all of
+it, and those that enter where the path is about to end next to nothing.
+
 Scikit-learn descends. Of very many columns it is given those with the largest pulls.
 """
 
@@ -60,7 +63,8 @@ def net(sets: Sets) -> Fits:
     shares = _shares(sets, seen, levels)
     coef, inclusion = np.zeros((p, sets.n_sets)), np.zeros((p, sets.n_sets))
     coef[keep] = np.column_stack([path @ shares for path in paths])
-    inclusion[keep] = np.column_stack([(path != 0.0) @ shares for path in paths])
+    reach = _reach(shares)
+    inclusion[keep] = np.column_stack([(path != 0.0) @ reach for path in paths])
     left = targets - np.column_stack([fit @ shares for fit in seen]) - levels @ shares
     sigma2 = np.einsum("it,it,it->t", weights, left, left) / sets.total
     return Fits(coef, levels @ shares, np.maximum(sigma2, SIGMA2_FLOOR), inclusion, sets.families)
@@ -96,3 +100,18 @@ def _shares(sets: Sets, seen: list[Matrix], levels: Matrix) -> Vector:
     losses = 0.5 * sizes(sets)[0] * np.log(np.maximum(left, 1e-300))
     shares = np.exp(losses.min() - losses)
     return np.asarray(shares / shares.sum())
+
+
+def _reach(shares: Vector) -> Vector:
+    """Return how much each penalty counts where a path ends at each with the given share; they add up to 1.
+
+    At the first no column is in yet.
+
+    Examples
+    --------
+    >>> _reach(np.array([0.0, 0.0, 0.5, 0.5])).round(2)
+    array([0. , 0.4, 0.4, 0.2])
+    """
+    reach = np.append(0.0, shares[::-1].cumsum()[::-1][1:])
+    total = float(reach.sum())
+    return reach / total if total > 0.0 else reach

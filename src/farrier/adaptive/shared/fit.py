@@ -28,6 +28,7 @@ from farrier.adaptive.fit import (
     with_always,
 )
 from farrier.adaptive.folds import check_folds
+from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.members import chosen_members, prior_of
 from farrier.adaptive.sets import Fits, Fold, Sets
 from farrier.adaptive.shared.members import SharedFitting
@@ -111,7 +112,8 @@ def adapt_several(
             sparser = _sparser(each, founds, rule)
             for o, (k, task) in enumerate(tasks.items()):
                 own = [member[o] for member in fits]
-                whole = restored(task.prepared, each[o], kept, own, founds[o], sparser[o], _ridge(fitting)[o])
+                included = inclusion(founds[o], _ridge(fitting)[o], each[o])
+                whole = restored(task.prepared, each[o], kept, own, founds[o], sparser[o], included)
                 whole = replace(whole, structure=structure)
                 whole = whole if task.always is None else with_always(whole, task.always, spec, task.given)
                 answers[k] = recorded(whole, task.prepared, task.given, task.rows)

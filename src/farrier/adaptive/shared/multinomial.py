@@ -29,6 +29,7 @@ from farrier.adaptive.fit import (
     restored,
 )
 from farrier.adaptive.folds import check_folds
+from farrier.adaptive.inclusion import inclusion
 from farrier.adaptive.members import chosen_members, prior_of
 from farrier.adaptive.sets import Fits, Fold, Sets, sizes, summed
 from farrier.adaptive.shared.class_members import ClassFitting
@@ -131,7 +132,9 @@ def adapt_classes(
         for k, own in enumerate(each):
             part, average, offset = _of_class(sets, found, answer, k)
             alone = [_fits(one, base, k) for one in fits]
-            whole = restored(prepared, part, kept, alone, average, sparser[k], ridge)
+            whole = restored(
+                prepared, part, kept, alone, average, sparser[k], inclusion(average, ridge, base)
+            )
             answers.append(replace(whole, structure=structure))
             given.append(own._replace(offset=offset))
         if structure is not None and structure.always is not None:
