@@ -6,10 +6,10 @@ from scipy.sparse import csc_array
 
 from adaptive_sets import make_sets
 from farrier.adaptive import modes
-from farrier.adaptive.average import tempered
+from farrier.adaptive.average import judge_all, weigh
 from farrier.adaptive.fit import adapt
 from farrier.adaptive.forward import forward
-from farrier.adaptive.members import MEMBERS, Fitting
+from farrier.adaptive.members import GENERAL, Fitting, prior_of
 from farrier.adaptive.mixture import GRID, fit_mixture
 from farrier.adaptive.shared import modes as shared_modes
 from farrier.adaptive.shared.fit import adapt_several
@@ -164,7 +164,7 @@ def test_held_out_responses_never_matter(each):
     ]
     other = SharedFitting(tuple(with_y(one, y) for one, y in zip(each, wild, strict=True)))
     fitting = SharedFitting(each)
-    for name in MEMBERS:
+    for name in GENERAL:
         if name == "ridge":  # which asks them for its penalty, and for nothing else
             continue
         for mine, theirs in zip(fitting.member(name), other.member(name), strict=True):
@@ -183,7 +183,7 @@ def test_the_order_of_responses_and_columns_does_not_matter(each):
         )
     )
     fitting = SharedFitting(each)
-    for name in MEMBERS:
+    for name in GENERAL:
         mine = fitting.member(name)
         for k, theirs in zip(back, other.member(name), strict=True):
             np.testing.assert_allclose(theirs.coef, mine[k].coef[turned], rtol=0, atol=1e-7, err_msg=name)
@@ -215,7 +215,7 @@ def test_weights_are_counts_and_sparse_columns_are_columns(shape):
     ours = SharedFitting(each)
     for others in (copied, sparse):
         theirs = SharedFitting(others)
-        for name in MEMBERS:
+        for name in GENERAL:
             for a, b in zip(ours.member(name), theirs.member(name), strict=True):
                 np.testing.assert_allclose(b.coef, a.coef, rtol=0, atol=1e-6, err_msg=name)
 
@@ -273,9 +273,15 @@ def test_units_of_responses_are_theirs_alone():
 def test_weights_come_from_the_loss_of_all_responses():
     x, Y, folds = drawn()
     found = adapt_several(rows_of(x, Y), Gaussian(), folds)
-    losses = sum(np.array([one.loss for one in each.average.judged]) for each in found)
+    fitting = SharedFitting(tuple(each.sets for each in found))
+    alone, both = np.zeros(len(GENERAL)), np.zeros((len(GENERAL), len(GENERAL)))
+    for k, each in enumerate(found):
+        judged, together = judge_all(each.sets, tuple(fitting.member(name)[k] for name in GENERAL))
+        np.testing.assert_allclose(each.average.judged, judged)
+        alone, both = alone + [one.loss for one in judged], both + together
+    want = weigh(alone, both, prior_of(GENERAL))
     for each in found:
-        assert np.array_equal(each.average.weights, tempered(losses))
+        np.testing.assert_allclose(each.average.weights, want, rtol=1e-9)
         assert np.flatnonzero(each.support).tolist() == [1, 4]
         assert each.path == found[0].path
 

@@ -6,7 +6,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
 from farrier import HorseshoeClassifier, HorseshoeClassifierCV, load_model
-from farrier.adaptive.average import tempered
+from farrier.adaptive.average import weigh
 from farrier.adaptive.sets import Sets
 from farrier.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
 from farrier.adaptive.shared.classes import ClassSets, shares
@@ -122,12 +122,28 @@ def test_a_weight_of_two_is_two_rows():
         np.testing.assert_allclose(b, a, rtol=0, atol=1e-6, err_msg=name)
 
 
+def gained(one, other, codes):
+    """Return what the midpoint of two members gains on rows left out, of which each is one."""
+
+    def lost(eta):
+        return sum(logsumexp(row) - row[code] for row, code in zip(eta, codes, strict=True))
+
+    return 0.5 * (lost(one) + lost(other)) - lost(0.5 * (one + other))
+
+
 def test_the_average_is_weighed_by_the_softmax_likelihood(data):
     sets = sets_of(*data)
     fitting = ClassFitting(sets)
-    found = average_classes(sets, tuple(fitting.member(name) for name in CLASS_MEMBERS))
-    np.testing.assert_array_equal(found.weights, tempered(np.array([one.loss for one in found.judged])))
+    prior = np.array([1.0, 2.0, 1.0, 0.5, 1.0])
+    members = tuple(fitting.member(name) for name in CLASS_MEMBERS)
+    found, uneven = average_classes(sets, members), average_classes(sets, members, prior)
     rows, folds = sets.base.tested
+    said = [sets.eta(fits)[rows, folds] for fits in members]
+    together = np.array([[gained(one, other, data[1][rows]) for other in said] for one in said])
+    assert together[np.triu_indices(5, 1)].max() > 0.1
+    losses = np.array([one.loss for one in found.judged])
+    np.testing.assert_allclose(found.weights, weigh(losses, together), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(uneven.weights, weigh(losses, together, prior), rtol=0, atol=1e-9)
     eta = sets.seen(found.coef) + found.intercept
     for i in (0, 7, 20):
         assert found.predicted[i] == pytest.approx(eta[rows[i], folds[i]])
