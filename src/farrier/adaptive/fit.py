@@ -38,6 +38,8 @@ BEYOND_DOUBT = 10.0
 """The likelihood ratio of rows left out from which on it is beyond doubt that the columns say something."""
 MOST_LEFT = 0.25
 """Then the sparse answer leaves at most this share of what the average says."""
+COSTS = 2.0
+"""The likelihood ratio that is no more than noise: what Akaike asks of a parameter."""
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
 
@@ -217,7 +219,7 @@ def restored(
     """Bring the answer back to the user's units."""
     units, family = prepared.units, best_family(found, fits)
     unit2 = units.unit**2 if family.has_dispersion else 1.0
-    nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
+    nothing = Status.NONE_STANDS_OUT if found.evidence > COSTS else Status.NOTHING_SELECTED
     status = Status.CONVERGED if sparser.order.size else nothing
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
     status = status if units.kept.any() else none
@@ -278,11 +280,25 @@ def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -
         error = mean * float(np.sqrt(2.0 / size))
     if rule == "paired":
         error = PAIRED * (mean if sets.family.constant_weights else 1.0) / size
+    error *= doubt(found.evidence)
     scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights
     share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
     return summarise(
         few.columns, found.coef, found.intercept, weights, error / scale, sets.center, share, sets.groups
     )
+
+
+def doubt(evidence: float) -> float:
+    """Return how many times as far the sparse answer may be, since some of what the average says is noise.
+
+    That is the share 1 - 2/LR of it; distances go by squares. Where all is noise, nothing needs to be said.
+
+    Examples
+    --------
+    >>> doubt(4.0), doubt(1.0)
+    (4.0, inf)
+    """
+    return (1.0 - COSTS / evidence) ** -2 if evidence > COSTS else float("inf")
 
 
 def nothing_to_fit(rows: Rows, spec: ModelSpec, prepared: Prepared) -> Adapted | None:

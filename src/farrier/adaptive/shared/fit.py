@@ -21,6 +21,7 @@ from farrier.adaptive.fit import (
     PAIRED,
     adapt,
     check_room,
+    doubt,
     fit_members,
     nothing_to_fit,
     recorded,
@@ -196,7 +197,8 @@ def _sparser(each: tuple[Sets, ...], founds: tuple[Average, ...], rule: str) -> 
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))
     if rule == "paired":  # of a column that says nothing they are q, and scatter by the root of it
         error = (mean + (PAIRED - 1.0) * np.sqrt(mean)) / size
-    share = MOST_LEFT if sum(found.evidence for found in founds) > BEYOND_DOUBT else 1.0
+    evidence = sum(found.evidence for found in founds)
+    error, share = error * doubt(evidence), MOST_LEFT if evidence > BEYOND_DOUBT else 1.0
     coef = np.column_stack([found.coef for found in founds]) / unit
     level = np.array([found.intercept for found in founds]) / unit
     said = summarise(sets.columns, coef, level, sets.counts, error, sets.center, share, sets.groups)

@@ -24,6 +24,7 @@ from farrier.adaptive.fit import (
     MOST_LEFT,
     PAIRED,
     check_room,
+    doubt,
     fit_members,
     recorded,
     restored,
@@ -266,7 +267,7 @@ def _sparser(sets: ClassSets, found: ClassAverage, answer: ClassAnswer, rule: st
     coef, level = answer.coef, answer.intercept
     weights = base.counts * shares(answer.eta(sets))[1]
     scale = float(weights.sum()) / float(base.counts.sum())
-    share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
+    error, share = error * doubt(found.evidence), MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
     said = summarise(base.columns, coef, level, weights, error / scale, base.center, share, base.groups)
     levels: Any = said.intercept
     return [said._replace(coef=said.coef[:, k].copy(), intercept=float(levels[k])) for k in range(sets.size)]
