@@ -93,7 +93,8 @@ def adapt(
         values = prepared.response.values
         pairs = check_folds(pairs, values, varies=True)
         sets = _sets(prepared, rows, pairs, spec)
-        names = chosen_members(names, family.constant_weights and sets.groups is None)
+        plain = family.constant_weights and sets.groups is None
+        names = chosen_members(names, plain, sets.columns.shape)
         if keeper is not None:
             chosen = {"members": names, "selection": rule, **vars(spec)}
             claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))

@@ -10,7 +10,8 @@
 | alone | a normal mixture, started at forward selection, or of very wide data at the lasso | few effects |
 
 The mode is where the mixture starts, whoever is a member. Of a Gaussian response the net is a member in its
-place; it does not know of groups, of other families, or of several responses.
+place, unless there are two rows or more for each column: there it gains nothing beside the other members.
+It does not know of groups, of other families, or of several responses.
 """
 
 from __future__ import annotations
@@ -286,24 +287,32 @@ in some. The net lies between the two, and counts half."""
 GENERAL = ("mean", "ridge", "mode", "mixture", "alone")
 PLAIN = ("mean", "ridge", "net", "mixture", "alone")
 """The members of any average, and those of a Gaussian response without groups."""
+NET_ROWS = 2.0
+"""So many rows for each column, and the net is left out."""
 
 
-def chosen_members(names: tuple[str, ...] | None, plain: bool) -> tuple[str, ...]:
+def chosen_members(
+    names: tuple[str, ...] | None, plain: bool, shape: tuple[int, int] = (0, 0)
+) -> tuple[str, ...]:
     """Return the names of the members: those asked for, or what is best of such data.
 
-    ``plain`` says whether there is one Gaussian response, and no groups of columns.
+    ``plain`` says whether there is one Gaussian response, and no groups of columns; ``shape`` is that of X.
 
     Examples
     --------
     >>> chosen_members(None, plain=False)
     ('mean', 'ridge', 'mode', 'mixture', 'alone')
+    >>> chosen_members(None, True, (100, 200)), chosen_members(None, True, (100, 10))
+    (('mean', 'ridge', 'net', 'mixture', 'alone'), ('mean', 'ridge', 'mixture', 'alone'))
     >>> chosen_members(("net",), plain=False)
     Traceback (most recent call last):
     ...
     ValueError: members has 'net', which is for one Gaussian response without groups of columns: leave it out
     """
     if names is None:
-        return PLAIN if plain else GENERAL
+        rows, columns = shape
+        few = ("net",) if rows >= NET_ROWS * columns else ()
+        return tuple(name for name in PLAIN if name not in few) if plain else GENERAL
     if "net" in names and not plain:
         raise ValueError(
             "members has 'net', which is for one Gaussian response without groups of columns: leave it out"

@@ -18,15 +18,17 @@ from typing import Any
 import numpy as np
 
 from farrier._types import Matrix, Vector
-from farrier.adaptive.lasso import MOST, PER_ROW, largest
+from farrier.adaptive.lasso import largest
 from farrier.adaptive.sets import Fits, Sets, sizes
 from farrier.adaptive.stack import Index, Stack
 from farrier.data.standardise import SIGMA2_FLOOR
 
 RATIO = 0.5
 """The share of the lasso in the penalty, as others count it."""
-PENALTIES: Vector = np.geomspace(1.0, 0.01, 25)
+PENALTIES: Vector = np.geomspace(1.0, 0.03, 12)
 """The path, in units of the penalty at which the first column enters."""
+PER_ROW, MOST = 3.0, 500
+"""The most columns that it is given, for each observation and in all."""
 TOL, STEPS = 1e-3, 500
 """The duality gap at which descent ends, as a share of the targets' squares, and the most sweeps."""
 
@@ -44,7 +46,7 @@ def net(sets: Sets) -> Fits:
     >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
     >>> sets = Sets(Dense(X), X[:, 0], np.zeros(40), np.ones(40), folds, Gaussian())
     >>> net(sets).coef[0].round(1)
-    array([1., 1., 1.])
+    array([0.9, 0.9, 0.9])
     """
     p, every = sets.columns.shape[1], range(sets.n_sets)
     targets, weights = np.repeat(sets.y[:, None], sets.n_sets, axis=1), sets.weights
@@ -81,7 +83,8 @@ def _path(data: Stack, t: int, where: Index, first: float) -> Matrix:
         alphas = first / RATIO * PENALTIES / target.size
         with warnings.catch_warnings():  # no one point of the path decides
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found[where] = enet_path(x.T, target, l1_ratio=RATIO, alphas=alphas, tol=TOL, max_iter=STEPS)[1]
+            path = enet_path(x.T, target, l1_ratio=RATIO, alphas=alphas, tol=TOL, max_iter=STEPS)
+            found[where] = path[1]
     return found
 
 
