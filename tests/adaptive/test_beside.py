@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from farrier import HorseshoeRegressor, HorseshoeRegressorCV, load_model
 from farrier.adaptive.beside import best_beside, levels_beside
 from farrier.adaptive.iterated import Newton, _nowhere
-from farrier.adaptive.members import MEMBERS, Fitting
+from farrier.adaptive.members import GENERAL, Fitting
 from farrier.data.dense import Dense
 from farrier.data.rows import Rows
 from farrier.data.structure import Structure
@@ -88,7 +88,7 @@ def test_members_leave_the_likelihood_no_slope_along_these_columns(p: int) -> No
     X, y = make(p=p)
     _, sets = sets_of(X, y, KFold(3).split(X))
     fitting = Fitting(sets)
-    for name in MEMBERS:
+    for name in GENERAL:
         fits = fitting.member(name)
         eta = sets.eta(fits.coef, fits.intercept)
         for t, family in enumerate(fits.families):

@@ -9,8 +9,9 @@ from scipy.special import logsumexp
 from scipy.stats import halfcauchy
 
 from adaptive_sets import make_sets
+from farrier.adaptive import net
 from farrier.adaptive.at_risk import sets_of
-from farrier.adaptive.members import MEMBERS, Fitting
+from farrier.adaptive.members import GENERAL, MEMBERS, Fitting
 from farrier.adaptive.sets import Sets
 from farrier.data.dense import Dense
 from farrier.data.sparse import Sparse
@@ -23,8 +24,13 @@ FOLDS = tuple(
     for fold in range(3)
 )
 NOT_THE_FOURTH = (np.delete(np.arange(40), 3), np.array([3]))
-CHOOSES = {"ridge"}
+CHOOSES = {"ridge", "net"}
 """What weighs penalties for all sets by cross-validation: every set's fit hangs on all rows through it."""
+
+
+def names_of(family):
+    """Return the members of a family: the net is for a Gaussian response."""
+    return tuple(MEMBERS) if family == "gaussian" else GENERAL
 
 
 def sparse(X):
@@ -35,7 +41,8 @@ def sparse(X):
 def fitted(fitting):
     """Return what every member says of the sets."""
     fitting = Fitting(fitting) if isinstance(fitting, Sets) else fitting
-    return {name: fitting.member(name) for name in MEMBERS}
+    constant = fitting.sets.family.constant_weights
+    return {name: fitting.member(name) for name in (MEMBERS if constant else GENERAL)}
 
 
 @pytest.fixture(scope="module", params=[(f, s) for f in AVERAGED for s in SHAPES], ids="-".join)
@@ -74,7 +81,7 @@ def test_members_are_what_they_say(case):
     def at(fit):
         return fit.families[-1] if family == "ordinal" else sets.family
 
-    for name in ("ridge", "mode", "mixture", "alone"):
+    for name in fits.keys() - {"mean"}:
         losses = [
             np.mean(at(f).neg_log_likelihood(sets.y, sets.eta(f.coef, f.intercept)[:, -1], 1.0))
             for f in (fits["mean"], fits[name])
@@ -113,15 +120,14 @@ WILD = {
 }
 
 
-def test_held_out_responses_never_matter(case):
+def test_held_out_responses_never_matter(case, monkeypatch):
     """The most important of all: else a cross-validated loss says what one wants to hear."""
     family, fitting, fits = case
     t = 1
     changed_fitting = Fitting(changed(fitting.sets, t, WILD[family]))
     other = fitted(changed_fitting)
-    for name in MEMBERS:
-        if name in CHOOSES:
-            continue
+    assert fits.keys() == other.keys() == set(names_of(family))
+    for name in fits.keys() - CHOOSES:
         for ours, theirs in zip(fits[name][:4], other[name][:4], strict=True):
             near(theirs[..., t], ours[..., t], name)
         one, two = fits[name].families[t], other[name].families[t]
@@ -133,7 +139,14 @@ def test_held_out_responses_never_matter(case):
             near(getattr(theirs, name)[..., t], getattr(ours, name)[..., t], name)
     for ours, theirs in zip(fitting.ridge_start[:4], changed_fitting.ridge_start[:4], strict=True):
         near(theirs[..., t], ours[..., t], "start")
-    assert any(np.abs(other[name].coef - fits[name].coef).max() > 1e-3 for name in MEMBERS)  # of other folds
+    if family == "gaussian":  # so does the net
+        given = np.random.default_rng(0).dirichlet(np.ones(net.PENALTIES.size))
+        monkeypatch.setattr(net, "_shares", lambda *_: given)
+        for ours, theirs in zip(
+            *(net.net(some.sets)[:4] for some in (fitting, changed_fitting)), strict=True
+        ):
+            np.testing.assert_array_equal(theirs[..., t], ours[..., t])
+    assert any(np.abs(other[name].coef - fits[name].coef).max() > 1e-3 for name in fits)  # of other folds
 
 
 def test_ridge_is_averaged_over_its_penalty_by_rows_left_out(case):
@@ -177,7 +190,7 @@ def test_sparse_columns_say_the_same(case):
     family, fitting, fits = case
     sets = fitting.sets
     other = replace(sets, columns=sparse(sets.columns.dense()))
-    same(fits, fitted(other), MEMBERS, rounding(family))
+    same(fits, fitted(other), names_of(family), rounding(family))
 
 
 @pytest.mark.parametrize(("p", "center"), [(12, True), (60, True), (100, True), (100, False), (200, True)])
@@ -191,7 +204,7 @@ def test_a_row_of_weight_two_is_two_rows(family, p, center):
     ones = np.ones(twice.size)
     parts = {"y": sets.y[twice], "offset": sets.offset[twice], "counts": ones, "folds": folds}
     other = replace(sets, columns=Dense(x), **parts)
-    names, one, two = list(MEMBERS), Fitting(sets), Fitting(other)
+    names, one, two = list(names_of(family)), Fitting(sets), Fitting(other)
     if family in ("laplace", "quantile") and p > 40:
         # modes interpolate, and magnify rounding without end
         names = ["mean", "ridge", "alone"]
@@ -220,7 +233,7 @@ def test_a_row_of_weight_zero_is_no_row(family):
     one = replace(sets, columns=Dense(np.asfortranarray(x)), y=y, counts=counts)
     parts = {"y": y[kept], "offset": sets.offset[kept], "counts": counts[kept], "folds": folds}
     two = replace(sets, columns=Dense(np.asfortranarray(x[kept])), **parts)
-    same(fitted(one), fitted(two), MEMBERS, rounding(family))
+    same(fitted(one), fitted(two), names_of(family), rounding(family))
 
 
 @pytest.mark.parametrize("name", ["gaussian", "binomial"])
@@ -229,7 +242,7 @@ def test_a_set_is_what_it_is_beside_any_others(name):
     for n, p in SHAPES.values():
         many = fitted(make_sets(name, n, p, FOLDS))
         few = fitted(make_sets(name, n, p, FOLDS[:1]))
-        for member in MEMBERS.keys() - CHOOSES:
+        for member in many.keys() - CHOOSES:
             for one, two in zip(many[member][:4], few[member][:4], strict=True):
                 np.testing.assert_allclose(two[..., -1], one[..., -1], atol=1e-8)
                 np.testing.assert_allclose(two[..., 0], one[..., 0], atol=1e-8)

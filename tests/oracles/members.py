@@ -1,4 +1,4 @@
-"""The members of an average: ridge regression and its evidence, and the normal mixture."""
+"""The members of an average: ridge regression and its evidence, the elastic net, and the normal mixture."""
 
 from __future__ import annotations
 
@@ -54,6 +54,33 @@ def laplace_evidence(
     log_det = np.linalg.slogdet(A.T @ ((counts * curvature)[:, None] * A) + ridge)[1]
     joint = counts @ loss + 0.5 * penalty * coef @ coef - 0.5 * coef.size * np.log(penalty)
     return float(joint + 0.5 * log_det)
+
+
+# --- the elastic net ---------------------------------------------------------------
+
+
+def elastic_net_path(X: Matrix, y: Vector, shares: Vector, center: bool) -> tuple[Matrix, Vector]:
+    """Descend along the coordinates of |y - a - X b|^2 / 2 + penalty (|b|_1 + |b|^2 / 2) until none moves.
+
+    The penalties are shares of that at which the first column enters. Return the coefficients, one column for
+    each penalty, and the intercepts.
+    """
+    mean, level = (X.mean(axis=0), y.mean()) if center else (np.zeros(X.shape[1]), 0.0)
+    x, z = X - mean, y - level
+    gram, pull = x.T @ x, x.T @ z
+    b, found = np.zeros(X.shape[1]), []
+    for penalty in shares * np.abs(pull).max(initial=0.0):
+        for _ in range(20_000):
+            before = b.copy()
+            for j in range(b.size):
+                own = pull[j] - gram[j] @ b + gram[j, j] * b[j]
+                shrunk = max(abs(own) - penalty, 0.0)
+                b[j] = np.sign(own) * shrunk / (gram[j, j] + penalty) if shrunk else 0.0
+            if np.abs(b - before).max(initial=0.0) < 1e-11:
+                break
+        found.append(b.copy())
+    path = np.column_stack(found)
+    return path, np.asarray(level - mean @ path)
 
 
 # --- the normal mixture ------------------------------------------------------------
