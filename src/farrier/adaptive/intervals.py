@@ -10,8 +10,8 @@ spread of y depends on its mean, errors are measured in units of it.
 **Of coefficients.** The average shrinks, so it is corrected by what its predictions leave of rows that they
 have not seen: b_j + (M X'r / n)_j / (M S)_jj with S = X'X / n and M = (X'X / n + RIDGE)^-1, which undoes
 shrinkage as far as other columns can be told apart. The interval runs around both b and the corrected b. Its
-variance is that of the correction, and that of b by the jackknife over the folds: fits that jump are not sure
-of their columns, whatever the rows say within each.
+standard error is that of the correction, or that of b by the jackknife over the folds if it is larger: fits
+that jump are not sure of their columns, whatever the rows say within each.
 """
 
 from __future__ import annotations
