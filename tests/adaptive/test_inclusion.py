@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from farrier import HorseshoeRegressorCV
-from farrier.adaptive.inclusion import SHARED, SHARES, TRUE, inclusion
+from farrier.adaptive import inclusion as room
+from farrier.adaptive.inclusion import LEAST, NEIGHBOURS, POWER, SHARED, SHARES, TRUE, inclusion
+from farrier.data.dense import Dense
 
 
 def found(included, slope=1.0):
@@ -16,6 +18,19 @@ def found(included, slope=1.0):
 def ridge(coef):
     """Return ridge fits to two folds and all rows."""
     return SimpleNamespace(coef=np.repeat(np.asarray(coef, dtype=float)[:, None], 3, axis=1))
+
+
+def columns(x, counts=None):
+    """Return what is known of the rows."""
+    x = np.asarray(x, dtype=float)
+    return SimpleNamespace(
+        columns=Dense(np.asfortranarray(x)), counts=np.ones(len(x)) if counts is None else counts
+    )
+
+
+def unlike(p):
+    """Return columns that have nothing in common: no neighbour has anything to give."""
+    return columns(np.eye(p))
 
 
 def meant(shares):
@@ -31,28 +46,62 @@ def test_what_a_share_means_rises_from_never_to_always():
 
 
 def test_a_share_of_what_is_left_goes_by_the_size_of_ridge():
-    said = inclusion(found([0.5, 0.0, 0.0, 1.0]), ridge([2.0, -1.0, 0.0, 4.0]))
+    said = inclusion(found([0.5, 0.0, 0.0, 1.0]), ridge([2.0, -1.0, 0.0, 4.0]), unlike(4))
     by_hand = [1 - 0.5 * (1 - SHARED / 2), SHARED / 4, 0.0, 1.0]
     np.testing.assert_allclose(said, meant(by_hand))
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.4])
 def test_the_share_is_shrunk_with_the_average(slope):
-    said = inclusion(found([0.0, 0.3], slope), ridge([3.0, 0.0]))
+    said = inclusion(found([0.0, 0.3], slope), ridge([3.0, 0.0]), unlike(2))
     np.testing.assert_allclose(said, meant([slope * SHARED, 0.3]))
 
 
 def test_without_a_ridge_nothing_is_shared():
-    np.testing.assert_allclose(inclusion(found([0.2, 0.0]), ridge([0.0, 0.0])), meant([0.2, 0.0]))
-    assert inclusion(found([]), ridge([])).shape == (0,)
+    said = inclusion(found([0.2, 0.0]), ridge([0.0, 0.0]), unlike(2))
+    np.testing.assert_allclose(said, meant([0.2, 0.0]))
+    assert inclusion(found([]), ridge([]), columns(np.zeros((5, 0)))).shape == (0,)
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_column_gets_a_share_of_what_its_nearest_neighbour_has(counts):
+    """Of the one that gives most, pair by pair; a row of weight two is two rows."""
+    rng = np.random.default_rng(3)
+    x, share = rng.standard_normal((30, 8)), np.array([0.9, 0.0, 0.5, 0.05, 0.0, 1.0, 0.2, 0.0])
+    x[:, [1, 3]] = x[:, [0]] + 0.3 * rng.standard_normal((30, 2))
+    x[:, 4] = -x[:, 2]  # the sign does not matter
+    times = rng.integers(1, 4, 30) if counts else np.ones(30, dtype=int)
+    rows = np.repeat(x, times, axis=0)
+    by_hand = []
+    for j in range(8):
+        given = [0.0]
+        for k in range(8):
+            if k != j and share[k] > LEAST:
+                cosine = rows[:, j] @ rows[:, k] / np.sqrt((rows[:, j] ** 2).sum() * (rows[:, k] ** 2).sum())
+                given.append(abs(cosine) ** POWER * share[k])
+        by_hand.append(1.0 - (1.0 - share[j]) * (1.0 - NEIGHBOURS * max(given)))
+    said = inclusion(found(share), ridge(np.zeros(8)), columns(x, times.astype(float)))
+    np.testing.assert_allclose(said, meant(by_hand))
+    assert by_hand[1] > 0.1
+    assert by_hand[4] == pytest.approx(NEIGHBOURS * 0.5)
+
+
+def test_so_many_neighbours_give(monkeypatch):
+    """Those that have most."""
+    x = np.repeat(np.eye(3), 2, axis=1)  # three pairs of copies
+    share = [0.3, 0.0, 0.9, 0.0, 0.6, 0.0]
+    monkeypatch.setattr(room, "MOST", 2)
+    said = inclusion(found(share), ridge(np.zeros(6)), columns(x))
+    half = NEIGHBOURS
+    np.testing.assert_allclose(said, meant([0.3, 0.0, 0.9, half * 0.9, 0.6, half * 0.6]))
 
 
 def test_it_is_a_probability_in_the_order_of_what_is_found():
     rng = np.random.default_rng(0)
     included, coef = rng.random(50), rng.standard_normal(50)
-    said = inclusion(found(included), ridge(coef))
+    said = inclusion(found(included), ridge(coef), columns(rng.standard_normal((60, 50))))
     assert ((said >= meant(included)) & (said <= 1.0)).all()
-    same = inclusion(found(included), ridge(np.ones(50)))
+    same = inclusion(found(included), ridge(np.ones(50)), unlike(50))
     assert np.array_equal(np.argsort(same), np.argsort(included))
 
 
