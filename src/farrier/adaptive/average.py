@@ -21,7 +21,7 @@ have seen this variance is too small, and summed over the coefficients, as if co
 may be too large; the lesser of the two is taken off, and never more than half of the error.
 
 **The average is shrunk towards the intercept alone** by the slope at which it predicts the rows left out
-best, at most 1.
+best, at most 1. Where that gains no more than noise does, it is 0: nothing is said.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ MOST_GAIN = 0.5
 """What averaging gains is at most this share of the error."""
 SLOPES = np.linspace(0.0, 2.0, 81)
 """Among which the slope of the average is looked for."""
+COSTS = 2.0
+"""The likelihood ratio of a slope that is no more than noise: what Akaike asks of a parameter."""
 LEVEL_STEPS = 5
 """Steps to the intercept alone of families whose weights move."""
 SCALES = np.geomspace(1e-3, 1e3, 121)
@@ -266,6 +268,8 @@ def shrinkage(
         return 0.5 * (size / seen) * seen * float(np.log(max(left, 1e-300)))
 
     best, ratio = _best_slope(loss, sets.slope_steps)
+    if not ratio > COSTS:
+        return 0.0, ratio
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
     return min(best * steadier, 1.0), ratio
 

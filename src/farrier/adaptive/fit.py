@@ -15,7 +15,7 @@ from farrier._types import Status, Vector
 from farrier.adaptive.adapted import Adapted, MemberRow, Progress, in_units
 from farrier.adaptive.always import Always, alone, always_of, back_in, known_part, with_errors
 from farrier.adaptive.at_risk import sets_of
-from farrier.adaptive.average import Average, average
+from farrier.adaptive.average import COSTS, Average, average
 from farrier.adaptive.beside import has_lone_levels, levels_beside, with_levels
 from farrier.adaptive.brief import brief, seen_again
 from farrier.adaptive.folds import check_folds
@@ -38,8 +38,6 @@ BEYOND_DOUBT = 10.0
 """The likelihood ratio of rows left out from which on it is beyond doubt that the columns say something."""
 MOST_LEFT = 0.25
 """Then the sparse answer leaves at most this share of what the average says."""
-COSTS = 2.0
-"""The likelihood ratio that is no more than noise: what Akaike asks of a parameter."""
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
 
@@ -220,7 +218,7 @@ def restored(
     """Bring the answer back to the user's units."""
     units, family = prepared.units, best_family(found, fits)
     unit2 = units.unit**2 if family.has_dispersion else 1.0
-    nothing = Status.NONE_STANDS_OUT if found.evidence > COSTS else Status.NOTHING_SELECTED
+    nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
     status = Status.CONVERGED if sparser.order.size else nothing
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
     status = status if units.kept.any() else none

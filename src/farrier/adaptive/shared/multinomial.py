@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.adapted import Adapted, Progress
 from farrier.adaptive.always import InModel, always_of, back_in, errors, in_model, in_place, own_part
-from farrier.adaptive.average import MOST_GAIN, SLOPES, Average, Judged, gains, half_and_half, weigh
+from farrier.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, gains, half_and_half, weigh
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
     MOST_LEFT,
@@ -250,6 +250,8 @@ def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, free: Cube) -> tu
     losses = [size / times * summed(counts, sets.tested_losses(base + slope * way)) for slope in SLOPES]
     best = int(np.argmin(losses))
     ratio = 2.0 * (losses[0] - losses[best])
+    if not ratio > COSTS:
+        return 0.0, ratio
     steadier = 1.0 / (1.0 - min(_variance_gain(sets, coef, fit) / power, MOST_GAIN))
     return float(min(SLOPES[best] * steadier, 1.0)), ratio
 
