@@ -138,7 +138,7 @@ def plot_members(model: Any, ax: Any = None) -> Any:
     >>> x = np.arange(20.0)
     >>> ax = plot_members(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['average', 'alone', 'mixture', 'mode', 'ridge', 'mean']
+    ['average', 'alone', 'mixture', 'ridge', 'mean']
     """
     if not hasattr(parts_of(model)[0], "members_"):
         raise ValueError(
