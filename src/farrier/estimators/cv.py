@@ -52,9 +52,10 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
     family : str or Family, default="gaussian"
         As in `HorseshoeRegressor`.
     members : "default" or list of str, default="default"
-        What is averaged: "mean", "ridge", "mode" (a horseshoe mode), "mixture" (a normal mixture started
-        there) and "alone" (one that is started at forward selection, or at the lasso where columns are very
-        many).
+        What is averaged, of "mean", "ridge", "net" (an elastic net; of one Gaussian response without groups),
+        "mode" (a horseshoe mode), "mixture" (a normal mixture started there) and "alone" (one that is started
+        at forward selection, or at the lasso where columns are very many). By default all of them, but that
+        "net" stands in for "mode" where it can, and both are left out of Gaussian rows that are many.
     cv : int, splitter or pairs of rows, default=10
         The number of folds, in which the response is spread evenly; a splitter of scikit-learn, also for
         groups and for time series; or pairs of rows to learn from and rows to predict.
