@@ -176,6 +176,17 @@ def test_sparse_columns_say_the_same(p):
         np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("p", [6, 60, 300])
+def test_the_order_of_columns_does_not_matter(p):
+    sets = make_sets("gaussian", 40, p)
+    turned = np.random.default_rng(0).permutation(p)
+    found = net(sets)
+    other = net(replace(sets, columns=Dense(np.asfortranarray(sets.columns.dense()[:, turned]))))
+    np.testing.assert_allclose(other.coef, found.coef[turned], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(other.inclusion, found.inclusion[turned], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(other.intercept, found.intercept, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("home", [Dense, sparse])
 def test_columns_without_a_pull_stay_out(home):
     """Contrasts of four rows, of which y is another: exactly orthogonal in every set."""

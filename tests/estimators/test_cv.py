@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from farrier import HorseshoeRegressorCV, Status
+from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV, Status
 from farrier.adaptive import members as room
 from farrier.adaptive.adapted import MemberRow
 from farrier.adaptive.members import MEMBERS
@@ -18,6 +18,9 @@ from registry import AVERAGED
 from simulate import glm
 
 N, P = 60, 12
+GENERAL, PLAIN = ["mean", "ridge", "mode", "mixture", "alone"], ["mean", "ridge", "net", "mixture", "alone"]
+TALL = ["mean", "ridge", "mixture", "alone"]
+"""The members of any response, of a Gaussian one, and of that with two rows or more for each column."""
 
 
 def data(family="gaussian", n=N, p=P, seed=0):
@@ -32,6 +35,10 @@ def fit(X, y, **options):
         if name in options
     }
     return HorseshoeRegressorCV(**{"cv": 5, **options}).fit(X, y, **rows)
+
+
+def names_of(model):
+    return [row.name for row in model.members_]
 
 
 @pytest.fixture(scope="module", params=AVERAGED)
@@ -68,7 +75,7 @@ def test_attributes(fitted):
 
 def test_members(fitted):
     _, _, model = fitted
-    assert [row.name for row in model.members_] == list(MEMBERS)
+    assert names_of(model) == (TALL if model.family == "gaussian" else GENERAL)
     assert all(isinstance(row, MemberRow) and row.what and np.isfinite(row.error) for row in model.members_)
     np.testing.assert_array_equal(model.member_weights_, [row.weight for row in model.members_])
     assert model.member_weights_.sum() == pytest.approx(1.0)
@@ -210,6 +217,58 @@ def test_refused_members(members, sentence):
         fit(X, y, members=members)
 
 
+@pytest.mark.parametrize(
+    ("n", "p", "wanted"), [(40, 60, PLAIN), (40, 21, PLAIN), (40, 20, TALL), (40, 3, TALL)]
+)
+def test_the_members_of_a_gaussian_response(n, p, wanted):
+    """The net is one where there are less than two rows for each column that varies."""
+    X, y = data(n=n, p=p)
+    model = fit(X, y)
+    assert names_of(model) == wanted
+    assert names_of(fit(np.column_stack([X, np.ones((n, 30))]), y)) == wanted
+    assert names_of(fit(X, y, members="default")) == wanted
+    np.testing.assert_array_equal(fit(X, y, members=wanted).coef_, model.coef_)
+
+
+def others(p=60):
+    """Yield everything that is not one Gaussian response without groups: a model, and its rows."""
+    X, y = data(n=40, p=p)
+    yield HorseshoeRegressorCV(family="student_t", cv=3), X, y
+    yield HorseshoeRegressorCV(family="poisson", cv=3), X, np.round(np.exp(0.3 * y))
+    yield HorseshoeRegressorCV(groups=np.arange(p) // 3, cv=3), X, y
+    yield HorseshoeRegressorCV(cv=3), X, np.column_stack([y, X[:, 3] - y])
+    yield HorseshoeClassifierCV(cv=3), X, y > np.median(y)
+    yield (
+        HorseshoeClassifierCV(cv=3, multi_class="multinomial"),
+        X,
+        np.digitize(y, np.quantile(y, [0.3, 0.6])),
+    )
+    yield HorseshoeSurvivalCV(cv=3), X, np.column_stack([np.exp(0.3 * y), np.ones(40)])
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_of_anything_else_the_net_is_no_member(number):
+    model, X, y = list(others())[number]
+    parts = getattr(model.fit(X, y), "estimators_", [model])
+    for part in parts:
+        assert names_of(part) == GENERAL
+    for members in (["net"], ["mean", "net"]):
+        with pytest.raises(
+            ValueError, match=r"members has 'net', which is for one Gaussian response without"
+        ):
+            clone(model).set_params(members=members).fit(X, y)
+
+
+def test_the_net_may_be_asked_for_in_any_shape():
+    for p in (3, 60):
+        X, y = data(n=40, p=p)
+        model = fit(X, y, members=["net"])
+        assert model.member_weights_.tolist() == [1.0]
+        assert model.members_[0].what == "elastic net, averaged over its penalty by cross-validation"
+        assert model.score(X, y) > 0.3
+        assert names_of(fit(X, y, members=["net", "mode"])) == ["net", "mode"]
+
+
 def broken(error):
     def fit_nothing(fitting):
         if isinstance(error, Exception):
@@ -227,17 +286,27 @@ def test_a_member_that_fails_is_left_out_and_named(monkeypatch, error):
     with pytest.warns(UserWarning, match=r"the member 'alone' is left out: (singular|overflow|its coef)"):
         model = fit(X, y)
     assert "alone" not in [row.name for row in model.members_]
-    want = fit(X, y, members=[name for name in MEMBERS if name != "alone"])
+    want = fit(X, y, members=[name for name in TALL if name != "alone"])
     np.testing.assert_array_equal(model.coef_, want.coef_)
 
 
-def test_what_starts_at_a_member_that_fails_is_left_out_too(monkeypatch):
-    X, y = data()
+@pytest.mark.parametrize(
+    ("family", "p", "named", "left"),
+    [
+        ("poisson", P, ["mode", "mixture"], ["mean", "ridge", "alone"]),
+        ("gaussian", P, ["mixture"], ["mean", "ridge", "alone"]),  # of which the mode is no member
+        ("gaussian", 40, ["mixture"], ["mean", "ridge", "net", "alone"]),
+    ],
+)
+def test_what_starts_at_a_member_that_fails_is_left_out_too(monkeypatch, family, p, named, left):
+    X, y = data(family, p=p)
     monkeypatch.setitem(MEMBERS, "mode", broken(np.linalg.LinAlgError("singular")))
     with pytest.warns(UserWarning, match="is left out") as told:
-        model = fit(X, y)
-    assert ["'mode'" in str(told[0].message), "'mixture'" in str(told[1].message)] == [True, True]
-    assert [row.name for row in model.members_] == ["mean", "ridge", "alone"]
+        model = fit(X, y, family=family)
+    assert [str(one.message) for one in told] == [
+        f"the member {name!r} is left out: singular" for name in named
+    ]
+    assert names_of(model) == left
 
 
 def test_if_every_member_fails_that_is_an_error(monkeypatch):
@@ -260,7 +329,7 @@ def test_the_callback_is_told_of_each_member():
     told = []
     fit(X, y, callback=told.append)
     assert [(step.member, step.done, step.total) for step in told] == [
-        (name, number, len(MEMBERS)) for number, name in enumerate(MEMBERS, 1)
+        (name, number, len(TALL)) for number, name in enumerate(TALL, 1)
     ]
     with pytest.raises(TypeError, match="callback=3 must be callable"):
         fit(X, y, callback=3)

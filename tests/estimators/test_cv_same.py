@@ -112,9 +112,10 @@ def test_the_units_of_y(p):
     assert two.support_.tolist() == one.support_.tolist()
 
 
-@pytest.mark.parametrize("family", AVERAGED)
-def test_a_weight_of_two_is_two_rows(family):
-    X, y = data(family)
+@pytest.mark.parametrize(("family", "p"), [*((family, P) for family in AVERAGED), ("gaussian", 40)])
+def test_a_weight_of_two_is_two_rows(family, p):
+    """With 40 columns there are less than two rows for each, and more than two observations."""
+    X, y = data(family, p=p)
     times = np.random.default_rng(2).integers(1, 3, N)
     one = fit(X, y, family=family, sample_weight=times)
     two = fit(np.repeat(X, times, axis=0), np.repeat(y, times), family=family)
