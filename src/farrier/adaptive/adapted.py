@@ -223,7 +223,8 @@ class Adapted:
         if sets.family.has_dispersion or spread > sigma2:  # rows may scatter more than a family without says
             sigma2 = spread
         within = corrected(sets, found.coef, residual, weights, sigma2)
-        return within._replace(std=np.maximum(within.std, between(found.fold_coef)))
+        both = np.maximum if sets.family.is_location else np.hypot  # else eta is not as certain as it is taken
+        return within._replace(std=both(within.std, between(found.fold_coef)))
 
 
 def in_units(error: float, family: Family, units: Units) -> float:

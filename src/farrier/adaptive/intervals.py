@@ -11,7 +11,8 @@ spread of y depends on its mean, errors are measured in units of it.
 have not seen: b_j + (M X'r / n)_j / (M S)_jj with S = X'X / n and M = (X'X / n + RIDGE)^-1, which undoes
 shrinkage as far as other columns can be told apart. The interval runs around both b and the corrected b. Its
 standard error is that of the correction, or that of b by the jackknife over the folds if it is larger: fits
-that jump are not sure of their columns, whatever the rows say within each.
+that jump are not sure of their columns, whatever the rows say within each. Of classes and counts the two add
+up: the former takes the linear predictor for known, on which the weights of the rows hang.
 """
 
 from __future__ import annotations
