@@ -223,7 +223,7 @@ class Adapted:
         if sets.family.has_dispersion or spread > sigma2:  # rows may scatter more than a family without says
             sigma2 = spread
         within = corrected(sets, found.coef, residual, weights, sigma2)
-        both = np.maximum if sets.family.is_location else np.hypot  # else eta is not as certain as it is taken
+        both = np.maximum if sets.family.is_location else np.hypot  # else eta is taken for certain
         return within._replace(std=both(within.std, between(found.fold_coef)))
 
 
