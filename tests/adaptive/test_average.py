@@ -243,21 +243,15 @@ def test_what_predicts_the_contrary_or_nothing_is_dropped(family):
     np.testing.assert_allclose(found.intercept, 0.5 * (level[:3].mean() + level[3]))
 
 
-def test_without_a_signal_next_to_nothing_is_said():
-    """Half of the time nothing at all: a slope of noise is as often below zero as above."""
+def test_without_a_signal_the_slope_is_mostly_zero():
     rng = np.random.default_rng(0)
-    slopes, sizes, ridge = [], [], []
+    slopes = []
     for seed in range(20):
         sets = make_sets("gaussian", N, 20, FOLDS, y=rng.standard_normal(N), seed=seed)
         fitting = Fitting(sets)
-        found = average(sets, tuple(fitting.member(name) for name in PLAIN), prior_of(PLAIN))
-        slopes.append(found.slope)
-        sizes.append(found.coef @ found.coef)  # what is predicted of new rows varies so much, noise by 1
-        ridge.append(np.sum(fitting.member("ridge").coef[:, -1] ** 2))
-    assert np.mean(np.array(slopes) == 0.0) > 0.4
-    assert np.mean(sizes) < 0.02
-    assert np.max(sizes) < 0.1
-    assert np.mean(sizes) < 0.5 * np.mean(ridge)
+        slopes.append(average(sets, tuple(fitting.member(name) for name in PLAIN), prior_of(PLAIN)).slope)
+    assert np.mean(np.array(slopes) == 0.0) > 0.6
+    assert np.mean(slopes) < 0.2
 
 
 # --- the intercept alone ------------------------------------------------------------------------------------
