@@ -13,7 +13,7 @@ import numpy as np
 
 from farrier.paper.adaptive_report import finish
 from farrier.paper.adaptive_rows import FULL, Row, real_rows, table_rows, truth_rows
-from farrier.paper.core import Experiment, Note, Problem
+from farrier.paper.core import Experiment, Note, Problem, Reason
 from farrier.paper.features import load_all
 from farrier.paper.methods import METHODS, estimator
 from farrier.paper.paired import OURS, REFERENCES
@@ -80,6 +80,7 @@ def experiment(name: str, title: str, rows: dict[str, Row]) -> Experiment:
         replicates=FULL,
         draw=draw,
         prepare=prepare,
+        reasons=REASONS,
         notes=(*NOTES, *(Note(f"Left out: {method}, since {why}.") for method, why in absent.items())),
         fewer={key: row.replicates for key, row in rows.items() if row.replicates < FULL},
         applies=lambda setting, method: _applies(rows, setting, method),
@@ -116,6 +117,27 @@ NOTES = (
         "t2 noise has no finite variance: a few data sets can decide a mean.",
         (),
         lambda cells: any(cell.setting == "heavy" for cell in cells),
+    ),
+)
+
+REASONS = (
+    Reason(
+        "Whoever says anything is at least one standard error behind the mean here, and who never does "
+        "misses dense effects on classes (decision 9).",
+        settings=("none", "binary-none", "count-none"),
+    ),
+    Reason(
+        "Ridge is right here. That it is has to be found out, and meanwhile some weight goes to others.",
+        settings=("dense", "binary-dense", "count-dense"),
+    ),
+    Reason(
+        "One column says it all, and so little is left of the error that it shows what else has weight.",
+        settings=("one", "binary-one", "count-one"),
+    ),
+    Reason(
+        "Counts that scatter more than Poisson counts do: their likelihood, which weighs the members, "
+        "believes single rows too much.",
+        settings=("count-heavy",),
     ),
 )
 
