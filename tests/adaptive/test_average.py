@@ -226,8 +226,25 @@ def test_the_slope_predicts_best_and_is_at_most_one(size):
     ratio = 2.0 * (loss(0.0) - loss(best))
     power = np.mean([(eta - level[folds[i]]) ** 2 for i, eta in left_out(sets, fits)])
     gain = min(gain_of(sets, fits.coef, fits.intercept - level) / power, room.MOST_GAIN)
+    assert ratio > room.COSTS
     np.testing.assert_allclose(found, min(best / (1.0 - gain), 1.0))
     np.testing.assert_allclose(evidence, ratio, atol=1e-9)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson"])
+def test_a_slope_that_gains_no_more_than_noise_is_zero(family):
+    """Of rows that the fits know little of, on both sides of what noise gains."""
+    rng, told = np.random.default_rng(0), []
+    for seed in range(40):
+        y = rng.standard_normal(N) if family == "gaussian" else rng.poisson(1.0, N)
+        sets = make_sets(family, N, P, FOLDS, y=y, seed=seed)
+        fits, level = some_fits(sets, seed), intercepts(sets)
+        found, evidence = shrinkage(sets, fits.coef, fits.intercept, level, 1.0)
+        assert (found > 0.0) == (evidence > room.COSTS)
+        told.append(evidence)
+    assert (
+        min(np.mean([0.0 < one <= room.COSTS for one in told]), np.mean(np.array(told) > room.COSTS)) > 0.05
+    )
 
 
 @pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson"])
