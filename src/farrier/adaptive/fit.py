@@ -92,7 +92,7 @@ def adapt(
         pairs = check_folds(pairs, values, varies=True)
         sets = _sets(prepared, rows, pairs, spec)
         plain = family.constant_weights and sets.groups is None
-        names = chosen_members(names, plain, sets.columns.shape)
+        names = chosen_members(names, plain, float(sets.counts.sum()), sets.columns.shape[1])
         if keeper is not None:
             chosen = {"members": names, "selection": rule, **vars(spec)}
             claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))

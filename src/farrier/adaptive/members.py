@@ -292,17 +292,18 @@ NET_ROWS = 2.0
 
 
 def chosen_members(
-    names: tuple[str, ...] | None, plain: bool, shape: tuple[int, int] = (0, 0)
+    names: tuple[str, ...] | None, plain: bool, rows: float = 0.0, columns: int = 0
 ) -> tuple[str, ...]:
     """Return the names of the members: those asked for, or what is best of such data.
 
-    ``plain`` says whether there is one Gaussian response, and no groups of columns; ``shape`` is that of X.
+    ``plain`` says whether there is one Gaussian response, and no groups of columns; a row of weight 2
+    is two of ``rows``.
 
     Examples
     --------
     >>> chosen_members(None, plain=False)
     ('mean', 'ridge', 'mode', 'mixture', 'alone')
-    >>> chosen_members(None, True, (100, 200)), chosen_members(None, True, (100, 10))
+    >>> chosen_members(None, True, 100, 200), chosen_members(None, True, 100, 10)
     (('mean', 'ridge', 'net', 'mixture', 'alone'), ('mean', 'ridge', 'mixture', 'alone'))
     >>> chosen_members(("net",), plain=False)
     Traceback (most recent call last):
@@ -310,7 +311,6 @@ def chosen_members(
     ValueError: members has 'net', which is for one Gaussian response without groups of columns: leave it out
     """
     if names is None:
-        rows, columns = shape
         few = ("net",) if rows >= NET_ROWS * columns else ()
         return tuple(name for name in PLAIN if name not in few) if plain else GENERAL
     if "net" in names and not plain:

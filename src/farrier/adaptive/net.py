@@ -29,8 +29,9 @@ PENALTIES: Vector = np.geomspace(1.0, 0.03, 12)
 """The path, in units of the penalty at which the first column enters."""
 PER_ROW, MOST = 3.0, 500
 """The most columns that it is given, for each observation and in all."""
-TOL, STEPS = 1e-3, 500
-"""The duality gap at which descent ends, as a share of the targets' squares, and the most sweeps."""
+SWEEPS = 10
+"""Over all columns, at each penalty, from those with the largest pulls on. Always as many: at a tolerance
+rounding, and so the order of rows and columns, would decide after how many descent ends."""
 
 
 def net(sets: Sets) -> Fits:
@@ -59,32 +60,33 @@ def net(sets: Sets) -> Fits:
     place = np.cumsum(keep) - 1
     columns = sets.columns.take(keep)
     few = Stack(columns, targets, weights, sets.total, sets.center)
-    paths = [_path(few, t, place[chosen[t]], float(pull[:, t].max(initial=0.0))) for t in every]
+    paths = [_path(few, t, place[chosen[t]], pull[chosen[t], t]) for t in every]
     seen = [np.asarray(columns.matvec(path)) for path in paths]
     levels = np.array([_level(sets, t, seen[t]) for t in every])
     shares = _shares(sets, seen, levels)
     coef, inclusion = np.zeros((p, sets.n_sets)), np.zeros((p, sets.n_sets))
     coef[keep] = np.column_stack([path @ shares for path in paths])
     reach = _reach(shares)
-    inclusion[keep] = np.column_stack([(path != 0.0) @ reach for path in paths])
+    inclusion[keep] = np.minimum(np.column_stack([(path != 0.0) @ reach for path in paths]), 1.0)
     left = targets - np.column_stack([fit @ shares for fit in seen]) - levels @ shares
     sigma2 = np.einsum("it,it,it->t", weights, left, left) / sets.total
     return Fits(coef, levels @ shares, np.maximum(sigma2, SIGMA2_FLOOR), inclusion, sets.families)
 
 
-def _path(data: Stack, t: int, where: Index, first: float) -> Matrix:
+def _path(data: Stack, t: int, where: Index, pull: Vector) -> Matrix:
     """Return the coefficients of a set at every penalty; none but those of some columns are not zero."""
     from sklearn.exceptions import ConvergenceWarning  # imported here: other fits never need it
     from sklearn.linear_model import enet_path
 
     found = np.zeros((data.squares.shape[0], PENALTIES.size))
-    if first > 0.0:
+    if where.size:
+        where = where[np.argsort(-pull, kind="stable")]
         x, target = data.some(t, where), data.targets()[:, t]
-        alphas = first / RATIO * PENALTIES / target.size
-        with warnings.catch_warnings():  # no one point of the path decides
+        alphas = pull.max() / RATIO * PENALTIES / target.size
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            path = enet_path(x.T, target, l1_ratio=RATIO, alphas=alphas, tol=TOL, max_iter=STEPS)
-            found[where] = path[1]
+            path = enet_path(x.T, target, l1_ratio=RATIO, alphas=alphas, tol=0.0, max_iter=SWEEPS)
+        found[where] = path[1]
     return found
 
 
