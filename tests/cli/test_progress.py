@@ -23,7 +23,7 @@ def impatient(monkeypatch):
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
-    ("more", "words"), [(["--mode"], ["iteration 1,", "columns"]), ([], ["fit: 1 of 5 done"])]
+    ("more", "words"), [(["--mode"], ["iteration 1,", "columns"]), ([], ["fit: 1 of 4 done"])]
 )
 def test_lines_in_a_pipe(more, words):
     found = CliRunner().invoke(app, [*ASKED, *more])
