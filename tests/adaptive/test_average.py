@@ -287,3 +287,15 @@ def test_intercepts_are_the_likeliest(family, offset):
         best = minimize_scalar(loss, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9})
         assert loss(level) <= best.fun + 1e-3 * abs(best.fun)
     assert not intercepts(make_sets(family, N, P, FOLDS, center=False)).any()
+
+
+def test_a_member_that_loses_all_gets_nothing_however_much_a_midpoint_gains():
+    """At 1e106 what is left of a difference is rounding: it must not move the weights of the others."""
+    together = np.full((3, 3), 5e105)
+    together[:2, :2] = [[0.0, 0.5], [0.5, 0.0]]
+    together[2, 2] = 0.0
+    found = weigh(np.array([1.0, 2.0, 1e106]), together)
+    assert found[2] == 0.0
+    np.testing.assert_allclose(found.sum(), 1.0)
+    without = weigh(np.array([1.0, 2.0]), together[:2, :2])
+    np.testing.assert_allclose(found[:2], without)

@@ -41,6 +41,8 @@ TOGETHER = 0.5
 """How much of the loss that weights minimise is that of the average; the rest is that of members alone."""
 WEIGHT_TOL, WEIGHT_STEPS = 1e-6, 500
 """The change at which weights are found, and the most steps to them."""
+HOPELESS = 1e6
+"""A loss beyond the least, over `TEMPER`, of which nothing is known but that it is too much."""
 MOST_GAIN = 0.5
 """What averaging gains is at most this share of the error."""
 SLOPES = np.linspace(0.0, 2.0, 81)
@@ -127,9 +129,11 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
     inclusion = included / share if share > 0.0 else 0.0
     level = intercepts(sets)
     slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
-    said = np.asarray(sum(w * (half_and_half if f.selects else _of_all)(f.coef) for w, f in parts))
-    at = float(sum(w * (half_and_half if f.selects else _of_all)(f.intercept) for w, f in parts))
-    base = float(half_and_half(level))
+    said = np.asarray(sum(w * of_member(fits, fits.coef) for w, fits in parts))
+    at, base = (
+        float(sum(w * of_member(fits, fits.intercept) for w, fits in parts)),
+        float(half_and_half(level)),
+    )
     coef, intercept = slope * coef, level + slope * (intercept - level)
     rows, folds = sets.tested
     return Average(
@@ -189,6 +193,8 @@ def weigh(losses: Vector, together: Matrix, prior: Vector | None = None) -> Vect
     log_prior = np.zeros_like(losses) if prior is None else np.log(prior)
     alone, curve = (losses - losses.min()) / TEMPER - log_prior, 4.0 * TOGETHER * together / TEMPER
 
+    curve = np.where(np.maximum.outer(alone, alone) < HOPELESS, curve, 0.0)
+
     def cost(weights: Vector) -> float:
         return float(weights @ (alone + np.log(np.maximum(weights, 1e-300)) - 0.5 * (curve @ weights)))
 
@@ -196,14 +202,14 @@ def weigh(losses: Vector, together: Matrix, prior: Vector | None = None) -> Vect
     found, step = cost(weights), 1.0
     for _ in range(WEIGHT_STEPS):
         way = _normed(curve @ weights - alone)  # where the minimum would be, were the gains as they are here
-        while True:
-            moved = weights + step * (way - weights)
-            less = cost(moved)
-            if less <= found or step < WEIGHT_TOL:
-                break
+        moved = weights + step * (way - weights)
+        while not cost(moved) <= found and step > WEIGHT_TOL:
             step *= 0.5
+            moved = weights + step * (way - weights)
+        if not cost(moved) <= found:
+            break
         far = float(np.abs(moved - weights).max())
-        weights, found, step = moved, less, min(2.0 * step, 1.0)
+        weights, found, step = moved, cost(moved), min(2.0 * step, 1.0)
         if far < WEIGHT_TOL:
             break
     return weights
@@ -304,9 +310,9 @@ def half_and_half(values: Matrix) -> Vector:
     return np.asarray(0.5 * (values[..., :-1].mean(axis=-1) + values[..., -1]))
 
 
-def _of_all(values: Matrix) -> Vector:
-    """Return the value of all rows."""
-    return np.asarray(values[..., -1])
+def of_member(fits: Fits, values: Matrix) -> Vector:
+    """Return what a member says: half and half; of ridge, which does not jump, that of all rows."""
+    return half_and_half(values) if fits.selects else np.asarray(values[..., -1])
 
 
 def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
