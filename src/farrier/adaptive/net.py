@@ -51,8 +51,8 @@ def net(sets: Sets) -> Fits:
     """
     p, every = sets.columns.shape[1], range(sets.n_sets)
     targets, weights = np.repeat(sets.y[:, None], sets.n_sets, axis=1), sets.weights
-    whole = sets.stack(targets, weights)
-    pull = np.abs(whole.pull_of(whole.targets()))
+    level = weights.T @ sets.y / sets.total if sets.center else 0.0
+    pull = np.abs(np.asarray(sets.columns.rmatvec(weights * (targets - level))))
     chosen = [largest(pull[:, t], int(min(PER_ROW * sets.total[t], MOST))) for t in every]
     keep = np.zeros(p, dtype=np.bool_)
     for some in chosen:
