@@ -37,8 +37,8 @@ for name, effects in truths.items():
 # ---------------
 #
 # The estimator fits five members and weighs them by how well each predicts rows that it has not seen. The
-# bars show the weights. Where all columns matter a little, ridge has all the weight. Where few matter, the
-# normal mixtures have it. Where nothing matters, the members that say next to nothing share it.
+# bars show the weights. Where all columns matter a little, ridge has nearly all the weight. Where few
+# matter, the normal mixtures have it. Where nothing matters, the members that say next to nothing share it.
 
 members = [member.name for member in fits["nothing"].members_]
 fig, axes = plt.subplots(1, len(fits), figsize=(9, 2.6), sharey=True, layout="constrained")

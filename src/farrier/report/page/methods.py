@@ -43,10 +43,16 @@ FAMILY_WORDS = {
 }
 MEMBER_WORDS = {
     "ridge": "ridge regression",
+    "net": "an elastic net averaged over its penalty",
     "mode": "a posterior mode under the horseshoe prior (Tew, Schmidt and Makalic, 2022)",
-    "mixture": "a normal mixture prior started at that mode (Kim et al., 2022)",
+    "mixture": "a normal mixture prior (Kim et al., 2022) started at such a mode",
     "alone": "a normal mixture prior started at forward selection, or at the lasso of very wide data",
 }
+MIXTURE_ALONE = (
+    "a normal mixture prior (Kim et al., 2022) started at a posterior mode under the horseshoe prior (Tew, "
+    "Schmidt and Makalic, 2022)"
+)
+"""Where the mode is no member itself."""
 RULES = {
     "1se": "one standard error of the cross-validated error",
     "paired": "four times the error of one coefficient",
@@ -126,7 +132,9 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     rows = effects[0].model.members_
     if not rows:  # nothing to explain: the intercept is all there is
         return [f"There was nothing to average: {effects[0].model.status_}."]
-    known = [MEMBER_WORDS.get(row.name, row.what) for row in rows]
+    names = {row.name for row in rows}
+    words = MEMBER_WORDS if "mode" in names else {**MEMBER_WORDS, "mixture": MIXTURE_ALONE}
+    known = [words.get(row.name, row.what) for row in rows]
     folds = _folds(model)
     weights = ""
     if len(effects) == 1:
@@ -136,12 +144,12 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     slope_words = "a slope" if len(effects) == 1 else "slopes"
     found = [
         f"Its coefficients are an average of {listed(known)}, each fitted without each {folds} and to all "
-        f"rows, weighted by the likelihood of the rows left out{weights}, and shrunk towards {nothing} "
-        f"by {slope_words} of {slopes} estimated from the same rows.",
+        f"rows, weighted by the likelihood of the rows left out, alone and together{weights}, and shrunk "
+        f"towards {nothing} by {slope_words} of {slopes} estimated from the same rows.",
         "The selected columns are the fewest whose least-squares fit to the averaged predictor is within "
         f"{RULES.get(str(model.selection), str(model.selection))} of it (Hahn and Carvalho, 2015).",
         f"Intervals of coefficients ({percent_of(level)}) are normal ones, corrected for shrinkage by "
-        "residuals of rows left out.",
+        "residuals of rows left out, and no narrower than the spread between folds asks for.",
     ]
     if _has_cv_plus(effects[0].family):
         found.append("Prediction intervals are CV+ (Barber et al., 2021).")
