@@ -29,7 +29,7 @@ from farrier.adaptive.lasso import lasso
 from farrier.adaptive.mixture import fit_mixture
 from farrier.adaptive.modes import Start, find_modes
 from farrier.adaptive.net import net
-from farrier.adaptive.points import START, Normal, Path, blended, over_penalties, training_normals
+from farrier.adaptive.points import Normal, Path, blended, may_start, over_penalties, training_normals
 from farrier.adaptive.ridge import ridge_path
 from farrier.adaptive.sets import Fits, Sets, sizes
 from farrier.adaptive.stack import Stack
@@ -111,8 +111,8 @@ class Fitting:
         evidence says nothing: there it is the largest penalty.
         """
         sets, points = self.sets, self.path.points
-        loose = [point for point in points if point.penalty <= START * max(sets.columns.shape[1], 1)]
-        points = tuple(loose) or points[-1:]
+        start = may_start(np.array([point.penalty for point in points]), sets.columns.shape[1])
+        points = tuple(point for point, may in zip(points, start, strict=True) if may)
         if sets.family.is_location and not sets.family.constant_weights:
             points = points[:1]
         best = np.argmin([point.evidence for point in points], axis=0)

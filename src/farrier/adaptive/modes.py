@@ -35,7 +35,7 @@ WORK = 1e7
 """No iteration has more columns than this over the square of the rows, or `FEWEST`: that would be slow."""
 GONE = 1e-3
 """A column whose prior variance is below this share of the variance that one row gives is gone."""
-TOL, MOST = 1e-3, 200
+TOL, MOST = 1e-2, 200
 """The change of the coefficients at which EM ends, and the most iterations."""
 AT_LEAST = 4
 """Iterations before it may end."""

@@ -27,7 +27,7 @@ RATIO = 0.5
 """The share of the lasso in the penalty, as others count it."""
 PENALTIES: Vector = np.geomspace(1.0, 0.03, 12)
 """The path, in units of the penalty at which the first column enters."""
-PER_ROW, MOST = 3.0, 500
+PER_ROW, MOST = 1.5, 300
 """The most columns that it is given, for each observation and in all."""
 SWEEPS = 10
 """Over all columns, at each penalty, from those with the largest pulls on. Always as many: at a tolerance
@@ -81,11 +81,13 @@ def _path(data: Stack, t: int, where: Index, pull: Vector) -> Matrix:
     found = np.zeros((data.squares.shape[0], PENALTIES.size))
     if where.size:
         where = where[np.argsort(-pull, kind="stable")]
-        x, target = data.some(t, where), data.targets()[:, t]
+        x, target = data.some(t, where), data.targets()[:, t].copy()
+        gram, product, _ = data.normal(t, where)
         alphas = pull.max() / RATIO * PENALTIES / target.size
+        known = {"precompute": gram, "Xy": product, "check_input": False}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            path = enet_path(x.T, target, l1_ratio=RATIO, alphas=alphas, tol=0.0, max_iter=SWEEPS)
+            path = enet_path(x.T, target, l1_ratio=RATIO, alphas=alphas, tol=0.0, max_iter=SWEEPS, **known)
         found[where] = path[1]
     return found
 

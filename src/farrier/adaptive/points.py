@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._types import Matrix, Vector
+from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.sets import Sets
 from farrier.families import Family
 from farrier.linalg import both_triangles
@@ -49,6 +49,18 @@ class Path(NamedTuple):
     def coef(self, sets: Sets, solution: Matrix) -> Matrix:
         """Return coefficients (p, T) from what solutions are."""
         return np.asarray(sets.columns.rmatvec(solution) if self.dual else solution)
+
+
+def may_start(penalties: Vector, p: int) -> Mask:
+    """Tell at which falling penalties modes may start: those that are small enough, or the last.
+
+    Examples
+    --------
+    >>> may_start(np.array([20.0, 1.0, 0.1]), 10), may_start(np.array([20.0, 10.0]), 10)
+    (array([False,  True,  True]), array([False,  True]))
+    """
+    found = np.asarray(penalties) <= START * max(p, 1)
+    return np.asarray(found if found.any() else np.arange(found.size) == found.size - 1)
 
 
 def over_penalties(losses: Vector, penalties: Vector) -> Vector:

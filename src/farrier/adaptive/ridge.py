@@ -16,16 +16,17 @@ that of Laplace's approximation.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, lapack
 
-from farrier._types import Vector
+from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.iterated import iterated
-from farrier.adaptive.points import NO_NOISE, Normal, Path, Point, outer, training_normals
+from farrier.adaptive.points import NO_NOISE, Normal, Path, Point, may_start, outer, training_normals
 from farrier.adaptive.sets import Sets
 from farrier.adaptive.shifted import shifted
+from farrier.adaptive.stack import Index
 from farrier.linalg import cholesky, log_det
 
 PENALTIES: Vector = np.geomspace(1e4, 1e-3, 29)
@@ -70,48 +71,85 @@ def ridge_paths(
 
 
 def _among_rows(each: tuple[Sets, ...], penalties: Vector) -> tuple[Path, ...]:
-    """Return the paths of Gaussian responses, p > n, from one eigendecomposition.
-
-    Arrays have the sets of one response after those of another on their last axis.
-    """
-    sets, T = each[0], each[0].n_sets
-    root = np.sqrt(sets.counts)
-    K = outer(sets)
+    """Return the paths of Gaussian responses, p > n, from one eigendecomposition."""
+    sets, n = each[0], each[0].y.size
+    root, K = np.sqrt(sets.counts), outer(sets)
     values, U = eigh(K * root[:, None] * root, driver="evd")
     values = np.maximum(values, 0.0)
     penalties = np.maximum(penalties, LEAST_PENALTY * values[-1])
-    q = root / np.sqrt(sets.counts.sum()) if sets.center else np.zeros_like(root)
-    inside = sets.weights > 0.0  # no set sees the others' y
-    known = np.hstack([np.where(inside, (root * one.y)[:, None], 0.0) for one in each])
-    among, level = U.T @ known, q @ known
-    left_out = [np.flatnonzero(column == 0.0) for column in sets.weights[:, :-1].T]
-    least = NO_NOISE * np.einsum("it,it->t", known, known) + 1e-300
-    many, total = (np.tile(one, len(each)) for one in (_degrees(sets), sets.total))
-    seen = sets.y.size - np.array([rows.size for rows in left_out] + [0])
-    points: list[list[Point]] = [[] for _ in each]
-    for penalty in penalties:
-        kept = penalty / (values + penalty)  # I - H = U kept U' - q q'
-        Y, more, left = known.copy(), np.zeros(T), np.full(T, kept.sum() - q @ q)
-        for t, rows in enumerate(left_out):
-            if not rows.size:
-                continue
-            part, of = U[rows], t if len(each) == 1 else slice(t, None, T)
-            factor = cholesky((part * kept) @ part.T - np.outer(q[rows], q[rows]))
-            error = part @ (kept * among[:, of].T).T - np.multiply.outer(q[rows], level[of])
-            Y[rows, of] = -lapack.dpotrs(factor, error, lower=1)[0]
-            more[t] = log_det(factor)
-            squared = (part * kept**2) @ part.T - np.outer(q[rows], q[rows])
-            left[t] -= float(np.trace(lapack.dpotrs(factor, squared, lower=1)[0]))
-        A = (U @ (kept[:, None] * (U.T @ Y)) - np.outer(q, q @ Y)) / penalty
-        alpha, intercept = root[:, None] * A, (q @ Y) / np.sqrt(sets.counts.sum())
-        square = np.maximum(penalty * np.einsum("it,it->t", Y, A), least)
-        evidence = 0.5 * (many * np.log(square) - np.log(kept).sum() + np.tile(more, len(each)))
-        eta, trace = K @ alpha + intercept, seen - float(sets.center) - left
-        for o, one in enumerate(each):
-            own = slice(o * T, (o + 1) * T)
-            fits = (alpha[:, own], intercept[own], eta[:, own], (square / total)[own], evidence[own])
-            points[o].append(Point(penalty, *fits, trace, (one.family,) * T))
-    return tuple(Path(tuple(found), dual=True) for found in points)
+    q = root / np.sqrt(sets.counts.sum()) if sets.center else np.zeros(n)
+    rows = _Rows(U, q, penalties, penalties / (values[:, None] + penalties))
+    start, y = may_start(penalties, sets.columns.shape[1]), np.column_stack([root * one.y for one in each])
+    found = []
+    for t, weights in enumerate(sets.weights.T):
+        test = sets.folds[t][1] if t < len(sets.folds) else np.arange(0)
+        fit = _without(rows, np.flatnonzero(weights == 0.0), y, float(_degrees(sets)[t]), start)
+        dual, level = root[:, None, None] * fit.dual, fit.level / np.sqrt(sets.counts.sum())
+        eta = np.full(dual.shape, np.nan)
+        eta[test] = np.tensordot(K[test], dual, axes=1) + level
+        found.append((dual, level, eta, fit.square / sets.total[t], fit.evidence, fit.trace))
+    stacked = [np.stack(values, axis=-1) for values in zip(*found, strict=True)]
+    families = [(one.family,) * one.n_sets for one in each]
+    return tuple(
+        Path(
+            tuple(
+                Point._make((penalty, *(values[..., i, o, :] for values in stacked), families[o]))
+                for i, penalty in enumerate(penalties)
+            ),
+            dual=True,
+        )
+        for o in range(len(each))
+    )
+
+
+class _Rows(NamedTuple):
+    """I - H of all rows is U kept U' - q q' at a penalty; ``kept`` has a column for each."""
+
+    U: Matrix
+    q: Vector
+    penalties: Vector
+    kept: Matrix
+
+
+class _Ridge(NamedTuple):
+    """The fits of one set; the last two axes are penalties and responses."""
+
+    dual: Any
+    level: Matrix
+    square: Matrix
+    evidence: Matrix
+    trace: Matrix
+
+
+def _without(rows: _Rows, out: Index, y: Matrix, degrees: float, start: Mask) -> _Ridge:
+    """Fit all rows but some; the trace is known only where the mode starts."""
+    U, q, penalties, kept = rows
+    y = y.copy()
+    y[out] = 0.0  # no set sees the others' y
+    part, level_out = U[out], np.outer(q[out], q[out])
+    shape = (penalties.size, y.shape[1])
+    factors = [cholesky((part * one) @ part.T - level_out) if out.size else None for one in kept.T]
+    more = np.array([0.0 if factor is None else log_det(factor) for factor in factors])
+    among, level = (U.T @ y)[:, None], np.broadcast_to(q @ y, shape)
+    if out.size:
+        error = np.tensordot(part, kept[..., None] * among, axes=1) - np.multiply.outer(q[out], level)
+        solved = [lapack.dpotrs(factors[i], error[:, i], lower=1)[0] for i in range(penalties.size)]
+        fill = -np.stack(solved, axis=1)
+        among = among + np.tensordot(part.T, fill, axes=1)
+        level = level + np.tensordot(q[out], fill, axes=1)
+    inner = kept[..., None] * among
+    square = np.einsum("ilo,ilo->lo", inner, np.broadcast_to(among, inner.shape)) - level**2
+    square = np.maximum(square, NO_NOISE * np.einsum("io,io->o", y, y) + 1e-300)
+    evidence = 0.5 * (degrees * np.log(square) + (more - np.log(kept).sum(axis=0))[:, None])
+    dual = (np.tensordot(U, inner, axes=1) - np.multiply.outer(q, level)) / penalties[:, None]
+    trace = np.full(shape, np.nan)
+    for o, i in enumerate(np.where(start[:, None], evidence, np.inf).argmin(axis=0)):
+        left = float(kept[:, i].sum() - q @ q)
+        if out.size:
+            squared = (part * kept[:, i] ** 2) @ part.T - level_out
+            left -= float(np.trace(lapack.dpotrs(factors[i], squared, lower=1)[0]))
+        trace[i, o] = q.size - out.size - float(q.any()) - left
+    return _Ridge(dual, level, square, evidence, trace)
 
 
 def _degrees(sets: Sets) -> Vector:

@@ -175,8 +175,9 @@ class Stack:
 
     def normal(self, t: int, where: Index) -> tuple[Matrix, Vector, float]:
         """Return X'X and X'z of a few columns of a problem, and z'z."""
-        x, z = self._block(t, where).x, self._root[:, t] * self._z[:, t]
-        return x @ x.T, x @ z, float(z @ z)
+        block, z = self._block(t, where), self._root[:, t] * self._z[:, t]
+        gram = block.x @ block.x.T if block.gram is None else block.gram
+        return gram, block.x @ z, float(z @ z)
 
     def _block(self, t: int, where: Index) -> Block:
         number = int(self._numbers[t])
