@@ -40,6 +40,15 @@ def test_the_difference_is_that_of_pairs():
     assert not verdict.within
 
 
+def test_the_price_of_a_prediction_has_the_noise_that_the_truth_has():
+    ours = [Record("one", k, OURS, {"Error": 1.0 + k, "Truth": 2.0 + 2.0 * k}) for k in range(2)]
+    (verdict,) = verdicts(*ours, *records("one", mcp=[1.0, 1.0]))
+    assert verdict.percent == pytest.approx(50.0)
+    assert verdict.of_prediction == pytest.approx(12.5)  # 0.5 of 1 + 3
+    (verdict,) = verdicts(*records("real-eye", adaptive=[1.0, 2.0], mcp=[1.0, 1.0]))
+    assert verdict.of_prediction == verdict.percent
+
+
 def test_a_difference_within_its_error_passes_however_wide_the_errors_are_apart():
     """Errors that go together: 0.1 apart on average, with an error of 0.1."""
     (verdict,) = verdicts(*records("one", adaptive=[10.0, 20.2], mcp=[10.0, 20.0]))
@@ -141,6 +150,7 @@ def test_what_it_comes_to_is_counted_in_the_cells(metrics, ours, met):
     count = 2 if met else 0
     for line in (
         f"or better, in {count} of 2 rows",
+        f"above that of the best of the others in {count} of 2 rows",
         f"at least that of stability selection in {count} of 2 truths",
         f"cover 93 to 97 % in {count} of 2 rows",
         f"cover at least 90 % in {count} of 2 rows",
@@ -150,6 +160,8 @@ def test_what_it_comes_to_is_counted_in_the_cells(metrics, ours, met):
     assert text.count("- Met") == (3 if met else 0)
     if not met:
         assert "- NOT in one signal, 100 x 200: 1.125, MCP 1.02: +10.3 %, z = +4.2." in text
+        assert "  - one signal, 100 x 200: +10.3 %." in text  # without signal the noise is known: 5.2 %
+        assert "  - no signal, 100 x 200: +5.2 %." in text
         assert "nothing is selected in 50% of data sets" in text
         assert "found in 50% of data sets, with 0.4 false columns" in text
         assert "the farthest is 0.28 away" in text
@@ -169,6 +181,7 @@ def test_the_report_has_the_verdict_first():
         "1 (0)",
         "0.25 (0.05)",
         "+5.0",
+        "+25.0 %",
         "+25.0 %",
         "NOT within one s.e.",
     ]

@@ -35,7 +35,7 @@ import numpy as np
 from farrier._types import Matrix, Vector
 from farrier.adaptive.sets import Fits, Sets, information, sizes, summed
 
-TEMPER = 2.5
+TEMPER = 3.5
 """By how much log-likelihoods are divided before they become weights."""
 TOGETHER = 0.5
 """How much of the loss that weights minimise is that of the average; the rest is that of members alone."""
@@ -103,7 +103,7 @@ def average(sets: Sets, members: tuple[Fits, ...], prior: Vector | None = None) 
     >>> good = Fits(np.full((1, 3), 1.9), np.zeros(3), np.ones(3), np.ones((1, 3)), both)
     >>> bad = good._replace(coef=np.zeros((1, 3)))
     >>> average(sets, (good, bad)).weights.round(2)
-    array([0.99, 0.01])
+    array([0.97, 0.03])
     """
     judged, together = judge_all(sets, members)
     losses = np.array([one.loss for one in judged])
@@ -184,11 +184,11 @@ def weigh(losses: Vector, together: Matrix, prior: Vector | None = None) -> Vect
 
     Examples
     --------
-    >>> losses, alone = np.array([0.0, 2.5]), np.zeros((2, 2))
+    >>> losses, alone = np.array([0.0, 3.5]), np.zeros((2, 2))
     >>> weigh(losses, alone).round(3)  # e to 1
     array([0.731, 0.269])
     >>> weigh(losses, 5.0 * (1.0 - np.eye(2))).round(3)  # the midpoint is better than both
-    array([0.583, 0.417])
+    array([0.602, 0.398])
     """
     log_prior = np.zeros_like(losses) if prior is None else np.log(prior)
     alone, curve = (losses - losses.min()) / TEMPER - log_prior, 4.0 * TOGETHER * together / TEMPER

@@ -279,11 +279,11 @@ MEMBERS: dict[str, Member] = {
     "ridge": Member("ridge, averaged over its penalty by cross-validation", _ridge, prior=2.0),
     "mode": Member("horseshoe mode in coordinate {coordinate:g}, from the ridge of largest evidence", _mode),
     "net": Member("elastic net, averaged over its penalty by cross-validation", _net, prior=0.5),
-    "mixture": Member("normal mixture started at the mode", _mixture("mode")),
-    "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None)),
+    "mixture": Member("normal mixture started at the mode", _mixture("mode"), prior=2.0),
+    "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0),
 }
-"""Ridge counts twice beforehand: it alone stands for effects in all columns, where several stand for effects
-in some. The net lies between the two, and counts half."""
+"""Ridge counts twice beforehand, for effects in all columns, and so does each mixture, for effects of any size
+in some. The net lies between, and counts half."""
 GENERAL = ("mean", "ridge", "mode", "mixture", "alone")
 PLAIN = ("mean", "ridge", "net", "mixture", "alone")
 """The members of any average, and those of a Gaussian response without groups."""

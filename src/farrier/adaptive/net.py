@@ -27,7 +27,7 @@ RATIO = 0.5
 """The share of the lasso in the penalty, as others count it."""
 PENALTIES: Vector = np.geomspace(1.0, 0.03, 12)
 """The path, in units of the penalty at which the first column enters."""
-PER_ROW, MOST = 1.5, 300
+PER_ROW, MOST = 3.0, 300
 """The most columns that it is given, for each observation and in all."""
 SWEEPS = 10
 """Over all columns, at each penalty, from those with the largest pulls on. Always as many: at a tolerance

@@ -14,6 +14,8 @@ from farrier.paper.scores import BINS
 EMPTY, ABOVE_MEAN, FALSE = 0.9, 2.0, 0.2
 """No signal: the least share of data sets with nothing selected, and the most percent above the mean's error.
 One signal: where false columns must be below."""
+DEAR = 3.0
+"""Per cent of the error of a prediction by which no more than a few rows may be behind."""
 ROWS_COVERED, EFFECTS_COVERED, DIAGONAL = (0.93, 0.97), 0.90, 0.1
 """Of intervals of 95 %, and how far from the diagonal a bin of inclusion may be."""
 ENOUGH = 50
@@ -25,6 +27,7 @@ def criteria(experiment: Experiment, cells: list[Cell]) -> list[str]:
     found = index(cells)
     return [
         *_errors(experiment, verdicts_of(experiment, cells)),
+        *_prices(experiment, verdicts_of(experiment, cells)),
         *_no_signal(experiment, found),
         *_one_signal(experiment, found),
         *_ranks(experiment, found),
@@ -64,6 +67,18 @@ def _failure(experiment: Experiment, verdict: Verdict) -> str:
         f"{METHODS[verdict.best.method].label} {number(verdict.best.mean)}: {verdict.percent:+.1f} %, "
         f"z = {verdict.z:+.1f}.{why}"
     )
+
+
+def _prices(experiment: Experiment, verdicts: list[Verdict]) -> list[str]:
+    """Say where a user pays most for not knowing which method is best."""
+    if not verdicts:
+        return []
+    dear = sorted((v for v in verdicts if v.of_prediction > DEAR), key=lambda v: -v.of_prediction)
+    line = (
+        f"- The error of a prediction, noise included, is at most {DEAR:g} % above that of the best of the "
+        f"others in {len(verdicts) - len(dear)} of {len(verdicts)} rows."
+    )
+    return [line, *(f"  - {experiment.settings[v.ours.setting]}: {v.of_prediction:+.1f} %." for v in dear)]
 
 
 def _no_signal(experiment: Experiment, found: Index) -> list[str]:

@@ -27,7 +27,7 @@ EXPLANATION = (
     "simulated classes and counts the log loss and the Poisson deviance above those of the truth, on fresh "
     "rows; of real data the squared error or the log loss on the rows that were left out (eye: times 100). "
     "The best of the others is the one with the least mean; the difference to it is paired, data set by data "
-    "set."
+    'set. "Of a prediction": in per cent of its whole error, which has the noise that the truth itself has.'
 )
 
 
@@ -65,11 +65,22 @@ def _verdict_block(experiment: Experiment, cells: list[Cell]) -> Block:
             text(verdict.difference),
             f"{verdict.z:+.1f}",
             f"{verdict.percent:+.1f} %",
+            f"{verdict.of_prediction:+.1f} %",
             "within one s.e. or better" if verdict.within else "NOT within one s.e.",
         ]
         for verdict in verdicts_of(experiment, cells)
     ]
-    header = ["", "Adaptive", "Best of the others", "its error", "difference", "z", "", "verdict"]
+    header = [
+        "",
+        "Adaptive",
+        "Best of the others",
+        "its error",
+        "difference",
+        "z",
+        "",
+        "of a prediction",
+        "verdict",
+    ]
     return Block("Against the best of the others, row by row; rows that fail first", header, rows)
 
 

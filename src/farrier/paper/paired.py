@@ -96,17 +96,22 @@ def index(cells: list[Cell]) -> Index:
 class Verdict(NamedTuple):
     """A row: ours, the best of the others by its mean, and the mean of the paired differences to it.
 
+    ``noise`` is what the truth itself loses, where errors do not have it.
+
     Examples
     --------
     >>> ours, best = (Cell("a", "Error", m, e, 0.1, e, 9, None) for m, e in (("adaptive", 2.1), ("mcp", 2.0)))
     >>> verdict = Verdict(ours, best, Cell("a", DIFFERENCE, "mcp", 0.1, 0.05, 0.1, 9, None))
     >>> verdict.within, verdict.z, round(verdict.percent, 6)
     (False, 2.0, 5.0)
+    >>> round(verdict._replace(noise=3.0).of_prediction, 6)
+    2.0
     """
 
     ours: Cell
     best: Cell
     difference: Cell
+    noise: float = 0.0
 
     @property
     def z(self) -> float:
@@ -119,6 +124,12 @@ class Verdict(NamedTuple):
     def percent(self) -> float:
         """By how many percent ours is above the best of the others."""
         return 100.0 * self.difference.mean / self.best.mean if self.best.mean else math.nan
+
+    @property
+    def of_prediction(self) -> float:
+        """The same of the whole error of a prediction, noise included."""
+        whole = self.best.mean + self.noise
+        return 100.0 * self.difference.mean / whole if whole else math.nan
 
     @property
     def within(self) -> bool:
@@ -142,7 +153,9 @@ def verdicts_of(experiment: Experiment, cells: list[Cell]) -> list[Verdict]:
         ]
         if ours is not None and others:
             best = min(others, key=lambda cell: cell.mean)
-            verdict = Verdict(ours, best, found[setting, DIFFERENCE, best.method])
+            truth = found.get((setting, "Truth", OURS))
+            noise = 0.0 if truth is None else truth.mean
+            verdict = Verdict(ours, best, found[setting, DIFFERENCE, best.method], noise)
             verdicts += [] if math.isnan(verdict.z) else [verdict]
     return sorted(verdicts, key=lambda verdict: (verdict.within, 0.0 if verdict.within else -verdict.z))
 
