@@ -282,8 +282,8 @@ MEMBERS: dict[str, Member] = {
     "mixture": Member("normal mixture started at the mode", _mixture("mode"), prior=2.0),
     "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0),
 }
-"""Ridge counts twice beforehand, for effects in all columns, and so does each mixture, for effects of any size
-in some. The net lies between, and counts half."""
+"""Ridge counts twice beforehand, for effects in all columns, and so does each mixture, for effects of any
+size in some. The net lies between, and counts half."""
 GENERAL = ("mean", "ridge", "mode", "mixture", "alone")
 PLAIN = ("mean", "ridge", "net", "mixture", "alone")
 """The members of any average, and those of a Gaussian response without groups."""
