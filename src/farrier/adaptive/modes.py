@@ -35,8 +35,9 @@ WORK = 1e7
 """No iteration has more columns than this over the square of the rows, or `FEWEST`: that would be slow."""
 GONE = 1e-3
 """A column whose prior variance is below this share of the variance that one row gives is gone."""
-TOL, MOST = 1e-2, 200
-"""The change of the coefficients at which EM ends, and the most iterations."""
+TOL, LOOSE_TOL, MOST = 1e-3, 1e-2, 200
+"""The change of the coefficients at which EM ends, and the most iterations. A Gaussian response has the looser
+one: the mixture goes on from there. Where weights move, steps are shorter, and it would end too soon."""
 AT_LEAST = 4
 """Iterations before it may end."""
 LEVELS = 10
@@ -201,6 +202,7 @@ def _mode(sets: Sets, t: int, start: Start, hyper: Hyper, normals: tuple[Normal,
     allowed = min(allowed, max(WORK / n**2, fewest))
     state = _begin(sets, t, start, int(allowed), None if normals is None else normals[t])
     rows, tau2 = state.rows, hyper.tau.bounds[1]
+    tol = LOOSE_TOL if rows.family.constant_weights else TOL
     for iteration in range(1, MOST + 1):
         d = tau2 * hyper.mode(state.second / (2.0 * state.sigma2 * tau2), state.groups)
         if iteration > WIDE:
@@ -211,7 +213,7 @@ def _mode(sets: Sets, t: int, start: Start, hyper: Hyper, normals: tuple[Normal,
             d = d[keep]
         if not d.size:
             break
-        if state.step(d) < TOL and iteration >= AT_LEAST:
+        if state.step(d) < tol and iteration >= AT_LEAST:
             break
     return state.result()
 
