@@ -36,8 +36,8 @@ WORK = 1e7
 GONE = 1e-3
 """A column whose prior variance is below this share of the variance that one row gives is gone."""
 TOL, LOOSE_TOL, MOST = 1e-3, 1e-2, 200
-"""The change of the coefficients at which EM ends, and the most iterations. A Gaussian response has the looser
-one: the mixture goes on from there. Where weights move, steps are shorter, and it would end too soon."""
+"""The change of the coefficients at which EM ends, and the most iterations. A Gaussian response has the
+looser one: the mixture goes on from there. Where weights move, steps are shorter: it would end too soon."""
 AT_LEAST = 4
 """Iterations before it may end."""
 LEVELS = 10
