@@ -140,7 +140,7 @@ class Averaged(AverageMixin):
         """Return the interval of each coefficient.
 
         It is wide enough for the shrinkage of the average: its coverage of effects that are there is in
-        experiments/results/adaptive-r50.md.
+        experiments/results/adaptive.md.
 
         Parameters
         ----------
