@@ -314,7 +314,8 @@ def test_draws_from_sparse_columns(family, shape):
     new = sparse.csr_array(X[:5])
     np.testing.assert_allclose(ours.predict(new), ours.predict(X[:5]), rtol=1e-9)
     np.testing.assert_allclose(ours.predict_interval(new), ours.predict_interval(X[:5]), rtol=1e-6)
-    np.testing.assert_allclose(ours.log_likelihood(new, y[:5]), ours.log_likelihood(X[:5], y[:5]), rtol=1e-6)
+    logs = (ours.log_likelihood(x, y[:5]) for x in (new, X[:5]))
+    np.testing.assert_allclose(*logs, rtol=1e-6, atol=1e-9)  # a log may be next to 0, where rounding is not
     assert ours.simulate(n_draws=3).shape == (3, len(X))
     assert ours.select("decoupled").support.shape == (X.shape[1],)
 
