@@ -80,10 +80,10 @@ def _among_rows(each: tuple[Sets, ...], penalties: Vector) -> tuple[Path, ...]:
     q = root / np.sqrt(sets.counts.sum()) if sets.center else np.zeros(n)
     rows = _Rows(U, q, penalties, penalties / (values[:, None] + penalties))
     start, y = may_start(penalties, sets.columns.shape[1]), np.column_stack([root * one.y for one in each])
-    found = []
+    degrees, found = _degrees(sets), []
     for t, weights in enumerate(sets.weights.T):
         test = sets.folds[t][1] if t < len(sets.folds) else np.arange(0)
-        fit = _without(rows, np.flatnonzero(weights == 0.0), y, float(_degrees(sets)[t]), start)
+        fit = _without(rows, np.flatnonzero(weights == 0.0), y, float(degrees[t]), start)
         dual, level = root[:, None, None] * fit.dual, fit.level / np.sqrt(sets.counts.sum())
         eta = np.full(dual.shape, np.nan)
         eta[test] = np.tensordot(K[test], dual, axes=1) + level

@@ -24,10 +24,10 @@ ENOUGH = 50
 
 def criteria(experiment: Experiment, cells: list[Cell]) -> list[str]:
     """Return what is met and what is not, as lines of Markdown."""
-    found = index(cells)
+    found, verdicts = index(cells), verdicts_of(experiment, cells)
     return [
-        *_errors(experiment, verdicts_of(experiment, cells)),
-        *_prices(experiment, verdicts_of(experiment, cells)),
+        *_errors(experiment, verdicts),
+        *_prices(experiment, verdicts),
         *_no_signal(experiment, found),
         *_one_signal(experiment, found),
         *_ranks(experiment, found),
