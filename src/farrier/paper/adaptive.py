@@ -150,8 +150,8 @@ REASONS = (
         settings=("count-heavy",),
     ),
     Reason(
-        "At the edge of what so few rows can tell: a few data sets on which the signals are missed have nearly "
-        "all of the mean error, and other methods miss them on others.",
+        "At the edge of what so few rows can tell: a few data sets on which the signals are missed have "
+        "nearly all of the mean error, and other methods miss them on others.",
         settings=("widest",),
     ),
     Reason(
