@@ -22,12 +22,15 @@ from farrier.data.fitted import Fitted
 from farrier.data.rows import Rows
 from farrier.data.standardise import Units
 from farrier.data.structure import Structure
+from farrier.em.options import Options
 from farrier.families import Ordered
 from farrier.model.always import LEAST
 from farrier.model.fit import fit
 from farrier.model.spec import ModelSpec, Prepared
 from farrier.posterior.predictive import half_width
 
+CLOSE = 1e-12
+"""The change at which the fit of the columns that are always in ends: without shrinkage steps are cheap."""
 Answer = TypeVar("Answer", bound=Any)
 """An average, which has what is always in."""
 
@@ -79,7 +82,7 @@ def alone(spec: ModelSpec, rows: Rows, places: Mask, more: Any = 0.0) -> Fitted:
     """Return a fit of the columns that are always in, without any other; ``more`` is added to the offset."""
     own = Structure(always=np.ones(int(places.sum()), dtype=np.bool_))
     part = rows._replace(columns=rows.columns.take(places), offset=rows.offset + more)
-    return fit(replace(spec, structure=own), part)
+    return fit(replace(spec, structure=own), part, Options(tol=CLOSE))
 
 
 def known_part(rows: Rows, places: Mask, coef: Vector) -> Rows:

@@ -34,7 +34,7 @@ from farrier.model.spec import Prepared
 
 STEPS, LONGEST = 50, 5.0
 """The most steps of Newton's method, and how far one takes the linear predictor of a row."""
-SMALL, NO_GAIN = 1e-9, 1e-12
+SMALL, NO_GAIN = 1e-9, 1e-15
 """A step so small that the next would change nothing, and a gain of the loss, beside it, that is none."""
 UNTOLD = 1e-13
 """What a row tells at least of a column that is constant in a training set."""

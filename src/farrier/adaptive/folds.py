@@ -9,6 +9,7 @@ import numpy as np
 from farrier._types import Vector
 from farrier.adaptive.sets import Fold
 from farrier.data.columns import Columns
+from farrier.data.responses import lean
 from farrier.data.rows import Rows
 
 DIGITS = 9
@@ -22,9 +23,9 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     """Return k folds in which the response is spread evenly, and copies of a row stay together.
 
     ``rows.y`` is what the columns are to explain. Rows are sorted by it, and among equal y by X X'y of the
-    standardised ``columns``; of each k in a row every fold gets one, which one is drawn. So the folds depend
-    neither on the order of the rows and columns nor on their units, and a row of weight 2 is the same as two
-    rows.
+    standardised ``columns``, towards the longer tail; of each k in a row every fold gets one, which one is
+    drawn. So the folds depend neither on the order of the rows and columns nor on their units, nor on the
+    sign of y, and a row of weight 2 is the same as two rows.
 
     Examples
     --------
@@ -32,6 +33,8 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     >>> y = np.array([5.0, 1.0, 4.0, 2.0])
     >>> rows = Rows(Dense(y[:, None]), y, None, np.zeros(4))
     >>> [test.tolist() for _, test in own_folds(rows, rows.columns, 2, seed=0)]
+    [[1, 2], [0, 3]]
+    >>> [test.tolist() for _, test in own_folds(rows._replace(y=-y), rows.columns, 2, seed=0)]
     [[1, 2], [0, 3]]
     """
     n = rows.y.size
@@ -41,7 +44,8 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     y, among_equals = _rounded(centred), np.zeros(n)
     if np.any(np.diff(np.sort(y)) == 0.0):
         among_equals = _rounded(np.asarray(columns.matvec(columns.rmatvec(rows.counts * centred))))
-    order, kind = _kinds(y, among_equals, rows.counts)
+    sign = -1.0 if (lean(y, rows.counts) or lean(among_equals, rows.counts)) < 0.0 else 1.0
+    order, kind = _kinds(sign * y, sign * among_equals, rows.counts)
     if kind[-1] + 1 < max(k, min(FEW_KINDS * k, float(rows.counts.sum()) / COPIES)):
         kind = np.arange(n)
     draw = np.random.default_rng(seed)
@@ -50,6 +54,26 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     fold = np.empty(n, dtype=int)
     fold[order] = fold_of_kind[kind]
     return tuple((np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(k))
+
+
+def fair_codes(codes: Vector, counts: Vector, columns: Columns) -> Vector:
+    """Return the class of each row as a number that does not depend on what classes are called.
+
+    The smallest class comes first; of equally large ones that whose mean is nearest to that of all rows.
+
+    Examples
+    --------
+    >>> from farrier.data.dense import Dense
+    >>> fair_codes(np.array([0.0, 0.0, 1.0, 2.0]), np.ones(4), Dense(np.array([[-4.0], [0.0], [3.0], [1.0]])))
+    array([2., 2., 1., 0.])
+    """
+    _, places = np.unique(codes, return_inverse=True)
+    inside = (places[:, None] == np.arange(places.max() + 1)).astype(np.float64)
+    size = counts @ inside
+    far = np.square(np.asarray(columns.rmatvec(counts[:, None] * inside)) / size).sum(axis=0)
+    rank = np.empty(size.size)
+    rank[np.lexsort((_rounded(far), _rounded(size)))] = np.arange(size.size)
+    return np.asarray(rank[places])
 
 
 def _kinds(y: Vector, spread: Vector, counts: Vector) -> tuple[Any, Any]:

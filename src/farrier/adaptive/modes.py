@@ -324,6 +324,6 @@ class _State:
         for _ in range(LEVELS):
             problem = rows.near(rows.columns, fit + level + rows.offset, self.sigma2)
             before, level = level, problem.targets.intercept(fit)
-            if abs(level - before) <= TOL * (1.0 + abs(level)):
+            if abs(level - before) <= TOL:  # where y has its zero must not matter
                 break
         return level

@@ -77,10 +77,24 @@ def leading(values: Matrix, counts: Vector) -> Vector:
         return np.asarray(values[:, 0])
     _, _, right = np.linalg.svd(np.sqrt(counts)[:, None] * units, full_matrices=False)
     found = units @ right[0]
-    lean = float(counts @ found**3)
-    if abs(lean) <= EVEN * float(counts @ np.abs(found) ** 3):
-        lean = float(right[0, np.argmax(np.round(np.abs(right[0]), 9))])
-    return np.asarray(found if lean > 0.0 else -found)
+    leans = lean(found, counts) or float(right[0, np.argmax(np.round(np.abs(right[0]), 9))])
+    return np.asarray(found if leans > 0.0 else -found)
+
+
+def lean(values: Vector, counts: Vector) -> float:
+    """Return on which side centred values have the longer tail: positive, negative, or 0 where even.
+
+    Examples
+    --------
+    >>> lean(np.array([-1.0, -1.0, 2.0]), np.ones(3)) > 0.0, lean(np.array([-1.0, 1.0]), np.ones(2))
+    (True, 0.0)
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest > 0.0:
+        return 0.0
+    cubes = (values / largest) ** 3  # cubes of the user's y may be no floats
+    found = float(counts @ cubes)
+    return found if abs(found) > EVEN * float(counts @ np.abs(cubes)) else 0.0
 
 
 def refuse_several_responses(y: Any, n_rows: int, what: str, instead: str = "") -> None:

@@ -11,7 +11,7 @@ from farrier._checks import check_choice, check_jobs, check_level, check_random_
 from farrier._types import Mask, Matrix, Status, Vector
 from farrier.adaptive.adapted import Adapted, MemberRow
 from farrier.adaptive.fit import RULES, adapt
-from farrier.adaptive.folds import given_folds, own_folds
+from farrier.adaptive.folds import fair_codes, given_folds, own_folds
 from farrier.adaptive.members import MEMBERS
 from farrier.adaptive.record import LeftOut
 from farrier.adaptive.sets import Fold
@@ -70,8 +70,11 @@ class AverageMixin(Selector):
             raise ValueError(f"members={self.members!r} must name one or more different members")
         return tuple(given)
 
-    def _folds(self, rows: Rows, X: Any, labels: Any, groups: Any) -> Any:
-        """Return the folds, or what makes them once the columns are standardised."""
+    def _folds(self, rows: Rows, X: Any, labels: Any, groups: Any, classes: bool = False) -> Any:
+        """Return the folds, or what makes them once the columns are standardised.
+
+        ``classes`` says that ``rows.y`` are classes, whose order means nothing.
+        """
         if isinstance(self.cv, bool) or not isinstance(self.cv, int | np.integer):
             return given_folds(self.cv, rows, X, labels, groups)
         if self.cv < 2:
@@ -85,7 +88,8 @@ class AverageMixin(Selector):
             columns, free = prepared.design.columns, prepared.design.free
             if free is not None and not columns.shape[1]:  # every column is always in
                 columns = Dense(free.basis)
-            return own_folds(rows, columns, int(self.cv), known)
+            y = fair_codes(rows.y, rows.counts, columns) if classes else rows.y
+            return own_folds(rows._replace(y=y), columns, int(self.cv), known)
 
         return make
 

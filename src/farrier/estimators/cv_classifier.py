@@ -174,7 +174,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         known = check_known(offset, None, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, codes.astype(float), weights, known)
-        folds = self._folds(rows, X, labels, groups)
+        folds = self._folds(rows, X, labels, groups, classes=True)
         targets = [1] if classes.size == 2 else range(classes.size)
         inside = slice(None) if rows.number is None else rows.number
 
