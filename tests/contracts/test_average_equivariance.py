@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from sksurv.util import Surv
 
 import simulate
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV
+from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
 from farrier.families import Quantile
 from registry import AVERAGED
 
@@ -212,6 +213,24 @@ def test_names_of_classes(shape: str, always: str, multi_class: str, order: list
     sign = 1.0 if got.coef_.ndim == 2 else -1.0
     assert_close(np.sort(sign * got.coef_interval()[own], axis=-1), found[2], "coef_interval")
     assert_close(got.inclusion_[own] if got.inclusion_.ndim == 2 else got.inclusion_, found[3], "inclusion_")
+
+
+# --- survival ------------------------------------------------------------------------------------
+
+
+@every_shape
+@with_and_without
+@pytest.mark.parametrize("stratified", [False, True], ids=["one stratum", "strata"])
+def test_units_of_columns_with_hazards(shape: str, always: str, stratified: bool) -> None:
+    data = make_data(shape)
+    scale, shift = units_of(SHAPES[shape])
+    life, followed = data.rng.exponential(np.exp(-data.eta)), data.rng.uniform(0.0, 4.0, N)
+    y = Surv.from_arrays(life <= followed, np.minimum(life, followed))
+    strata = np.arange(N) % 3 if stratified else None
+    want = HorseshoeSurvivalCV(cv=CV, always=ALWAYS[always]).fit(data.X, y, strata=strata)
+    got = HorseshoeSurvivalCV(cv=CV, always=ALWAYS[always]).fit(data.X * scale + shift, y, strata=strata)
+    zero = float(shift @ got.coef_)  # only differences of risks mean anything
+    assert_same(got, want, (data.X_new * scale + shift, data.X_new), scale, lambda value: value - zero)
 
 
 # --- several responses ---------------------------------------------------------------------------

@@ -194,15 +194,36 @@ def with_errors(always: Always, rows: Rows, found: Any, sparse: Vector, eta: Vec
 
 
 def _told(found: Any, rows: Rows, columns: Matrix, eta: Vector, sigma: float) -> Matrix:
-    """Return what rows tell of coefficients, beside an intercept or thresholds if these are estimated too."""
+    """Return what rows tell of coefficients, whatever else is estimated beside them.
+
+    That is an intercept, thresholds, or the baseline hazard of each stratum.
+    """
     family, weights, unit = found.family, rows.counts, found.units.unit
     if isinstance(found.family, Ordered):
         heavy = weights * family.working(rows.y, eta, 1.0).weights
         told = Beside(heavy, *family.shared(rows.y, eta, weights))
         return np.asarray(columns.T @ told.known(columns))
+    coupling = family.coupling(rows.y, eta)
+    if coupling is not None:
+        columns = centred(columns, weights)  # a shift changes only the digits that are left
+        pooled = coupling.pooled(columns)
+        return np.asarray(columns.T @ (coupling.diagonal[:, None] * columns) - pooled.T @ pooled)
     if not family.constant_weights:  # squares of the user's y may be no floats either
         y, seen = (rows.y / unit, eta / unit) if family.is_location else (rows.y, eta)
         weights = weights * information(family, y, seen, sigma**2)
     if found.units.has_intercept:
-        columns = columns - weights @ columns / weights.sum()
+        columns = centred(columns, weights)
     return np.asarray(columns.T @ (weights[:, None] * columns))
+
+
+def centred(columns: Matrix, weights: Vector) -> Matrix:
+    """Return columns less their weighted means.
+
+    Examples
+    --------
+    >>> centred(np.array([[1.0], [2.0], [9.0]]), np.array([1.0, 1.0, 0.0]))
+    array([[-0.5],
+           [ 0.5],
+           [ 7.5]])
+    """
+    return np.asarray(columns - weights @ columns / weights.sum())

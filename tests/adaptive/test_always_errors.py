@@ -1,0 +1,50 @@
+"""Standard errors of unpenalised covariates beside an average: those that the likelihood gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sksurv.util import Surv
+from statsmodels.duration.hazard_regression import PHReg
+
+from farrier import HorseshoeSurvivalCV
+
+N, EFFECT = 240, 0.6
+
+
+def design(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Return columns of which the first is to be unpenalised, and their linear predictor."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, 5))
+    return X, EFFECT * X[:, 0] - 0.5 * X[:, 1], rng
+
+
+def always_std(model: Any) -> np.ndarray:
+    """Return the standard errors of what is unpenalised, from the width of intervals."""
+    interval = np.diff(model.coef_interval(0.95), axis=-1)[..., 0]
+    return np.asarray(interval / (2.0 * 1.959963984540054))
+
+
+def test_errors_of_hazards_are_those_of_the_partial_likelihood() -> None:
+    X, eta, rng = design(2)
+    life, followed = rng.exponential(np.exp(-eta)), rng.uniform(0.0, 3.0, N)
+    time, event = np.minimum(life, followed), life <= followed
+    X[:, 0] = 60.0 + 10.0 * X[:, 0]  # an age: far from zero
+    model = HorseshoeSurvivalCV(cv=5, always=[0]).fit(X, Surv.from_arrays(event, time))
+    chosen = [0, *np.flatnonzero(model.support_[1:]) + 1]
+    peer = PHReg(time, X[:, chosen], status=event, ties="efron").fit()
+    assert always_std(model)[0] == pytest.approx(peer.bse[0], rel=0.1)
+
+
+def test_errors_of_hazards_are_taken_within_strata() -> None:
+    X, eta, rng = design(3)
+    stratum = rng.integers(0, 12, N)
+    life = rng.exponential(np.exp(0.5 * stratum - eta))
+    X[:, 0] += stratum  # most of its spread is between strata, where nobody is compared
+    model = HorseshoeSurvivalCV(cv=5, always=[0])
+    model.fit(X, Surv.from_arrays(np.ones(N, dtype=bool), life), strata=stratum)
+    chosen = [0, *np.flatnonzero(model.support_[1:]) + 1]
+    peer = PHReg(life, X[:, chosen], strata=stratum, ties="efron").fit()
+    assert always_std(model)[0] == pytest.approx(peer.bse[0], rel=0.1)
