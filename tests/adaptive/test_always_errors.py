@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from sksurv.util import Surv
 from statsmodels.duration.hazard_regression import PHReg
 
-from farrier import HorseshoeSurvivalCV
+from farrier import HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from farrier.families import Tweedie
 
 N, EFFECT = 240, 0.6
 
@@ -21,10 +23,42 @@ def design(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
     return X, EFFECT * X[:, 0] - 0.5 * X[:, 1], rng
 
 
+DRAWS = {
+    "gaussian": lambda rng, eta, noise: eta + noise * rng.standard_normal(N),
+    "student_t": lambda rng, eta, noise: eta + noise * rng.standard_t(4.0, N),
+    "laplace": lambda rng, eta, noise: eta + noise * rng.laplace(size=N),
+    "quantile": lambda rng, eta, noise: eta + noise * rng.laplace(size=N),
+    "huber": lambda rng, eta, noise: eta + noise * rng.standard_t(5.0, N),
+    "gamma": lambda rng, eta, noise: np.exp(eta) * rng.gamma(noise**-2, noise**2, N),
+    "tweedie": lambda rng, eta, noise: Tweedie(power=1.5, unit=1.0).simulate(eta, noise**2, rng),
+}
+
+
 def always_std(model: Any) -> np.ndarray:
     """Return the standard errors of what is unpenalised, from the width of intervals."""
     interval = np.diff(model.coef_interval(0.95), axis=-1)[..., 0]
     return np.asarray(interval / (2.0 * 1.959963984540054))
+
+
+@pytest.mark.parametrize("family", DRAWS)
+@pytest.mark.parametrize("noise", [0.5, 1.0, 1.5])
+def test_errors_are_those_of_the_single_mode(family: str, noise: float) -> None:
+    X, eta, rng = design()
+    y = DRAWS[family](rng, eta, noise)
+    given = Tweedie(power=1.5) if family == "tweedie" else family
+    average = HorseshoeRegressorCV(family=given, cv=5, always=[0]).fit(X, y)
+    mode = HorseshoeRegressor(family=given, always=[0]).fit(X, y)
+    assert 0.9 < always_std(average)[0] / mode.coef_std_[0] < 1.15
+
+
+@pytest.mark.parametrize("noise", [0.5, 1.0])
+def test_errors_of_positive_responses_are_those_of_a_glm(noise: float) -> None:
+    X, eta, rng = design(1)
+    y = DRAWS["gamma"](rng, eta, noise)
+    model = HorseshoeRegressorCV(family="gamma", cv=5, always=[0]).fit(X, y)
+    chosen = sm.add_constant(X[:, [0, 1]])
+    peer = sm.GLM(y, chosen, family=sm.families.Gamma(sm.families.links.Log())).fit()
+    assert always_std(model)[0] == pytest.approx(peer.bse[1], rel=0.15)
 
 
 def test_errors_of_hazards_are_those_of_the_partial_likelihood() -> None:

@@ -184,35 +184,35 @@ def with_errors(always: Always, rows: Rows, found: Any, sparse: Vector, eta: Vec
     ``found`` is the average, ``sparse`` are the coefficients of its sparse answer, and ``eta`` is its linear
     predictor.
     """
-    chosen, unit = in_model(rows, always.places, sparse), found.units.unit
-    sigma = float(np.sqrt(found.sigma2)) / unit if found.family.has_dispersion else 1.0
-    inner = _told(found, rows, chosen.columns, eta, sigma)
+    chosen = in_model(rows, always.places, sparse)
+    inner = _information(found, rows, chosen.columns, eta)
     length = np.sqrt(inner.diagonal())
     length[~(length > 0.0)] = 1.0
-    std = sigma * errors(inner / length / length[:, None]) / length
+    std = errors(inner / length / length[:, None]) / length
+    unit = found.units.unit if found.family.is_location else 1.0
     return always._replace(std=(std * (unit / chosen.size))[chosen.own])
 
 
-def _told(found: Any, rows: Rows, columns: Matrix, eta: Vector, sigma: float) -> Matrix:
-    """Return what rows tell of coefficients, whatever else is estimated beside them.
+def _information(found: Any, rows: Rows, columns: Matrix, eta: Vector) -> Matrix:
+    """Return the expected information of rows about coefficients, whatever else is estimated beside them.
 
-    That is an intercept, thresholds, or the baseline hazard of each stratum.
+    That is an intercept, thresholds, or the baseline hazard of each stratum. Where y = eta + noise it is in
+    units of y in which squares are floats.
     """
-    family, weights, unit = found.family, rows.counts, found.units.unit
-    if isinstance(found.family, Ordered):
+    family, weights = found.family, rows.counts
+    if isinstance(family, Ordered):
+        columns = centred(columns, weights)  # here and below: a shift changes only the digits that are left
         heavy = weights * family.working(rows.y, eta, 1.0).weights
         told = Beside(heavy, *family.shared(rows.y, eta, weights))
         return np.asarray(columns.T @ told.known(columns))
     coupling = family.coupling(rows.y, eta)
     if coupling is not None:
-        columns = centred(columns, weights)  # a shift changes only the digits that are left
+        columns = centred(columns, weights)
         pooled = coupling.pooled(columns)
         return np.asarray(columns.T @ (coupling.diagonal[:, None] * columns) - pooled.T @ pooled)
-    if not family.constant_weights:  # squares of the user's y may be no floats either
-        y, seen = (rows.y / unit, eta / unit) if family.is_location else (rows.y, eta)
-        weights = weights * information(family, y, seen, sigma**2)
-    if found.units.has_intercept:
-        columns = centred(columns, weights)
+    unit = found.units.unit if family.is_location else 1.0
+    weights = weights * information(family, rows.y / unit, eta / unit, found.sigma2 / unit / unit)
+    columns = centred(columns, weights) if found.units.has_intercept else columns
     return np.asarray(columns.T @ (weights[:, None] * columns))
 
 
