@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from sksurv.util import Surv
 from statsmodels.duration.hazard_regression import PHReg
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvivalCV
 from farrier.families import Tweedie
 
 N, EFFECT = 240, 0.6
@@ -82,3 +82,17 @@ def test_errors_of_hazards_are_taken_within_strata() -> None:
     chosen = [0, *np.flatnonzero(model.support_[1:]) + 1]
     peer = PHReg(life, X[:, chosen], strata=stratum, ties="efron").fit()
     assert always_std(model)[0] == pytest.approx(peer.bse[0], rel=0.1)
+
+
+@pytest.mark.parametrize("multi_class", ["one_vs_rest", "multinomial"])
+def test_errors_of_classes_do_not_depend_on_where_a_column_has_its_zero(multi_class: str) -> None:
+    X, eta, rng = design(4)
+    X = np.round(X * 1024.0) / 1024.0
+    y = np.digitize(eta + rng.logistic(size=N), [-0.7, 0.7])
+    far = X.copy()
+    far[:, 0] += 2.0**20  # like a time stamp
+    model = HorseshoeClassifierCV(cv=5, always=[0], multi_class=multi_class)
+    want = always_std(model.fit(X, y))[:, 0]
+    got = always_std(model.fit(far, y))[:, 0]
+    assert (want > 0.05).all()
+    np.testing.assert_allclose(got, want, rtol=1e-5)

@@ -215,6 +215,21 @@ def test_names_of_classes(shape: str, always: str, multi_class: str, order: list
     assert_close(got.inclusion_[own] if got.inclusion_.ndim == 2 else got.inclusion_, found[3], "inclusion_")
 
 
+@every_shape
+@with_and_without
+@pytest.mark.parametrize("multi_class", ["one_vs_rest", "multinomial"])
+def test_units_of_columns_with_classes(shape: str, always: str, multi_class: str) -> None:
+    data = make_data(shape)
+    labels, (scale, shift) = labels_of(data, 3, equal=False), units_of(SHAPES[shape])
+    model = HorseshoeClassifierCV(cv=CV, always=ALWAYS[always], multi_class=multi_class)
+    want = model.fit(data.X, labels)
+    found = want.predict_proba(data.X_new), want.coef_interval(), want.inclusion_
+    got = model.fit(data.X * scale + shift, labels)
+    assert_close(got.predict_proba(data.X_new * scale + shift), found[0], "predict_proba")
+    assert_close(np.sort(got.coef_interval() * scale[:, None], axis=-1), found[1], "coef_interval")
+    assert_close(got.inclusion_, found[2], "inclusion_")
+
+
 # --- survival ------------------------------------------------------------------------------------
 
 

@@ -31,6 +31,8 @@ from farrier.posterior.predictive import half_width
 
 CLOSE = 1e-12
 """The change at which the fit of the columns that are always in ends: without shrinkage steps are cheap."""
+ROUNDING = 1e-12
+"""An eigenvalue of an information matrix below this share of the largest is zero."""
 Answer = TypeVar("Answer", bound=Any)
 """An average, which has what is always in."""
 
@@ -175,7 +177,7 @@ def errors(inner: Matrix) -> Vector:
     >>> errors(np.diag([4.0, 25.0]))
     array([0.5, 0.2])
     """
-    return np.asarray(np.sqrt(np.maximum(np.linalg.pinv(inner, hermitian=True).diagonal(), 0.0)))
+    return np.asarray(np.sqrt(np.maximum(np.linalg.pinv(inner, ROUNDING, hermitian=True).diagonal(), 0.0)))
 
 
 def with_errors(always: Always, rows: Rows, found: Any, sparse: Vector, eta: Vector) -> Always:

@@ -139,7 +139,7 @@ def best_beside(
             return best, free + step if length >= 0.0 else free
         for share in min(LONGEST / length, 1.0) * HALVED:
             found = at(free + share * step, best)
-            if found[2] <= loss:
+            if found[2] <= loss + NO_GAIN * (1.0 + loss):  # the last steps gain less than rounding
                 break
         else:
             return best, free

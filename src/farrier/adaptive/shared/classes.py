@@ -214,10 +214,11 @@ def best_flat(chosen: Matrix, eta: Matrix, weights: Vector, x: Matrix) -> Matrix
         way = x @ step
         length = float(np.abs(way).max(initial=0.0))
         if not length > SMALL:
+            flat = flat + step if length >= 0.0 else flat
             break
         for share in min(LONGEST / length, 1.0) * HALVED:
             less = loss(here + share * way)
-            if less <= lost:
+            if less <= lost + NO_GAIN * (1.0 + lost):  # the last steps gain less than rounding
                 break
         else:
             break

@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.adapted import Adapted, Progress
-from farrier.adaptive.always import InModel, always_of, back_in, errors, in_model, in_place, own_part
+from farrier.adaptive.always import InModel, always_of, back_in, centred, errors, in_model, in_place, own_part
 from farrier.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, gains, half_and_half, weigh
 from farrier.adaptive.fit import (
     BEYOND_DOUBT,
@@ -168,12 +168,13 @@ def _with_always(
 
 def _errors(sets: ClassSets, answer: ClassAnswer, columns: InModel) -> Matrix:
     """Return the standard errors of what is always in, of all classes, whose coefficients add up to zero."""
-    counts = sets.base.counts
-    spread = np.sqrt(counts @ (columns.columns - counts @ columns.columns / counts.sum()) ** 2 / counts.sum())
+    counts, around = sets.base.counts, centred(columns.columns, sets.base.counts)
+    spread = np.sqrt(counts @ around**2 / counts.sum())
     unit = np.where(spread > 0.0, spread, 1.0)
     ones = np.ones((counts.size, int(sets.base.center)))
     share, _ = shares(answer.eta(sets))
-    inner = curvature(share, counts, np.hstack([ones, columns.columns / unit]))
+    beside = around if sets.base.center else columns.columns  # intercepts make up for a shift
+    inner = curvature(share, counts, np.hstack([ones, beside / unit]))
     std = errors(inner).reshape(sets.size, -1)[:, ones.shape[1] :]
     return np.asarray((std / (unit * columns.size))[:, columns.own])
 
