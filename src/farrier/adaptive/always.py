@@ -202,7 +202,7 @@ def _information(found: Any, rows: Rows, columns: Matrix, eta: Vector) -> Matrix
     units of y in which squares are floats.
     """
     family, weights = found.family, rows.counts
-    if isinstance(family, Ordered):
+    if isinstance(found.family, Ordered):
         columns = centred(columns, weights)  # here and below: a shift changes only the digits that are left
         heavy = weights * family.working(rows.y, eta, 1.0).weights
         told = Beside(heavy, *family.shared(rows.y, eta, weights))

@@ -27,6 +27,7 @@ best, at most 1. Where that gains no more than noise does, it is 0: nothing is s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -52,7 +53,9 @@ COSTS = 2.0
 LEVEL_STEPS = 5
 """Steps to the intercept alone of families whose weights move."""
 SCALES = np.geomspace(1e-3, 1e3, 121)
-"""Noise variances among which the best for the rows left out is looked for, in units of the family's."""
+"""Noise variances among which the best for held-out rows is looked for, in units of the family's."""
+FEW_SCALES = 10
+"""Of so many noise variances in a row one is tried first."""
 
 
 class Judged(NamedTuple):
@@ -114,8 +117,7 @@ def judge_all(sets: Sets, members: tuple[Fits, ...]) -> tuple[tuple[Judged, ...]
     """Return what cross-validation says of each member, and what two of them gain together."""
     etas = [sets.eta(fits.coef, fits.intercept) for fits in members]
     judged = tuple(judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
-    best = min(judged, key=lambda one: one.loss)
-    return judged, gains(etas, _loss_of(sets, best.sigma2))
+    return judged, gains(etas, _losses_of(sets, [one.sigma2 for one in judged]))
 
 
 def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], weights: Vector) -> Average:
@@ -150,31 +152,44 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
     )
 
 
-def gains(etas: Sequence[Matrix], loss: Callable[[Matrix], float]) -> Matrix:
+def gains(etas: Sequence[Matrix], loss: Callable[..., float]) -> Matrix:
     """Return by how much the midpoint of two members has less loss than they have on average.
+
+    ``loss`` is asked for a linear predictor, with the numbers of the members that it is made of.
 
     Examples
     --------
-    >>> gains([np.array([2.0]), np.array([-1.0])], lambda eta: float(eta @ eta))  # 2.5 less 0.25
+    >>> gains([np.array([2.0]), np.array([-1.0])], lambda eta, *_: float(eta @ eta))  # 2.5 less 0.25
     array([[0.  , 2.25],
            [2.25, 0.  ]])
     """
-    alone, found = [loss(eta) for eta in etas], np.zeros((len(etas), len(etas)))
+    alone, found = [loss(eta, m) for m, eta in enumerate(etas)], np.zeros((len(etas), len(etas)))
     for m, k in combinations(range(len(etas)), 2):
-        gain = 0.5 * (alone[m] + alone[k]) - loss(0.5 * (etas[m] + etas[k]))
+        gain = 0.5 * (alone[m] + alone[k]) - loss(0.5 * (etas[m] + etas[k]), m, k)
         found[m, k] = found[k, m] = max(gain, 0.0)
     return found
 
 
-def _loss_of(sets: Sets, sigma2: float) -> Callable[[Matrix], float]:
-    """Return what a linear predictor of all rows by all sets loses on the rows left out."""
+def _losses_of(sets: Sets, sigma2: Sequence[float]) -> Callable[..., float]:
+    """Return what a linear predictor of members loses on held-out rows, as in `gains`.
+
+    ``sigma2`` are the noise variances of the members. Each predictor is judged at the noise variance that is
+    best for it: at that of a better one, an improvement of a bad one would look like thousands.
+    """
     (rows, folds), (size, times) = sets.tested, sizes(sets)
-    if not sets.family.constant_weights:
-        return lambda eta: size / times * sets.left_out(sets.family, eta, sigma2)
     counts, y = sets.counts[rows], sets.y[rows]
-    return lambda eta: (
-        0.5 * size * float(np.log(max(float(counts @ (y - eta[rows, folds]) ** 2) / times, 1e-300)))
-    )
+    if sets.family.constant_weights:
+        return lambda eta, *_: (
+            0.5 * size * float(np.log(max(float(counts @ (y - eta[rows, folds]) ** 2) / times, 1e-300)))
+        )
+
+    def loss(eta: Matrix, *members: int) -> float:
+        noise, left_out = 1.0, partial(sets.left_out, sets.family, eta)
+        if sets.family.has_dispersion:
+            noise = best_noise(max(sigma2[m] for m in members), left_out)
+        return size / times * left_out(noise)
+
+    return loss
 
 
 def weigh(losses: Vector, together: Matrix, prior: Vector | None = None) -> Vector:
@@ -325,17 +340,28 @@ def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
     if sets.family.constant_weights:
         left = error - min(gain, MOST_GAIN * error)
         return Judged(error, 0.5 * size * float(np.log(max(left, 1e-300))), error)
-    family, sigma2 = fits.families[-1], _best_noise(sets, fits, counts, y, seen)
+    family, sigma2 = fits.families[-1], 1.0
+    if family.has_dispersion:
+        sigma2 = best_noise(
+            float(fits.sigma2[-1]), lambda noise: summed(counts, family.neg_log_likelihood(y, seen, noise))
+        )
     loss = sets.left_out(family, eta, sigma2) / times
     weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
-    gain = min(0.5 * float(weights.sum()) * gain, MOST_GAIN * abs(size * loss))
+    most = -0.5 * size * np.log(1.0 - MOST_GAIN) if family.has_dispersion else MOST_GAIN * abs(size * loss)
+    gain = min(0.5 * float(weights.sum()) * gain, most)
     return Judged(error if family.squared_error else 2.0 * loss, size * loss - gain, sigma2)
 
 
-def _best_noise(sets: Sets, fits: Fits, counts: Vector, y: Vector, eta: Vector) -> float:
-    """Return the noise variance at which the rows left out are most likely; 1 for families without one."""
-    if not sets.family.has_dispersion:
-        return 1.0
-    family, base = fits.families[-1], float(fits.sigma2[-1])
-    losses = [summed(counts, family.neg_log_likelihood(y, eta, base * scale)) for scale in SCALES]
-    return base * float(SCALES[int(np.argmin(losses))])
+def best_noise(base: float, loss: Callable[[float], float]) -> float:
+    """Return the noise variance of least loss: among all near the best of a few, in units of ``base``.
+
+    Examples
+    --------
+    >>> round(best_noise(2.0, lambda sigma2: float(np.log(sigma2)) + 4.0 / sigma2), 6)
+    3.990525
+    """
+    losses = {i: loss(base * SCALES[i]) for i in range(0, SCALES.size, FEW_SCALES)}
+    near = min(losses, key=losses.__getitem__)
+    for i in range(max(near - FEW_SCALES + 1, 0), min(near + FEW_SCALES, SCALES.size)):
+        losses[i] = losses[i] if i in losses else loss(base * SCALES[i])
+    return base * float(SCALES[min(losses, key=losses.__getitem__)])

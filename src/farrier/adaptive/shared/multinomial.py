@@ -199,7 +199,7 @@ def average_classes(
     """Weigh the members by the softmax likelihood of rows left out, and put them together."""
     etas = [sets.eta(fits) for fits in members]
     judged = tuple(_judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
-    together = gains([sets.left_out(eta) for eta in etas], lambda predicted: _lost(sets, predicted))
+    together = gains([sets.left_out(eta) for eta in etas], lambda predicted, *_: _lost(sets, predicted))
     weights = weigh(np.array([one.loss for one in judged]), together, prior)
     parts = list(zip(weights, members, strict=True))
     coef = np.asarray(sum(w * fits.coef for w, fits in parts))
