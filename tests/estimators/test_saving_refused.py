@@ -158,8 +158,8 @@ REFUSED: list[tuple[str, Callable[[Any], None], str]] = [
     ("bools", _set("parameters", "weights", to="magic"), "weights='magic' is not known"),
     (
         "cv gaussian",
-        _set(*FIT, "fold_errors", "folds", 3, to=4),
-        "fold_errors.folds has the number 4, where 0 to 3 belong",
+        _set(*FIT, "fold_errors", "folds", 3, to=5),
+        "fold_errors.folds has the number 5, where 0 to 4 belong",
     ),
     ("cv gaussian", _set(*FIT, "fold_errors", "errors", to=[1.0]), "errors has the shape"),
     (

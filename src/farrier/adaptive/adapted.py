@@ -142,10 +142,12 @@ class Adapted:
             return None
         if self.sets.condensed or not self.family.has_intercept:  # of sums no single row is known
             return FoldErrors(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
-        (rows, folds), seen = self.sets.tested, self.average.predicted
+        like = self.sets.like
+        (rows, folds), seen = (each[like] for each in self.sets.tested), self.average.predicted[like]
         unit = self.units.unit if self.family.is_location else 1.0
         errors = np.abs(self.sets.y[rows] - self.family.mean(seen)) * unit
         errors = errors if self.family.is_location else errors / self._deviation(seen)
+        folds = folds if self.sets.even else np.full_like(folds, len(self.sets.folds))
         return FoldErrors(folds, errors, self.sets.counts[rows])
 
     @property
@@ -168,6 +170,7 @@ class Adapted:
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
         if self.always is not None:
             coef, intercept = self.always.complete(coef, intercept, self.units)
+        coef, intercept = np.vstack([coef, self.coef]), np.append(intercept, self.intercept)
         eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))
         if self.family.is_location:
             return cv_plus(self.family.mean(eta), np.ones_like(eta), folds, errors, level, counts)
@@ -223,6 +226,8 @@ class Adapted:
         if sets.family.has_dispersion or spread > sigma2:  # rows may scatter more than a family without says
             sigma2 = spread
         within = corrected(sets, found.coef, residual, weights, sigma2)
+        if not sets.even:  # the jackknife needs fits to as many rows
+            return within
         both = np.maximum if sets.family.is_location else np.hypot  # else eta is taken for certain
         return within._replace(std=both(within.std, between(found.fold_coef)))
 

@@ -2,7 +2,8 @@
 
 **Each member is half the mean of its fold fits and half its fit to all rows.** Fits that select jump: take a
 few rows away and another column stands for the same effect. The mean over the folds averages such jumps out,
-as bagging does; the fit to all rows has seen the most. Ridge does not jump, and is its fit to all rows.
+as bagging does; the fit to all rows has seen the most. Ridge does not jump, and is its fit to all rows. Where
+training sets are small or grow, as those of time series, every member is its fit to all rows.
 
 **Weights.** A member that is good alone should count, and so should one that is good beside another. The
 loss l_m of a member is minus the log-likelihood of the rows by the fits that have not seen them; of Gaussian
@@ -20,8 +21,11 @@ counts: its squared error is that of the fits less their variance around the mea
 have seen this variance is too small, and summed over the coefficients, as if columns were uncorrelated, it
 may be too large; the lesser of the two is taken off, and never more than half of the error.
 
-**The average is shrunk towards the intercept alone** by the slope at which it predicts the rows left out
-best, at most 1. Where that gains no more than noise does, it is 0: nothing is said.
+**The average is shrunk towards the intercept alone** by the slope at which it predicts held-out rows best, at
+most 1. Where that gains no more than noise does, it is 0: nothing is said.
+
+**Training sets that are small or grow**, as those of time series, say less. Losses are those of the largest
+ones, and the slope is 0 or 1.
 """
 
 from __future__ import annotations
@@ -117,6 +121,9 @@ def judge_all(sets: Sets, members: tuple[Fits, ...]) -> tuple[tuple[Judged, ...]
     """Return what cross-validation says of each member, and what two of them gain together."""
     etas = [sets.eta(fits.coef, fits.intercept) for fits in members]
     judged = tuple(judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
+    if sets.large.size < len(sets.folds):  # fits to few rows do not tell how those to all of them predict
+        found, together = judge_all(sets.largest, tuple(fits.only(sets.large_and_all) for fits in members))
+        return tuple(b._replace(error=a.error) for a, b in zip(judged, found, strict=True)), together
     return judged, gains(etas, _losses_of(sets, [one.sigma2 for one in judged]))
 
 
@@ -127,15 +134,18 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
     intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
     selecting = [(w, fits) for w, fits in parts if fits.selects]
     share = sum(w for w, _ in selecting)
-    included = sum(w * half_and_half(fits.inclusion) for w, fits in selecting)
+    included = sum(w * half_and_half(fits.inclusion, sets.even) for w, fits in selecting)
     inclusion = included / share if share > 0.0 else 0.0
     level = intercepts(sets)
     slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
-    said = np.asarray(sum(w * of_member(fits, fits.coef) for w, fits in parts))
-    at, base = (
-        float(sum(w * of_member(fits, fits.intercept) for w, fits in parts)),
-        float(half_and_half(level)),
+    half = [fits.selects and sets.even for fits in members]  # ridge does not jump
+    said, at = (
+        np.asarray(
+            sum(w * half_and_half(value, one) for w, value, one in zip(weights, values, half, strict=True))
+        )
+        for values in ([fits.coef for fits in members], [fits.intercept for fits in members])
     )
+    base = float(half_and_half(level, sets.even))
     coef, intercept = slope * coef, level + slope * (intercept - level)
     rows, folds = sets.tested
     return Average(
@@ -144,7 +154,7 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
         slope,
         evidence,
         slope * said,
-        base + slope * (at - base),
+        base + slope * (float(at) - base),
         coef[:, :-1],
         intercept[:-1],
         sets.eta(coef, intercept)[rows, folds],
@@ -271,11 +281,11 @@ def shrinkage(
     >>> shrinkage(sets, np.full((1, 3), -2.0), np.zeros(3), np.zeros(3), 1.0)
     (0.0, 0.0)
     """
-    rows, folds = sets.tested
     fit = sets.columns.matvec(coef) + (intercept - level)
+    gain = variance_gain(sets, coef, fit)
+    rows, folds = sets.tested
     base, way = sets.offset[rows] + level[folds], fit[rows, folds]
     y, counts = sets.y[rows], sets.counts[rows]
-    gain = variance_gain(sets, coef, fit)
     power = float(counts @ way**2) / float(counts.sum())
     if not power > 0.0:
         return 0.0, 0.0
@@ -291,6 +301,8 @@ def shrinkage(
     best, ratio = _best_slope(loss, sets.slope_steps)
     if not ratio > COSTS:
         return 0.0, ratio
+    if not sets.even:  # fits to fewer rows need more of it
+        return 1.0, ratio
     steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
     return min(best * steadier, 1.0), ratio
 
@@ -312,22 +324,25 @@ def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:
     """Return the variance of what the fold fits predict around their mean: the lesser of two estimates.
 
     That of the rows at hand is too small, since the fits have seen most of them; that of the coefficients,
-    as if columns were uncorrelated, may be too large.
+    as if columns were uncorrelated, may be too large. It is 0 where fold fits are not averaged.
     """
+    if not sets.even:
+        return 0.0
     spread = fit[:, :-1] - fit[:, :-1].mean(axis=1, keepdims=True)
     apart = coef[:, :-1] - coef[:, :-1].mean(axis=1, keepdims=True)
     among_rows = float(sets.counts @ (spread**2).mean(axis=1)) / float(sets.counts.sum())
     return min(among_rows, float((apart**2).sum(axis=0).mean()))
 
 
-def half_and_half(values: Matrix) -> Vector:
-    """Return half the mean over the folds and half the value of all rows."""
-    return np.asarray(0.5 * (values[..., :-1].mean(axis=-1) + values[..., -1]))
+def half_and_half(values: Matrix, half: bool = True) -> Vector:
+    """Return half the mean over the folds and half the value of all rows, or all of the latter.
 
-
-def of_member(fits: Fits, values: Matrix) -> Vector:
-    """Return what a member says: half and half; of ridge, which does not jump, that of all rows."""
-    return half_and_half(values) if fits.selects else np.asarray(values[..., -1])
+    Examples
+    --------
+    >>> half_and_half(np.array([1.0, 3.0, 4.0])), half_and_half(np.array([1.0, 3.0, 4.0]), half=False)
+    (array(3.), array(4.))
+    """
+    return np.asarray(0.5 * (values[..., :-1].mean(axis=-1) + values[..., -1]) if half else values[..., -1])
 
 
 def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:

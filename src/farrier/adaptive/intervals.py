@@ -96,7 +96,11 @@ def _smallest(values: Matrix, counts: Vector, rank: int) -> Vector:
 
 
 class FoldErrors(NamedTuple):
-    """What CV+ needs of the rows that were left out: the fold of each, the size of its error, its count."""
+    """What CV+ needs of held-out rows: the fold of each, the size of its error, its count.
+
+    The number after the last fold stands for the fit to all rows: intervals run around its prediction where
+    training sets are small or grow.
+    """
 
     folds: NDArray[np.int64]
     errors: Vector

@@ -7,7 +7,7 @@ Each has an intercept of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,6 +26,12 @@ HALVED = 0.5 ** np.arange(9)
 """How much of a step is tried, from all of it on."""
 HUGE = 1e100
 """The most that a row can lose."""
+LEAST_SHARE, ONE_SIZE = 0.4, 0.7
+"""Fits of folds stand for the fit to all rows if each training set has at least this share of them; sets of
+one size are at least that share of the largest."""
+LIKE, FEWEST = 0.75, 40
+"""Else a training set is like all rows if it has at least this share of the largest one, or if larger ones
+hold out fewer rows than these."""
 
 
 def information(family: Family, y: Vector, eta: Vector, sigma2: float) -> Vector:
@@ -125,6 +131,8 @@ class Sets:
         Which columns share a local scale, and are in or out as a whole.
     condensed : bool
         Whether the rows stand for others, with the same sums within each fold.
+    may_stand : bool
+        Whether fits of folds may stand for the fit to all rows: see `even`.
     """
 
     nothing: ClassVar[str] = "the intercept alone"
@@ -145,6 +153,7 @@ class Sets:
     center: bool = True
     groups: Groups | None = None
     condensed: bool = False
+    may_stand: bool = True
 
     def told(self, what: str, always: bool) -> str:
         """Return what a member is in words that go with these sets, and with columns that are always in."""
@@ -197,6 +206,44 @@ class Sets:
         rows = np.concatenate([np.asarray(test) for _, test in self.folds])
         folds = np.repeat(np.arange(len(self.folds)), [len(test) for _, test in self.folds])
         return rows, folds
+
+    @lazy
+    def even(self) -> bool:
+        """Whether the fits of the folds stand for the fit to all rows.
+
+        Training sets that are small do not, nor those that grow, as those of time series.
+        """
+        each = self.total[:-1]
+        times = np.bincount(self.tested[0], minlength=self.y.size)
+        alike = np.ptp(times) == 0 or each.min() >= ONE_SIZE * each.max()
+        return bool(self.may_stand and alike and each.min() >= LEAST_SHARE * self.total[-1])
+
+    @lazy
+    def like(self) -> Mask:
+        """Which of the predictions of `tested` are those of `large` training sets."""
+        return np.isin(self.tested[1], self.large)
+
+    @lazy
+    def large(self) -> Any:
+        """The folds whose training sets tell how the fit to all rows predicts.
+
+        All do if training sets are even, else the largest ones.
+        """
+        each, (_, folds) = self.total[:-1], self.tested
+        if self.even:
+            return np.arange(each.size)
+        larger = np.array([np.count_nonzero(each[folds] > size) for size in each])
+        return np.flatnonzero((each >= LIKE * each.max()) | (larger < FEWEST))
+
+    @lazy
+    def large_and_all(self) -> Any:
+        """The numbers of these training sets, and of that of all rows."""
+        return np.append(self.large, self.n_sets - 1)
+
+    @lazy
+    def largest(self) -> Any:
+        """The same with these training sets alone."""
+        return replace(self, folds=tuple(self.folds[t] for t in self.large), may_stand=False)
 
     def eta(self, coef: Matrix, intercept: Vector) -> Matrix:
         """Return the linear predictor of every row by every fit."""

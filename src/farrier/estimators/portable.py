@@ -262,6 +262,6 @@ def _check_average(fitted: Adapted, n_columns: int, place: str) -> None:
     if len({part is None for part in parts}) > 1:
         raise ValueError(f"{place} has some of average, sparser, fold_errors and corrected, but not all")
     if fitted.fold_errors is not None and fitted.sparser is not None:
-        check_places(fitted.fold_errors.folds, sizes["f"], f"{place}.fold_errors.folds")
+        check_places(fitted.fold_errors.folds, sizes["f"] + 1, f"{place}.fold_errors.folds")
         check_places(fitted.sparser.order, kept, f"{place}.sparser.order")
         check_shapes(fitted, {"sparser.distance": "d"}, {"d": sizes["o"] + 1}, place)

@@ -43,6 +43,11 @@ class ClassFits(NamedTuple):
     inclusion: Matrix
     free: Cube
 
+    def only(self, which: Any) -> ClassFits:
+        """Return some of the fits."""
+        coef, intercept, inclusion, free = self
+        return ClassFits(coef[:, which], intercept[which], inclusion[:, which], free[:, which])
+
 
 @dataclass(frozen=True, eq=False)
 class ClassSets:

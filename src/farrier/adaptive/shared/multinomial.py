@@ -181,7 +181,8 @@ def _errors(sets: ClassSets, answer: ClassAnswer, columns: InModel) -> Matrix:
 
 def _answer(sets: ClassSets, found: ClassAverage) -> ClassAnswer:
     """Return what the average says: what is always in is fitted once more beside it."""
-    coef, level = half_and_half(found.coef.swapaxes(1, 2)), half_and_half(found.intercept.T)
+    even = sets.base.even
+    coef, level = half_and_half(found.coef.swapaxes(1, 2), even), half_and_half(found.intercept.T, even)
     return ClassAnswer(coef, level, found.free[:, -1]) if sets.basis is None else _beside(sets, coef)
 
 
@@ -197,9 +198,7 @@ def average_classes(
     sets: ClassSets, members: tuple[ClassFits, ...], prior: Vector | None = None
 ) -> ClassAverage:
     """Weigh the members by the softmax likelihood of rows left out, and put them together."""
-    etas = [sets.eta(fits) for fits in members]
-    judged = tuple(_judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
-    together = gains([sets.left_out(eta) for eta in etas], lambda predicted, *_: _lost(sets, predicted))
+    judged, together = _judge_all(sets, members)
     weights = weigh(np.array([one.loss for one in judged]), together, prior)
     parts = list(zip(weights, members, strict=True))
     coef = np.asarray(sum(w * fits.coef for w, fits in parts))
@@ -208,12 +207,24 @@ def average_classes(
     total = sum(w for w, _ in selecting)
     inclusion = np.zeros(coef.shape[0])
     if total > 0.0:
-        inclusion = np.asarray(sum(w * half_and_half(one) for w, one in selecting) / total)
+        inclusion = np.asarray(sum(w * half_and_half(one, sets.base.even) for w, one in selecting) / total)
     free, (level, own) = np.asarray(sum(w * fits.free for w, fits in parts)), sets.alone
     slope, evidence = _shrinkage(sets, coef, intercept, free)
     coef, intercept, free = slope * coef, level + slope * (intercept - level), own + slope * (free - own)
     predicted = sets.left_out(sets.seen(coef) + intercept + sets.known(free))
     return ClassAverage(judged, weights, slope, evidence, coef, intercept, predicted, inclusion, free)
+
+
+def _judge_all(sets: ClassSets, members: tuple[ClassFits, ...]) -> tuple[tuple[Judged, ...], Matrix]:
+    """Return what `farrier.adaptive.average.judge_all` does, of all classes."""
+    etas = [sets.eta(fits) for fits in members]
+    judged = tuple(_judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
+    base = sets.base
+    if base.large.size < len(base.folds):
+        few = replace(sets, base=base.largest)
+        found, together = _judge_all(few, tuple(fits.only(base.large_and_all) for fits in members))
+        return tuple(b._replace(error=a.error) for a, b in zip(judged, found, strict=True)), together
+    return judged, gains([sets.left_out(eta) for eta in etas], lambda predicted, *_: _lost(sets, predicted))
 
 
 def _judge(sets: ClassSets, fits: ClassFits, eta: Cube) -> Judged:
@@ -232,6 +243,8 @@ def _lost(sets: ClassSets, predicted: Matrix) -> float:
 
 def _variance_gain(sets: ClassSets, coef: Cube, fit: Cube) -> float:
     """Return the variance of the fold fits around their mean, as `farrier.adaptive.average.variance_gain`."""
+    if not sets.base.even:
+        return 0.0
     counts = sets.base.counts
     spread = fit[:, :-1] - fit[:, :-1].mean(axis=1, keepdims=True)
     away = coef[:, :-1] - coef[:, :-1].mean(axis=1, keepdims=True)
@@ -253,6 +266,8 @@ def _shrinkage(sets: ClassSets, coef: Cube, intercept: Matrix, free: Cube) -> tu
     ratio = 2.0 * (losses[0] - losses[best])
     if not ratio > COSTS:
         return 0.0, ratio
+    if not sets.base.even:
+        return 1.0, ratio
     steadier = 1.0 / (1.0 - min(_variance_gain(sets, coef, fit) / power, MOST_GAIN))
     return float(min(SLOPES[best] * steadier, 1.0)), ratio
 
