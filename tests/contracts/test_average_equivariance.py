@@ -176,8 +176,11 @@ def test_levels_may_be_reversed(shape: str, always: str) -> None:
     assert_same(got, want, (data.X_new, data.X_new), -1.0, lambda value: y.max() - value)
 
 
-@pytest.mark.parametrize("y", [[-3.0, -1.0, 1.0, 3.0], [-1.0, 1.0]], ids=["four values", "two values"])
-def test_the_sign_of_a_response_that_has_no_longer_tail(y: list[float]) -> None:
+EVEN_TAILS = {"four values": [-3.0, -1.0, 1.0, 3.0], "two values": [-1.0, 1.0], "all": np.arange(N) - 31.5}
+
+
+@pytest.mark.parametrize("y", EVEN_TAILS.values(), ids=EVEN_TAILS)
+def test_the_sign_of_a_response_that_has_no_longer_tail(y: Any) -> None:
     data = make_data("tall")
     values = np.array(y)[np.argsort(np.argsort(data.eta)) * len(y) // N]
     want = regressor("gaussian", None).fit(data.X, values)

@@ -30,7 +30,7 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     Examples
     --------
     >>> from farrier.data.dense import Dense
-    >>> y = np.array([5.0, 1.0, 4.0, 2.0])
+    >>> y = np.array([9.0, 1.0, 4.0, 2.0])
     >>> rows = Rows(Dense(y[:, None]), y, None, np.zeros(4))
     >>> [test.tolist() for _, test in own_folds(rows, rows.columns, 2, seed=0)]
     [[1, 2], [0, 3]]
@@ -42,7 +42,7 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
         raise ValueError(f"cv={k} is more than the {n} rows: ask for at most {n} folds")
     centred = rows.y - np.average(rows.y, weights=rows.counts)
     y, among_equals = _rounded(centred), np.zeros(n)
-    if np.any(np.diff(np.sort(y)) == 0.0):
+    if np.any(np.diff(np.sort(y)) == 0.0) or not lean(y, rows.counts):
         among_equals = _rounded(np.asarray(columns.matvec(columns.rmatvec(rows.counts * centred))))
     sign = -1.0 if (lean(y, rows.counts) or lean(among_equals, rows.counts)) < 0.0 else 1.0
     order, kind = _kinds(sign * y, sign * among_equals, rows.counts)
