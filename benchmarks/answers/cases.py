@@ -1,43 +1,33 @@
-"""The answers of many small fits and posterior runs, recorded, so that two versions can be compared.
-
-``python -m benchmarks.answers record PATH`` writes what the importable farrier answers;
-``python -m benchmarks.answers compare A B`` says which answers moved, and fails if a fit did.
-"""
+"""Single modes and posterior runs of one response: every family, prior, shape, kind of rows and option."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import groupby, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import farrier
-from farrier.priors import InverseGammaGlobal, InvertedBeta
+from benchmarks.answers.library import LIBRARY
 
 Record = dict[str, Any]
 Options = dict[str, Any]
 Named = tuple[str, Callable[[], Record]]
 
-LIMIT, SLOW = 1e-10, 3.0
-"""A fit that differs by more has moved; cases that take more seconds are named."""
 CLASSIFIERS = {"classes": "polya_gamma", "classes_irls": "irls", "three_classes": "polya_gamma"}
 NOISY, COUNTS = ("gaussian", "student_t", "laplace"), ("poisson", "negative_binomial")
 FAMILIES = (*NOISY, *COUNTS, "classes", "classes_irls")
 SPARSE = ("horseshoe", "strawderman_berger", "horseshoe_like", "inverted_beta")
 PRIORS = (*SPARSE, "lasso", "normal_gamma", "student_t", "ridge")
-OBJECTS = {"inverted_beta": InvertedBeta(0.4, 0.7), "inverse_gamma": InverseGammaGlobal(2.0, 0.5)}
+OBJECTS = {"inverted_beta": ("InvertedBeta", 0.4, 0.7), "inverse_gamma": ("InverseGammaGlobal", 2.0, 0.5)}
+"""Priors that have no name of their own."""
 SHAPES = {"small": (120, 12), "square": (60, 60), "wide": (50, 150)}
 ALL_SHAPES = {**SHAPES, "wider": (70, 350), "widest": (80, 1500), "tall": (6000, 15)}
 ROWS = ("plain", "fractional", "whole", "offset", "both")
 CYCLES: tuple[tuple[int, tuple[int, ...], Options], ...] = (
-    (7, (1, 3, 5), {"coordinate": 1.5}),
+    (7, (1, 3, 5), {"lambda_power": 1.5}),
     (11, (2, 6, 9), {"expectation": "approximate"}),
     (17, (4, 10), {"expectation": "stochastic", "random_state": 3, "max_iter": 100}),
     (13, (0, 4, 8, 11), {"tau": 0.05}),
@@ -49,8 +39,8 @@ EDGES: dict[str, tuple[str, ...]]
 EDGES = dict.fromkeys(("no_signal", "far_columns", "constant_columns"), FAMILIES)
 EDGES |= {"constant_y": FAMILIES[:5], "zero_counts": COUNTS, "separable": FAMILIES[5:]}
 SHORT: Options = {"n_chains": 2, "n_warmup": 60, "n_draws": 60, "random_state": 5, "n_jobs": 1}
-FITTED = ("coef", "intercept", "coef_std", "lambda2", "tau2", "sigma2", "support", "shrinkage")
-DRAWN = ("coef", "intercept", "tau2", "sigma2", "shrinkage", "lambda2", "nuisance", "acceptance")
+FITTED = ("coef", "intercept", "coef_std", "lambda2", "tau2", "sigma2", "support", "kappa")
+DRAWN = ("coef", "intercept", "tau2", "sigma2", "kappa", "lambda2", "nuisance", "acceptance")
 
 
 class Case(NamedTuple):
@@ -70,8 +60,9 @@ class Case(NamedTuple):
 
     @property
     def arguments(self) -> Options:
-        """The options, with objects for what has no name in farrier."""
-        return {k: OBJECTS.get(str(v), v) for k, v in {**self.options, "prior": self.prior}.items()}
+        """The options, with objects for priors that have no name."""
+        given = {**self.options, "prior": self.prior}
+        return {k: LIBRARY.prior(*OBJECTS[v]) if v in OBJECTS else v for k, v in given.items()}
 
 
 def make_data(case: Case) -> list[Any]:
@@ -124,10 +115,10 @@ def grid() -> Iterator[Case]:
 def special() -> Iterator[Case]:
     """Yield what the grid does not have: other shapes, starts and scales, and the edges."""
     for i, family in enumerate(FAMILIES):
-        yield Case(family, options={"coordinate": 1, "max_iter": 300})
+        yield Case(family, options={"lambda_power": 1, "max_iter": 300})
         yield Case(family, shape="wider", rows=ROWS[(i + 1) % 5])
         yield Case(family, shape="tall")
-        yield Case(family, SPARSE[i % 4], "tall", "both", options={"coordinate": 1.5, "max_iter": 300})
+        yield Case(family, SPARSE[i % 4], "tall", "both", options={"lambda_power": 1.5, "max_iter": 300})
         yield Case(family, rows=ROWS[i % 5], twist="warm")
         yield Case(family, SPARSE[i % 4], "wide", twist="warm")
         yield Case(family, "lasso", options={"tau_max": 0.1, "zero_threshold": 0.0, "tol": 1e-4})
@@ -141,7 +132,7 @@ def special() -> Iterator[Case]:
     for prior, rows in zip(SPARSE, ROWS, strict=False):
         yield Case("gaussian", prior, "widest", rows)
         yield Case("gaussian", prior, "wider", rows, options={"expectation": "approximate"})
-    yield Case("gaussian", shape="widest", rows="both", options={"coordinate": 1.5})
+    yield Case("gaussian", shape="widest", rows="both", options={"lambda_power": 1.5})
     yield from (Case(family, shape="widest", options={"max_iter": 100}) for family in FAMILIES[2:6])
     for twist, families in EDGES.items():
         yield from (Case(f, shape=s, twist=twist) for f, s in product(families, ("small", "wide")))
@@ -149,16 +140,16 @@ def special() -> Iterator[Case]:
 
 def fits() -> Iterator[Named]:
     """Yield the name of each fit, and a function that makes it."""
-    choices: tuple[Options, ...] = ({}, {"sigma2": 1.0}, {"coordinate": 1.5, "tau": 0.05})
+    choices: tuple[Options, ...] = ({}, {"sigma2": 1.0}, {"lambda_power": 1.5, "tau": 0.05})
     means = [Case("means", prior, "tall", options=options) for prior, options in product(PRIORS, choices)]
     for case in (*grid(), *special(), *means):
         yield f"fit/{case.name}", partial(fit_means if case.family == "means" else fit, case)
 
 
 def fit_means(case: Case) -> Record:
-    """Return the answers of `farrier.normal_means` to sparse means in unit noise."""
+    """Return the answers of `normal_means` to sparse means in unit noise."""
     y = make_data(case)[0][:200, 0] + np.where(np.arange(200) % 10 == 0, 5.0, 0.0)
-    found = farrier.normal_means(y, **case.arguments)
+    found = LIBRARY.call("normal_means", y, **case.arguments)
     answers = {name: getattr(found, name) for name in ("coef", "support", "n_iter", "status")}
     return {**answers, **found.scales._asdict(), "variance": found.moments.variance}
 
@@ -170,7 +161,7 @@ def fit(case: Case) -> Record:
         some = np.arange(len(data[1])) % 3 > 0
         model.set_params(start=estimator(case).fit(*(None if d is None else d[some] for d in data)))
     model.fit(*data)
-    found = {name: getattr(model, f"{name}_", 0.0) for name in (*FITTED, "n_iter", "status")}
+    found = {name: LIBRARY.get(model, f"{name}_", 0.0) for name in (*FITTED, "n_iter", "status")}
     if found["sigma2"] > 0.0 or case.family in CLASSIFIERS:
         found["log_likelihood"] = model.log_likelihood(*data)
     return found | predictions(model, data[0][:5], None if data[3] is None else data[3][:5])
@@ -178,8 +169,9 @@ def fit(case: Case) -> Record:
 
 def estimator(case: Case) -> Any:
     if case.family in CLASSIFIERS:
-        return farrier.HorseshoeClassifier(weights=CLASSIFIERS[case.family], **case.arguments)
-    return farrier.HorseshoeRegressor(family=case.family, **case.arguments)
+        augmentation = CLASSIFIERS[case.family]
+        return LIBRARY.call("HorseshoeClassifier", augmentation=augmentation, **case.arguments)
+    return LIBRARY.call("HorseshoeRegressor", family=case.family, **case.arguments)
 
 
 def predictions(model: Any, X: Any, offset: Any) -> Record:
@@ -213,114 +205,6 @@ def run(case: Case) -> Record:
     """Return the draws of a short run."""
     X, y, weights, offset = make_data(case)
     options = {**SHORT, **case.arguments, "sample_weight": weights, "offset": offset}
-    found = farrier.sample_posterior(X, y, case.family, **options)
-    return {name: getattr(found, name) for name in DRAWN if getattr(found, name) is not None}
-
-
-def answer(name: str, function: Callable[[], Record]) -> Record:
-    """Return a record, without warnings; of a case that fails, the error. Tell of slow ones."""
-    begin = time.perf_counter()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = function()
-    except Exception as error:
-        print(f"{name}: {error!r}", flush=True)
-        found = {"status": repr(error)}
-    if (seconds := time.perf_counter() - begin) > SLOW:
-        print(f"{seconds:6.1f} s  {name}", flush=True)
-    arrays = {quantity: np.asarray(value) for quantity, value in found.items()}
-    return {q: np.vectorize(str)(a) if a.dtype == object else a for q, a in arrays.items()}
-
-
-def record(path: str) -> int:
-    """Write the answers of the importable farrier to an .npz file; return 0."""
-    print(f"recording {farrier.__file__}", flush=True)
-    arrays: Record = {}
-    for kind, cases in (("fits", list(fits())), ("runs", list(runs()))):
-        begin = time.perf_counter()
-        for name, function in cases:
-            arrays |= {f"{name}::{quantity}": value for quantity, value in answer(name, function).items()}
-        print(f"{len(cases)} {kind} in {time.perf_counter() - begin:.0f} s", flush=True)
-    np.savez_compressed(path, **arrays)
-    return 0
-
-
-def load(path: str) -> dict[str, Record]:
-    """Read a recording: the quantities of each case."""
-    cases: dict[str, Record] = {}
-    with np.load(path, allow_pickle=False) as arrays:
-        for name, quantity in (key.split("::") for key in arrays.files):
-            cases.setdefault(name, {})[quantity] = arrays[f"{name}::{quantity}"]
-    return cases
-
-
-def difference(a: Any, b: Any) -> float:
-    """Return the largest difference, relative to the largest entry; infinity where there is no comparing."""
-    if a is None or b is None or a.shape != b.shape or a.dtype.kind != b.dtype.kind:
-        return np.inf
-    if np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
-        return 0.0
-    if a.dtype.kind not in "fi":
-        return np.inf
-    relative = float(np.abs(a - b).max() / (1e-300 + max(np.abs(a).max(), np.abs(b).max())))
-    return relative if np.isfinite(relative) else np.inf
-
-
-def moved(found: dict[str, float]) -> bool:
-    """Tell whether an answer is another one; the number of iterations alone does not matter."""
-    return any(value > LIMIT for key, value in found.items() if key != "n_iter")
-
-
-def line(label: str, found: dict[str, float]) -> str:
-    """Return a label and the differences that are not zero."""
-    words = [f"{key} {value:.1e}".replace(" inf", " OTHER") for key, value in found.items() if value]
-    return f"{label}: {', '.join(words) or 'equal bit for bit'}"
-
-
-def report(group: str, cases: dict[str, dict[str, float]]) -> None:
-    """Print a line for the group, and one for each of its cases that differs."""
-    quantities = sorted({key for found in cases.values() for key in found})
-    worst = {key: max(found.get(key, 0.0) for found in cases.values()) for key in quantities}
-    differing = {name: found for name, found in cases.items() if any(found.values())}
-    counts = [f"{len(cases)} cases", f"{len(cases) - len(differing)} bit for bit"]
-    equal = {key: sum(not found.get(key) for found in cases.values()) for key in quantities}
-    counts += [f"{key} equal in {equal[key]}" for key in ("support", "status", "n_iter") if key in equal]
-    print(line(f"{group} ({', '.join(counts)})", worst))
-    for name, found in differing.items():
-        print(line(f"    {'MOVED ' if moved(found) else ''}{name}", found))
-
-
-def compare(before: str, after: str) -> int:
-    """Print what differs between two recordings; return 1 if a fit moved, or if a case is lost or fails."""
-    old, new = load(before), load(after)
-    names = sorted({*old, *new})
-    found: dict[str, dict[str, float]] = {}
-    for name in names:
-        a, b = old.get(name, {}), new.get(name, {})
-        found[name] = {key: difference(a.get(key), b.get(key)) for key in sorted({*a, *b})}
-    for group, members in groupby(names, key=lambda name: "/".join(name.split("/")[:2])):
-        report(group, {name: found[name] for name in members})
-    for kind in ("fit", "run"):
-        chosen = [found[name] for name in names if name.startswith(kind)]
-        equal, same = sum(not moved(f) for f in chosen), sum(not any(f.values()) for f in chosen)
-        print(f"{kind}s: {equal} of {len(chosen)} within {LIMIT:g}, {same} bit for bit")
-    bad = [name for name in names if name.startswith("fit") and moved(found[name])]
-    bad += [name for name in names if not (name in old and name in new) or found[name].get("status")]
-    return int(bool(bad))
-
-
-def main() -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("record").add_argument("path")
-    comparing = commands.add_parser("compare")
-    comparing.add_argument("before")
-    comparing.add_argument("after")
-    given = parser.parse_args()
-    return compare(given.before, given.after) if given.command == "compare" else record(given.path)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    found = LIBRARY.call("sample_posterior", X, y, case.family, **options)
+    drawn = {name: LIBRARY.get(found, name) for name in DRAWN}
+    return {name: value for name, value in drawn.items() if value is not None}

@@ -1,0 +1,1 @@
+"""The answers of many small fits and posterior runs, recorded, so that two versions can be compared."""
