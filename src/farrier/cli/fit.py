@@ -51,6 +51,8 @@ def fit(
     columns: given.Columns = None,
     categorical: given.Categorical = None,
     numeric: given.Numeric = None,
+    missing_value: given.MissingValue = None,
+    decimal: given.DecimalSign = None,
     mode: Annotated[
         bool,
         typer.Option(
@@ -116,6 +118,8 @@ def fit(
             *(drop, columns, categorical, numeric, event, entry, strata),
             quantile=quantile,
             levels=levels,
+            missing_values=missing_value,
+            decimal=decimal,
         )
         question = ask_of(data, wishes)
         averaged = not (mode or posterior)

@@ -42,13 +42,18 @@ class Wishes:
     strata: str | None = None
     quantile: float | None = None
     levels: Sequence[str] | None = None
+    missing_values: Sequence[str] | None = None
+    decimal: str | None = None
+    """Said to the reader of the table."""
 
     def as_options(self) -> dict[str, Any]:
         """Return them by name; what was not given is nothing."""
         from farrier.intake.levels import split_levels
 
-        lists = {name: tuple(getattr(self, name) or ()) for name in ("drop", "categorical", "numeric")}
-        return self.__dict__ | lists | {"levels": split_levels(self.levels)}
+        several = ("drop", "categorical", "numeric", "missing_values")
+        lists = {name: tuple(getattr(self, name) or ()) for name in several}
+        given = {name: value for name, value in self.__dict__.items() if name != "decimal"}
+        return given | lists | {"levels": split_levels(self.levels)}
 
 
 def ask_of(data: str, wishes: Wishes) -> Question:
@@ -60,9 +65,11 @@ def ask_of(data: str, wishes: Wishes) -> Question:
     from farrier.intake.wish import Wish
 
     if data != "-" and is_bed_file(data):
-        return ask_genotypes(data, Wish(**wishes.as_options()))
+        return ask_genotypes(data, Wish(**wishes.as_options()), wishes.decimal)
     stdin = sys.stdin.buffer if data == "-" else None
-    table = read_table(data, stdin=stdin, words=wishes.categorical or ())
+    table = read_table(
+        data, stdin=stdin, words=(*(wishes.categorical or ()), *(wishes.drop or ())), decimal=wishes.decimal
+    )
     return ask(table, **wishes.as_options())
 
 

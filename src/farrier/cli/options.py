@@ -20,6 +20,13 @@ class Missing(StrEnum):
     impute = "impute"
 
 
+class Decimal(StrEnum):
+    """The decimal sign of a file."""
+
+    point = "point"
+    comma = "comma"
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -60,6 +67,24 @@ MissingWay = Annotated[
         "--missing",
         help="What to do with missing values: refuse them, drop the rows, or fill in the median or the most "
         "frequent level.",
+        rich_help_panel=DATA,
+    ),
+]
+MissingValue = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing-value",
+        metavar="VALUE",
+        help="A value that stands for a missing one, such as -999, or COLUMN=VALUE for one column; repeated. "
+        "What looks like such a value is asked about; --numeric says that it was measured.",
+        rich_help_panel=DATA,
+    ),
+]
+DecimalSign = Annotated[
+    Decimal | None,
+    typer.Option(
+        "--decimal",
+        help="The decimal sign of the table, where its numbers do not show it: with comma, 7.805 is 7805.",
         rich_help_panel=DATA,
     ),
 ]
@@ -159,7 +184,10 @@ Categorical = Annotated[
 Numeric = Annotated[
     list[str] | None,
     typer.Option(
-        "--numeric", metavar="COLUMN", help="Take this column as numbers; repeated.", rich_help_panel=DATA
+        "--numeric",
+        metavar="COLUMN",
+        help="Take this column as numbers that were measured; repeated.",
+        rich_help_panel=DATA,
     ),
 ]
 Level = Annotated[

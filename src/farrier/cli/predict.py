@@ -38,6 +38,7 @@ def predict(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column of DATA to write beside the prediction; repeated."),
     ] = None,
+    decimal: given.DecimalSign = None,
 ) -> None:
     """Predict new rows: a CSV with the row, the prediction and its interval, or probabilities of classes.
 
@@ -61,7 +62,9 @@ def predict(
             rows = _genotypes(recipe, data, way, keep)
         else:
             stdin = sys.stdin.buffer if data == "-" else None
-            table = read_table(data, stdin=stdin, words=() if recipe is None else tuple(recipe.levels))
+            table = read_table(
+                data, stdin=stdin, words=() if recipe is None else tuple(recipe.levels), decimal=decimal
+            )
             rows = _new_rows(found, recipe, table, way, keep)
         answers = _predicted(found, rows, level)
         twice = [name for name in rows.beside if name in {"row", *answers}]

@@ -45,6 +45,8 @@ def sample(
     columns: given.Columns = None,
     categorical: given.Categorical = None,
     numeric: given.Numeric = None,
+    missing_value: given.MissingValue = None,
+    decimal: given.DecimalSign = None,
     always: given.Always = None,
     draws: Annotated[
         int, typer.Option(min=1, help="Draws of each chain.", rich_help_panel=given.MODEL)
@@ -85,6 +87,8 @@ def sample(
             *(drop, columns, categorical, numeric, event, entry, strata),
             quantile=quantile,
             levels=levels,
+            missing_values=missing_value,
+            decimal=decimal,
         )
         question = ask_of(data, wishes)
         _check_one_regression(question)

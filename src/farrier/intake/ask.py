@@ -15,6 +15,7 @@ from farrier.intake.kinds import Column
 from farrier.intake.leaks import find_leaks
 from farrier.intake.levels import order_of, settle_levels
 from farrier.intake.lifetimes import settle_lifetimes
+from farrier.intake.placeholders import with_gaps
 from farrier.intake.prepare import prepare
 from farrier.intake.read import Table
 from farrier.intake.recipe import Recipe
@@ -105,6 +106,7 @@ def ask(
     strata: str | None = None,
     quantile: float | None = None,
     levels: Sequence[str] | None = None,
+    missing_values: Collection[Any] = (),
 ) -> Question:
     """Return what is asked of a table, ready to fit.
 
@@ -135,6 +137,9 @@ def ask(
         Which quantile of the target is modelled, 0.9 for one.
     levels : words, optional
         The levels of the target from the lowest to the highest; an ordered categorical has its order.
+    missing_values : values, optional
+        What stands for a missing value: -999 in any column, ``age=99`` in one. A value that looks like one
+        and is not named here is asked about, unless its column is among ``numeric``.
 
     Examples
     --------
@@ -149,6 +154,7 @@ def ask(
     wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))
     wish = replace(wish, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
     wish = replace(wish, quantile=quantile, levels=None if levels is None else tuple(levels))
+    wish = replace(wish, missing_values=tuple(map(str, missing_values)))
     return _answer(table, wish)
 
 
@@ -157,6 +163,8 @@ def _answer(table: Table, wish: Wish) -> Question:
     wish, formula, features = checked(wish, list(frame.columns), table.name)
     if wish.family == "ordinal" and wish.levels is None:
         wish = replace(wish, levels=order_of(frame, str(wish.target)))
+    used = (str(wish.target), *features, *wish.roles.values())
+    frame, blanks = with_gaps(frame, wish.missing_values, used, table.name)
     ready = prepare(frame, wish, formula, features)
     if wish.event is not None:
         target = settle_lifetimes(ready.target, wish.event, ready.known, wish.happened)
@@ -173,6 +181,7 @@ def _answer(table: Table, wish: Wish) -> Question:
         missing=wish.missing,
         formula=None if formula is None else formula.text,
         classes=target.classes,
+        missing_values=wish.missing_values,
         **roles,
     )
     design = recipe.design(ready.columns, np.flatnonzero(ready.kept))
@@ -189,7 +198,7 @@ def _answer(table: Table, wish: Wish) -> Question:
         classes=target.classes,
         recipe=replace(recipe, encoded=encoded, fit_intercept=design.fit_intercept),
         terms={name: design.terms[name] for name in encoded},
-        notes=(*table.notes, *ready.notes, *target.notes),
+        notes=(*table.notes_of(used), *blanks, *ready.notes, *target.notes),
         warnings=_leaks(ready.columns, X.to_numpy(), recipe, encoded, target.y),
         fit_intercept=design.fit_intercept,
         target=recipe.target,

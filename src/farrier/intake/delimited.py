@@ -7,25 +7,54 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from farrier.intake.numerals import MISSING, NUMERAL
-from farrier.intake.text import SPACES, Layout, find_encoding, find_layout
+from farrier.intake.decimals import (
+    Decimals,
+    columns_with_codes,
+    numbers_written,
+    search_codes,
+    search_sign,
+    settle_sign,
+    text_columns,
+    writing_of,
+)
+from farrier.intake.numerals import MISSING, NUMERAL, SIGNS
+from farrier.intake.text import CHUNK, SPACES, Layout, find_encoding, find_layout
 from farrier.intake.words import TableError, counted, shown
 
 Opener = Callable[[], BinaryIO]
 
 
-def read_delimited(
-    opened: Opener, name: str, words: Collection[str], pandas: Any
-) -> tuple[Any, tuple[str, ...]]:
+class Told(NamedTuple):
+    """What a reader is told of a table beside its name: columns of words, and the decimal sign.
+
+    ``decimal`` is the sign that the user names, ``usual`` the one of tables like this, for numbers that may
+    be read in two ways.
+    """
+
+    words: Collection[str] = ()
+    decimal: str | None = None
+    usual: str | None = None
+
+
+class Delimited(NamedTuple):
+    """The frame of a file of text and what was recognised; ``said`` has the notes of each column."""
+
+    frame: Any
+    notes: tuple[str, ...]
+    decimal: str | None
+    said: dict[str, tuple[str, ...]]
+
+
+def read_delimited(opened: Opener, name: str, told: Told, pandas: Any) -> Delimited:
     r"""Return the frame of a file of text, and what was recognised; nameless columns keep an empty name.
 
     Examples
     --------
     >>> import pandas
-    >>> frame, notes = read_delimited(lambda: io.BytesIO(b"a|b\n1|2\n"), "it", (), pandas)
-    >>> frame.columns.tolist(), notes
+    >>> found = read_delimited(lambda: io.BytesIO(b"a|b\n1|2\n"), "it", Told(), pandas)
+    >>> found.frame.columns.tolist(), found.notes
     (['a', 'b'], ('columns separated by vertical bars',))
     """
     with opened() as stream:
@@ -33,7 +62,8 @@ def read_delimited(
     try:
         layout = find_layout(_lines(opened, encoding), encoding, name)
         check_header(layout, name)
-        frame = _read(opened, layout, name, words, pandas)
+        decimals = _find_decimals(opened, layout, name, told)
+        frame = _read(opened, layout, name, told.words, decimals.sign, pandas)
         _check_widths(frame, opened, layout, name)
     except UnicodeDecodeError:
         raise TableError(f"{name} begins like {encoding.upper()} but is not: save it as UTF-8") from None
@@ -46,7 +76,69 @@ def read_delimited(
     blank = (f"{counted(int(empty.sum()), 'row')} without any value left out",) if empty.any() else ()
     if empty.all():
         raise TableError(f"{name} has a header but no rows of data")
-    return (frame[~empty].reset_index(drop=True) if blank else frame), (*said, *layout.notes, *blank)
+    notes = (*said, *layout.notes, *(("decimal commas",) if decimals.sign == "comma" else ()), *blank)
+    frame, columns = with_numbers(
+        frame[~empty].reset_index(drop=True) if blank else frame, decimals, told.words
+    )
+    return Delimited(frame, notes, decimals.sign, columns)
+
+
+def _find_decimals(opened: Opener, layout: Layout, name: str, told: Told) -> Decimals:
+    """Return the decimal sign of a file, from all its fields; column by column only where that matters."""
+    if told.decimal is not None:
+        return Decimals(told.decimal, {})
+    found = search_sign(_chunks(opened, layout.encoding), layout.delimiter)
+    if len(found) == 1:
+        return Decimals(found.pop(), {})
+    if not found and layout.delimiter == SIGNS["comma"]:  # who writes decimal commas separates otherwise
+        return Decimals("point", {})
+    names = [each if each not in told.words else "" for each in layout.names]
+    return settle_sign(writing_of(_body(opened, layout), names), name, told.usual)
+
+
+def _chunks(opened: Opener, encoding: str) -> Iterator[str]:
+    """Yield the text behind the header in large pieces, from the end of a line to that of another."""
+    with opened() as stream, io.TextIOWrapper(stream, encoding) as text:
+        text.readline()
+        while chunk := text.read(CHUNK):
+            yield f"\n{chunk}{text.readline()}"
+
+
+def _body(opened: Opener, layout: Layout) -> Iterator[list[str]]:
+    """Yield the fields of each row behind the header that is not blank."""
+    rows = (row for row in _rows(opened, layout) if len(row) > 1 or "".join(row).strip())
+    next(rows, None)
+    yield from rows
+
+
+def _rows(opened: Opener, layout: Layout) -> Iterator[list[str]]:
+    lines = _lines(opened, layout.encoding)
+    return (
+        map(str.split, lines) if layout.delimiter == SPACES else csv.reader(lines, delimiter=layout.delimiter)
+    )
+
+
+def with_numbers(
+    frame: Any, decimals: Decimals, words: Collection[str] = ()
+) -> tuple[Any, dict[str, tuple[str, ...]]]:
+    """Return the frame with numbers in place of words such as 1.234,5, and what is said of each column.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"sales": ["7.805", "12"]})
+    >>> with_numbers(frame, Decimals("comma", {}))[0]["sales"].tolist()
+    [7805.0, 12.0]
+    """
+    if decimals.sign is None:
+        return frame, {}
+    found, said = dict[str, Any](), dict[str, tuple[str, ...]]()
+    for name in text_columns(frame, words):
+        own = decimals.own.get(name)
+        numbers = numbers_written(frame[name], name, own or decimals.sign, plain=own is not None)
+        if numbers is not None:
+            found[name], said[name] = numbers
+    return (frame.assign(**found) if found else frame), said
 
 
 def _lines(opened: Opener, encoding: str) -> Iterator[str]:
@@ -93,9 +185,13 @@ def check_names(names: Iterable[str], name: str) -> None:
         )
 
 
-def _read(opened: Opener, layout: Layout, name: str, words: Collection[str], pandas: Any) -> Any:
-    width = len(layout.header) + layout.row_names
-    first = int(layout.row_names)
+def _read(
+    opened: Opener, layout: Layout, name: str, words: Collection[str], sign: str | None, pandas: Any
+) -> Any:
+    width = len(layout.names)
+    texts = {place for place, each in enumerate(layout.names) if each in words}
+    if search_codes(_chunks(opened, layout.encoding), layout.delimiter):
+        texts |= columns_with_codes(_body(opened, layout))
     try:
         with warnings.catch_warnings(), opened() as stream:
             warnings.simplefilter("ignore", pandas.errors.DtypeWarning)  # mixed columns are looked at later
@@ -104,7 +200,7 @@ def _read(opened: Opener, layout: Layout, name: str, words: Collection[str], pan
                 stream,
                 sep=layout.delimiter,
                 encoding=layout.encoding,
-                decimal=layout.decimal,
+                decimal=SIGNS[sign or "point"],
                 names=list(range(width)),
                 header=0,
                 index_col=False,
@@ -112,7 +208,8 @@ def _read(opened: Opener, layout: Layout, name: str, words: Collection[str], pan
                 skipinitialspace=True,
                 keep_default_na=False,
                 na_values=list(MISSING),
-                dtype={place: str for place, each in enumerate(layout.header, first) if each in words},
+                dtype=dict.fromkeys((place for place in texts if place < width), str),
+                low_memory=sign != "comma",  # else a part of a column may be numbers, and a part words
             )
     except pandas.errors.ParserWarning:
         raise TableError(_ragged(opened, layout, name)) from None
@@ -149,11 +246,8 @@ def _check_widths(frame: Any, opened: Opener, layout: Layout, name: str) -> None
 
 def _odd_rows(opened: Opener, layout: Layout) -> Iterator[tuple[int, int]]:
     """Yield the line and the number of fields of rows that have not as many as the header."""
-    width = len(layout.header) + layout.row_names
-    lines = _lines(opened, layout.encoding)
-    rows = (
-        csv.reader(lines, delimiter=layout.delimiter) if layout.delimiter != SPACES else map(str.split, lines)
-    )
+    width = len(layout.names)
+    rows = _rows(opened, layout)
     for number, row in enumerate(rows, 1):
         trailing = len(row) == width + 1 and not row[-1].strip()
         blank = len(row) < 2 and not "".join(row).strip()
@@ -162,7 +256,7 @@ def _odd_rows(opened: Opener, layout: Layout) -> Iterator[tuple[int, int]]:
 
 
 def _ragged(opened: Opener, layout: Layout, name: str) -> str:
-    width = len(layout.header) + layout.row_names
+    width = len(layout.names)
     odd = next(_odd_rows(opened, layout), None)
     if odd is None:
         return f"the rows of {name} do not all have as many fields as the header"

@@ -15,6 +15,7 @@ from farrier.intake.columns import by_name, check_exposure, check_weights, numbe
 from farrier.intake.gaps import gaps_of, whole_rows
 from farrier.intake.genotype_recipe import GenotypeRecipe
 from farrier.intake.kinds import Column
+from farrier.intake.placeholders import check_placeholders, with_gaps
 from farrier.intake.read import Table, read_table
 from farrier.intake.target import read_target, settle
 from farrier.intake.wish import Wish, check_there, particular
@@ -50,22 +51,27 @@ def split_target(target: str | None) -> tuple[str, str]:
     return file, column
 
 
-def ask_genotypes(path: str, wish: Wish) -> Question:
-    """Return what is asked of the genotypes in a .bed file; ``wish.target`` names a table and its column."""
+def ask_genotypes(path: str, wish: Wish, decimal: str | None = None) -> Question:
+    """Return what is asked of the genotypes in a .bed file; ``wish.target`` names a table and its column.
+
+    ``decimal`` is the decimal sign of that table.
+    """
     for way, advice in FOR_TABLES.items():
         if getattr(wish, way):
             raise TableError(f"--{way} is for tables: {advice}")
     wish = particular(wish)
     file, name = split_target(wish.target)
     bed = open_bed(path)
-    table = read_table(file, words=(*FAMILIES, *PERSONS))
+    table = read_table(file, words=(*FAMILIES, *PERSONS), decimal=decimal)
     people = list(zip(np.asarray(bed.fid).astype(str), np.asarray(bed.iid).astype(str), strict=True))
     frame, there, notes = matched(table, people, path)
     check_there(wish, name, list(frame.columns), table.name)
+    frame, blanks = with_gaps(frame, wish.missing_values, (name, *wish.roles.values()), table.name)
     target = known_target(read_target(frame, name, wish.family, wish.categorical, wish.numeric))
     roles = {role: numbers_of(frame, column) for role, column in wish.roles.items()}
     check_weights(roles.get("weights"))
     check_exposure(roles.get("exposure"))
+    check_placeholders([target, *roles.values()], wish.numeric)
     needed = {target.name: target, **{column.name: column for column in roles.values()}}
     kept, said = _kept(needed, there, people, wish.missing, table.name, path)
     rows = kept[there]
@@ -88,7 +94,10 @@ def ask_genotypes(path: str, wish: Wish) -> Question:
         classes=settled.classes,
         recipe=recipe,
         terms={snp: snp for snp in snps.names.tolist()},
-        notes=(*table.notes, *notes, *said, *_told(parts), *target.notes, *settled.notes),
+        notes=(
+            *table.notes_of([name, *wish.roles.values()]),
+            *(*blanks, *notes, *said, *_told(parts), *target.notes, *settled.notes),
+        ),
         target=name,
         name=Path(path).name,
         rows_read=len(people),

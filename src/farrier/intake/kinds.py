@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from farrier._extras import require
 from farrier._types import Mask, Vector
-from farrier.intake.numerals import MISSING, Parsed, parse_words
+from farrier.intake.numerals import ABSENT, CODE, MISSING, Parsed, parse_words
 from farrier.intake.patterns import DATE, FEW_ROWS, MEASURED, PAIRS, WHOLE, is_calendar, names_rows
 from farrier.intake.words import counted, option, shown
 
@@ -90,13 +90,12 @@ def understand(
     >>> {name: column.kind for name, column in understand(frame, frame.columns).items()}
     {'dose': 'number', 'sex': 'category', 'smoker': 'truth'}
     """
-    pandas = require("pandas", "cli")
     names = list(names)
     floats = _floats(frame, [name for name in names if name not in categorical])
     return {
         name: _number(name, floats[name], name in numeric)
         if name in floats
-        else _column(name, frame[name], name in categorical, name in numeric, pandas)
+        else _column(name, frame[name], name in categorical, name in numeric)
         for name in names
     }
 
@@ -125,27 +124,40 @@ def level(value: Any) -> str:
     return word.partition(".")[0] if WHOLE.fullmatch(word) else word
 
 
-def _column(name: str, series: Any, categorical: bool, numeric: bool, pandas: Any) -> Column:
+def _column(name: str, series: Any, categorical: bool, numeric: bool) -> Column:
     kind = getattr(series.dtype, "kind", "O")
     if kind in "mM" or str(series.dtype).startswith(("period", "date", "time", "duration")):
         return _date(name, shown(series.dropna().iloc[0]) if series.notna().any() else "a date")
     if kind in "iuf" and not categorical:
         return _number(name, series.to_numpy(dtype=float, na_value=np.nan), numeric)
     try:
-        codes, values = pandas.factorize(series)
-        distinct = [level(value) for value in values]
+        codes, words = words_of(series)
     except TypeError:
         return _refused(
             name, "nested", "holds lists or other nested values", f"leave it out with {option('drop', name)}"
         )
     if kind == "c":
         return _refused(name, "nested", "holds complex numbers", f"leave it out with {option('drop', name)}")
-    codes, words = _merged(codes, distinct)
     return _of_words(name, codes, words, categorical, numeric)
 
 
+def words_of(series: Any) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return the different words of a column in order, without spaces around them, and which each row has.
+
+    Words for a missing value have the code -1.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> words_of(pandas.Series(["b ", "1.000", "NA", "b"]))
+    (array([ 1,  0, -1,  1]), ('1.000', 'b'))
+    """
+    pandas = require("pandas", "cli")
+    codes, values = pandas.factorize(series)
+    return _merged(codes, [value.strip() if isinstance(value, str) else level(value) for value in values])
+
+
 def _merged(codes: Any, distinct: list[str]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return the codes of the words in order; words for a missing value have the code -1."""
     words = tuple(sorted(set(distinct) - set(MISSING)))
     place = {word: number for number, word in enumerate(words)}
     new = np.array([*(place.get(word, -1) for word in distinct), -1], dtype=np.int64)
@@ -186,12 +198,14 @@ def _of_words(
     known = int(counts.sum())
     if not known:
         return replace(column, kind="empty")
+    if not categorical and (numeric or (_may_be_numbers(words) and not _have_zeros_ahead(words))):
+        parsed = parse_words(words)
+        numbers = int(counts[~parsed.wrong & ~np.isnan(parsed.values)].sum())
+        if numeric or numbers >= known / 2:
+            return _made_of_words(column, parsed, numeric, known - numbers)
+    codes, words = _merged(codes, [level(word) for word in words])
+    column, counts = replace(column, codes=codes, words=words), np.bincount(codes[codes >= 0])
     if not categorical:
-        if numeric or _may_be_numbers(words):
-            parsed = parse_words(words)
-            numbers = int(counts[~parsed.wrong & ~np.isnan(parsed.values)].sum())
-            if numeric or numbers >= known / 2:
-                return _made_of_words(column, parsed, numeric, known - numbers)
         dates = sum(int(counts[j]) for j, word in enumerate(words) if DATE.fullmatch(word))
         if dates > 0.95 * known:
             return _date(name, words[0])
@@ -207,22 +221,32 @@ def _of_words(
             if turned
             else replace(column, kind="truth")
         )
-    many = (
-        (f"{shown(name)} has {len(words):,} levels, each a column of its own",)
-        if len(words) > MANY_LEVELS
-        else ()
-    )
-    return replace(column, notes=many)
+    said = []
+    if len(words) > MANY_LEVELS:
+        said.append(f"{shown(name)} has {len(words):,} levels, each a column of its own")
+    if not categorical and _have_zeros_ahead(words):
+        code = next(word for word in words if CODE.fullmatch(word))
+        said.append(
+            f"{shown(name)}: leading zeros ({code}) mark codes, taken as categories; "
+            f"if they are numbers, say so with {option('numeric', name)}"
+        )
+    return replace(column, notes=tuple(said))
 
 
 def _may_be_numbers(words: tuple[str, ...]) -> bool:
     return any(word[:1].isdigit() or word[:2].lstrip("+-.,")[:1].isdigit() for word in words)
 
 
+def _have_zeros_ahead(words: tuple[str, ...]) -> bool:
+    """Tell whether words are codes such as postcodes: digits alone, and in some a zero ahead."""
+    digits = all(word.isdigit() or word.casefold() in ABSENT for word in words)
+    return digits and any(CODE.fullmatch(word) for word in words)
+
+
 def _made_of_words(column: Column, parsed: Parsed, numeric: bool, others: int) -> Column:
     """Return the numbers that the words of a column are, or the refusal that names the first that is none."""
     name, codes = column.name, np.asarray(column.codes)
-    values, wrong = np.append(parsed.values, np.nan), np.append(parsed.wrong, False)
+    wrong = np.append(parsed.wrong, False)
     if parsed.wrong.any():
         row = int(wrong[codes].argmax())
         more = f" and {counted(others - 1, 'other value')}" if others > 1 else ""
@@ -234,11 +258,25 @@ def _made_of_words(column: Column, parsed: Parsed, numeric: bool, others: int) -
             f"as categories with {option('categorical', name)}"
         )
         return replace(column, kind="mixed", refusal=f"{shown(name)} {reason}: {advice}")
+    numbers, said = read_words(name, codes, column.words, parsed)
+    return _number(name, numbers, numeric, said)
+
+
+def read_words(
+    name: str, codes: NDArray[np.int64], words: tuple[str, ...], parsed: Parsed
+) -> tuple[Vector, tuple[str, ...]]:
+    """Return the numbers that the words of a column are in each row, and what is said of them.
+
+    Examples
+    --------
+    >>> read_words("x", np.array([0, 1, -1]), ("1,5", "nil"), parse_words(["1,5", "nil"]))[1]
+    ('x: numbers with decimal commas', 'x: nil read as missing in 1 row')
+    """
     said = [] if parsed.note is None else [f"{shown(name)}: numbers with {parsed.note}"]
     for word in parsed.absent:
-        times = int((codes == column.words.index(word)).sum())
+        times = int((codes == words.index(word)).sum())
         said.append(f"{shown(name)}: {shown(word)} read as missing in {counted(times, 'row')}")
-    return _number(name, values[codes], numeric, tuple(said))
+    return np.append(parsed.values, np.nan)[codes], tuple(said)
 
 
 def _unusable(name: str, words: tuple[str, ...], known: int) -> Column | None:
@@ -247,7 +285,14 @@ def _unusable(name: str, words: tuple[str, ...], known: int) -> Column | None:
     length = sum(map(len, words)) / different
     spaces = sum(word.count(" ") for word in words) / different
     advice = _either(name, "categorical", "category")
-    if different > 20 and sum(MEASURED.fullmatch(word) is not None for word in words) > 0.9 * different:
+    codes = _have_zeros_ahead(words)
+    if codes:
+        advice += f", or if it is a number, with {option('numeric', name)}"
+    if (
+        not codes
+        and different > 20
+        and sum(MEASURED.fullmatch(word) is not None for word in words) > 0.9 * different
+    ):
         reason = f"holds numbers with signs or units beside them ({shown(words[0])})"
         mend = f"take these off in the table, or leave the column out with {option('drop', name)}"
         return _refused(name, "mixed", reason, mend)

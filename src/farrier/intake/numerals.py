@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,13 +35,30 @@ ABSENT = frozenset(
 )
 """Words that stand for a missing value where all other values are numbers."""
 
+SIGNS = {"point": ".", "comma": ","}
+"""The decimal signs, by name."""
+
+SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 NUMERAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
-_COMMA = re.compile(r"[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?")
-_GROUPS = {
-    ",": re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?"),
-    ".": re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?"),
+NUMBER = re.compile(rf"{NUMERAL.pattern}|[+-]?[1-9]\d{{0,2}}(?:[{SPACES}{APOSTROPHES}]\d{{3}})+")
+"""A number that says nothing of the decimal sign, or says that it is the point."""
+
+CODE = re.compile(r"0\d+")
+"""A whole number with a leading zero: a postcode or an id, not a quantity."""
+
+_THOUSANDS = r"[1-9]\d{0,2}"
+SHOWN = {
+    "point": rf"[+-]?(?:(?!{_THOUSANDS}\.\d{{3}}(?!\d|[eE]))\d*\.\d+(?:[eE][+-]?\d+)?"
+    rf"|{_THOUSANDS}(?:,\d{{3}})+\.\d+|{_THOUSANDS}(?:,\d{{3}}){{2,}}"
+    rf"|{_THOUSANDS}(?:[{SPACES}]\d{{3}})+\.\d+|{_THOUSANDS}(?:[{APOSTROPHES}]\d{{3}})+\.\d+)",
+    "comma": rf"[+-]?(?:(?!{_THOUSANDS},\d{{3}}(?!\d|[eE]))\d*,\d+(?:[eE][+-]?\d+)?"
+    rf"|{_THOUSANDS}(?:\.\d{{3}})+,\d+|{_THOUSANDS}(?:\.\d{{3}}){{2,}}"
+    rf"|{_THOUSANDS}(?:[{SPACES}]\d{{3}})+,\d+|{_THOUSANDS}(?:[{APOSTROPHES}]\d{{3}})+,\d+)",
 }
-_APART = re.compile(r"[+-]?\d{1,3}(?:[ '\u00a0\u202f]\d{3})+(?:[.,]\d+)?")
+"""Patterns of numbers that show which sign is the decimal one: 0,11 and 1.234,5, but not 7,805."""
+
+OPEN = rf"[+-]?{_THOUSANDS}[.,]\d{{3}}"
+"""The pattern of the others: 7.805 is between 7 and 8 or between 7,000 and 8,000."""
 
 
 class Parsed(NamedTuple):
@@ -53,8 +70,10 @@ class Parsed(NamedTuple):
     note: str | None
 
 
-def parse_words(words: Sequence[str]) -> Parsed:
+def parse_words(words: Sequence[str], decimal: str | None = None) -> Parsed:
     """Return the numbers that different words are, in the one way of writing that fits most of them.
+
+    ``decimal`` is ``point`` or ``comma`` where the table has shown which sign it is.
 
     Examples
     --------
@@ -63,50 +82,67 @@ def parse_words(words: Sequence[str]) -> Parsed:
     (array([1234.5,   12. ,    nan,    nan]), array([False, False, False,  True]))
     >>> parsed.absent, parsed.note
     (('unknown',), 'commas between thousands')
+    >>> parse_words(["7.805", "12"], "comma").values
+    array([7805.,   12.])
     """
     absent = {word for word in words if word.casefold() in ABSENT}
-    known, note = _best({word for word in words if word not in absent})
+    known, note = _best({word for word in words if word not in absent}, decimal)
     values = np.array([known.get(word, np.nan) for word in words], dtype=float)
     wrong = np.array([word not in absent and word not in known for word in words], dtype=bool)
     return Parsed(values, wrong, tuple(sorted(absent)), note)
 
 
-def _best(words: set[str]) -> tuple[dict[str, float], str | None]:
+def _best(words: set[str], decimal: str | None) -> tuple[dict[str, float], str | None]:
     """Return the words that are numbers in the way that fits most; the first of `WAYS` where several do."""
-    tried = {note: {word: value for word in words if (value := way(word)) is not None} for note, way in WAYS}
-    best = max(tried, key=lambda note: len(tried[note]))
-    return tried[best], best
+    best: tuple[dict[str, float], str | None] = ({}, None)
+    for way in WAYS:
+        if decimal in (None, way.decimal):
+            known = {word: value for word in words if (value := way.read(word)) is not None}
+            if len(known) > len(best[0]):
+                best = known, way.note
+    return best
 
 
-def _plain(word: str) -> float | None:
-    return (
-        float(word)
-        if NUMERAL.fullmatch(word) or word.casefold().lstrip("+-") in ("inf", "infinity")
-        else None
-    )
+class Way(NamedTuple):
+    """A way of writing numbers: the decimal sign, the signs between thousands, and what is said of it."""
+
+    decimal: str
+    groups: str
+    note: str | None
+
+    def read(self, word: str) -> float | None:
+        """Return the number that a word is, or None if it is none in this way.
+
+        Examples
+        --------
+        >>> Way("point", "'", None).read("1'234.5"), Way("point", "'", None).read("1 234.5")
+        (1234.5, None)
+        """
+        plain = word
+        if self.groups and _grouped(self.groups, SIGNS[self.decimal]).fullmatch(word):
+            plain = re.sub(f"[{self.groups}]", "", word)
+        if self.decimal == "comma":
+            if "." in plain:
+                return None
+            plain = plain.replace(",", ".")
+        endless = plain.casefold().lstrip("+-") in ("inf", "infinity")
+        return float(plain) if NUMERAL.fullmatch(plain) or endless else None
 
 
-def _with_comma(word: str) -> float | None:
-    return float(word.replace(",", ".")) if _COMMA.fullmatch(word) else None
+@cache
+def _grouped(groups: str, sign: str) -> re.Pattern[str]:
+    """Return the pattern of numbers with a sign of ``groups`` between thousands."""
+    return re.compile(rf"[+-]?{_THOUSANDS}(?:[{groups}]\d{{3}})+(?:[{sign}]\d+)?")
 
 
-def _grouped(word: str, group: str, decimal: str) -> float | None:
-    if not _GROUPS[group].fullmatch(word):
-        return _plain(word) if decimal == "." else _with_comma(word)
-    return float(word.replace(group, "").replace(decimal, "."))
-
-
-def _apart(word: str) -> float | None:
-    if not _APART.fullmatch(word):
-        return _plain(word)
-    return float(re.sub(r"[ '\u00a0\u202f]", "", word).replace(",", "."))
-
-
-WAYS: tuple[tuple[str | None, Callable[[str], float | None]], ...] = (
-    (None, _plain),
-    ("commas between thousands", partial(_grouped, group=",", decimal=".")),
-    ("decimal commas", _with_comma),
-    ("points between thousands", partial(_grouped, group=".", decimal=",")),
-    ("spaces between thousands", _apart),
+WAYS = (
+    Way("point", "", None),
+    Way("point", ",", "commas between thousands"),
+    Way("comma", "", "decimal commas"),
+    Way("comma", ".", "points between thousands"),
+    Way("point", SPACES, "spaces between thousands"),
+    Way("comma", SPACES, "spaces between thousands and decimal commas"),
+    Way("point", APOSTROPHES, "apostrophes between thousands"),
+    Way("comma", APOSTROPHES, "apostrophes between thousands and decimal commas"),
 )
 """How numbers are written; thousands come before decimals, so 1,234 and 5,678 alone are whole numbers."""

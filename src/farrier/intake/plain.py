@@ -20,6 +20,9 @@ KEYS = (
 OF_SURVIVAL = ("event", "entry", "strata")
 """Only recipes of survival have these keys."""
 
+LATER: dict[str, Any] = {"missing_values": []}
+"""Keys that older recipes do not have, and what they stand for there."""
+
 
 def to_plain(recipe: Any) -> dict[str, Any]:
     """Return a recipe as dicts, lists, texts and numbers.
@@ -38,6 +41,7 @@ def to_plain(recipe: Any) -> dict[str, Any]:
         "ingredients": ingredients,
         "encoded": list(plain["encoded"]),
         "classes": list(plain["classes"]),
+        "missing_values": list(plain["missing_values"]),
     }
 
 
@@ -51,8 +55,8 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     ValueError: recipe: a dictionary is needed, not list
     """
     if isinstance(plain, Mapping):
-        plain = {**dict.fromkeys(OF_SURVIVAL), **plain}
-    _check_keys(plain, KEYS, "recipe")
+        plain = {**dict.fromkeys(OF_SURVIVAL), **LATER, **plain}
+    _check_keys(plain, (*KEYS, *LATER), "recipe")
     for key in ("target", "family", "missing"):
         _check(isinstance(plain[key], str), key, plain[key], "a text")
     _check(plain["family"] in KNOWN, "family", plain["family"], f"one of {', '.join(KNOWN)}")
@@ -63,6 +67,7 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         _check(plain[key] is None or isinstance(plain[key], str), key, plain[key], "a text or null")
     _check(isinstance(plain["fit_intercept"], bool), "fit_intercept", plain["fit_intercept"], "true or false")
     _check_texts("encoded", plain["encoded"])
+    _check_texts("missing_values", plain["missing_values"])
     _check(isinstance(plain["classes"], list), "classes", plain["classes"], "a list")
     for each in plain["classes"]:
         _check(
@@ -74,8 +79,9 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     _check(isinstance(plain["ingredients"], list), "ingredients", plain["ingredients"], "a list")
     ingredients = [_ingredient(each) for each in plain["ingredients"]]
     _check_formula(plain, [each["name"] for each in ingredients])
-    fields = {key: plain[key] for key in KEYS if key != "ingredients"}
-    return {**fields, "encoded": tuple(plain["encoded"]), "classes": tuple(plain["classes"])}, ingredients
+    fields = {key: plain[key] for key in (*KEYS, *LATER) if key != "ingredients"}
+    lists = {key: tuple(plain[key]) for key in ("encoded", "classes", "missing_values")}
+    return {**fields, **lists}, ingredients
 
 
 def _ingredient(plain: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from farrier.intake.kinds import Column, level, understand
 from farrier.intake.levels import read_levels
 from farrier.intake.lifetimes import check_entry, read_role
 from farrier.intake.patterns import may_be_codes
+from farrier.intake.placeholders import check_placeholders
 from farrier.intake.target import read_target
 from farrier.intake.wish import Wish
 from farrier.intake.words import TableError, counted, listed, option, shown
@@ -61,6 +62,8 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
     check_weights(known.get("weights"))
     check_exposure(known.get("exposure"))
     check_entry(target, known.get("entry"))
+    numbers = [column for role, column in known.items() if role not in ("event", "strata")]
+    check_placeholders([*columns.values(), target, *numbers], wish.numeric)
     needed = {target.name: target, **{column.name: column for column in known.values()}}
     kept, said = _rows(needed, columns, wish, len(frame))
     fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, wish, formula)

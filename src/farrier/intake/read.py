@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from farrier._checks import check_choice
 from farrier._extras import require
 from farrier.intake.binary import arrow_kind, looks_binary
 from farrier.intake.builtin import BUILT_IN, built_in
-from farrier.intake.delimited import check_names, read_delimited
+from farrier.intake.decimals import Decimals, settle_sign, text_columns, writing_of_words
+from farrier.intake.delimited import Told, check_names, read_delimited, with_numbers
+from farrier.intake.numerals import SIGNS
 from farrier.intake.patterns import counts_up
 from farrier.intake.words import TableError, listed, near, shown
 
@@ -32,11 +35,31 @@ class Table:
         What was recognised on the way: encoding, delimiter, decimal commas, columns left out.
     name : str
         What to call it in a sentence: the file, ``standard input``, or the built-in name.
+    decimal : {"point", "comma"}, optional
+        The decimal sign, where numbers show it or the user names it.
+    said : dict
+        How the numbers of columns are written, where that is not plain.
     """
 
     frame: Any
     notes: tuple[str, ...] = ()
     name: str = "the table"
+    decimal: str | None = None
+    said: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def notes_of(self, names: Iterable[str | None]) -> tuple[str, ...]:
+        """Return what was recognised in the table as a whole, and in the columns that are used.
+
+        Examples
+        --------
+        >>> table = Table(None, ("decimal commas",), said={"a": ("a: numbers with points",), "b": ("b",)})
+        >>> table.notes_of(["a"])
+        ('decimal commas', 'a: numbers with points')
+        """
+        return (
+            *self.notes,
+            *(note for name in names if name is not None for note in self.said.get(name, ())),
+        )
 
 
 class Source:
@@ -58,13 +81,18 @@ class Source:
 
 
 def read_table(
-    source: str | os.PathLike[str], stdin: BinaryIO | bytes | None = None, words: Collection[str] = ()
+    source: str | os.PathLike[str],
+    stdin: BinaryIO | bytes | None = None,
+    words: Collection[str] = (),
+    decimal: str | None = None,
+    usual: str | None = None,
 ) -> Table:
     r"""Return the table in a file, in standard input (``-``), or of a built-in name.
 
     CSV and its relatives (separated by commas, semicolons, tabs, vertical bars or spaces), Parquet and
-    Feather are told by their content. Encoding, delimiter and decimal mark are recognised and said in
-    ``notes``.
+    Feather are told by their content. Encoding, delimiter and decimal sign are recognised and said in
+    ``notes``. The decimal sign is that of the whole table: beside 0,11 the number 7.805 is 7805. Where no
+    number shows the sign, and one may be read in two ways, the table is refused.
 
     Parameters
     ----------
@@ -73,7 +101,11 @@ def read_table(
     stdin : binary stream or bytes, optional
         What ``-`` reads; by default standard input.
     words : names, optional
-        Columns of a file of text in which 007 stays 007: categories that look like numbers.
+        Columns of a file of text in which 1.50 stays 1.50: categories that look like numbers.
+    decimal : {"point", "comma"}, optional
+        The decimal sign; by default the one that the numbers show.
+    usual : {"point", "comma"}, optional
+        The decimal sign where no number shows it, such as that of the table a model was fitted to.
 
     Raises
     ------
@@ -92,8 +124,9 @@ def read_table(
     decimal commas
     """
     pandas = require("pandas", "cli")
+    told = Told(words, decimal if decimal is None else check_choice("decimal", decimal, tuple(SIGNS)), usual)
     if os.fspath(source) == "-":
-        return _from_source(Source("standard input", data=_all_bytes(stdin)), words, pandas)
+        return _from_source(Source("standard input", data=_all_bytes(stdin)), told, pandas)
     path = Path(source)
     name = shown(os.fspath(source), longest=300)
     if not _exists(path, name):
@@ -105,8 +138,8 @@ def read_table(
         raise TableError(f"{name} is a folder: name one file in it{_files_of(path)}")
     if not path.is_file():  # a pipe can be read once only
         with Source(name, path).open() as stream:
-            return _from_source(Source(name, data=stream.read()), words, pandas)
-    return _from_source(Source(name, path), words, pandas)
+            return _from_source(Source(name, data=stream.read()), told, pandas)
+    return _from_source(Source(name, path), told, pandas)
 
 
 def _all_bytes(stdin: BinaryIO | bytes | None) -> bytes:
@@ -146,22 +179,22 @@ def _files_of(folder: Path) -> str:
     return f" ({listed(names, most=5)})" if names else ""
 
 
-def _from_source(source: Source, words: Collection[str], pandas: Any) -> Table:
+def _from_source(source: Source, told: Told, pandas: Any) -> Table:
     with source.open() as stream:
         head = stream.read(HEAD)
     if not head:
         raise TableError(f"{source.name} is empty: a header line and rows of data are needed")
     kind = arrow_kind(head)
     if kind is not None:
-        return _from_arrow(source, kind, pandas)
+        return _from_arrow(source, kind, told, pandas)
     binary = looks_binary(head)
     if binary is not None:
         raise TableError(f"{source.name} is not a table that can be read: {binary}")
-    frame, notes = read_delimited(source.open, source.name, words, pandas)
-    return Table(*_named(frame, notes, source.name), source.name)
+    found = read_delimited(source.open, source.name, told, pandas)
+    return Table(*_named(found.frame, found.notes, source.name), source.name, found.decimal, found.said)
 
 
-def _from_arrow(source: Source, kind: str, pandas: Any) -> Table:
+def _from_arrow(source: Source, kind: str, told: Told, pandas: Any) -> Table:
     arrow = require("pyarrow", "parquet")
     read = pandas.read_parquet if kind == "parquet" else pandas.read_feather
     try:
@@ -177,7 +210,16 @@ def _from_arrow(source: Source, kind: str, pandas: Any) -> Table:
         )
     frame.columns = [str(each) for each in frame.columns]
     check_names(frame.columns, source.name)
-    return Table(*_named(frame, (f"read as {kind.capitalize()}",), source.name), source.name)
+    decimals = _decimals_of(frame, source.name, told)
+    frame, said = with_numbers(frame, decimals, told.words)
+    notes = (f"read as {kind.capitalize()}",)
+    return Table(*_named(frame, notes, source.name), source.name, decimals.sign, said)
+
+
+def _decimals_of(frame: Any, name: str, told: Told) -> Decimals:
+    """Return the decimal sign of the columns of texts; numbers have none."""
+    written = {each: writing_of_words(frame[each]) for each in text_columns(frame, told.words)}
+    return settle_sign(written, name, told.usual, told.decimal)
 
 
 def _named(frame: Any, notes: Iterable[str], name: str) -> tuple[Any, tuple[str, ...]]:

@@ -26,6 +26,7 @@ from farrier.intake.formula import parse_formula
 from farrier.intake.gaps import WAYS, filled, gaps_error, gaps_of, whole_rows
 from farrier.intake.genotype_recipe import FORMAT, GenotypeRecipe
 from farrier.intake.kinds import Column, level
+from farrier.intake.placeholders import read_placeholders, without_placeholders
 from farrier.intake.plain import from_plain, to_plain
 from farrier.intake.words import TableError, counted, listed, shown
 
@@ -62,6 +63,8 @@ class Recipe:
         The labels; of two, the probability of the second is modelled.
     fit_intercept : bool
         False after ``- 1`` in a formula.
+    missing_values : tuple of str
+        What stands for a missing value, such as ``-999`` or ``age=99``.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Recipe:
     event: str | None = None
     entry: str | None = None
     strata: str | None = None
+    missing_values: tuple[str, ...] = ()
 
     def for_model(self, model: Any) -> Recipe:
         """Return the recipe that is kept with a model: all of it, whatever the model uses."""
@@ -144,6 +148,8 @@ class Recipe:
         used = [each.name for each in self.ingredients]
         aside = [self.target, self.weights, self.event, self.entry, self.strata]
         notes = check_frame(frame, [*used, *beside], aside)
+        placeholders = read_placeholders(self.missing_values, [*used, *beside, *filter(None, aside)])
+        frame, blanks, _ = without_placeholders(frame, placeholders, [*used, *beside])
         columns, unseen = self._coded(understood(frame, self.ingredients), missing)
         known = {name: numbers_of(frame, name) for name in beside}
         check_exposure(None if self.exposure is None else known[self.exposure])
@@ -161,7 +167,7 @@ class Recipe:
             frame_of(design, self.encoded, frame.index[kept]),
             None if self.offset is None else known[self.offset].take(kept).numbers,
             None if self.exposure is None else known[self.exposure].take(kept).numbers,
-            (*notes, *unseen, *said),
+            (*notes, *blanks, *unseen, *said),
             tuple(int(row) + 1 for row in np.flatnonzero(~kept)),
         )
 

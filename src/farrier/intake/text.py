@@ -1,14 +1,12 @@
-"""How a file of text is written: its encoding, its delimiter and its decimal mark, from a look at it."""
+"""How a file of text is written: its encoding and its delimiter, from its first lines."""
 
 from __future__ import annotations
 
 import codecs
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import BinaryIO
 
 from farrier.intake.binary import sixteen_bits
@@ -38,10 +36,14 @@ class Layout:
 
     encoding: str
     delimiter: str = ","
-    decimal: str = "."
     header: tuple[str, ...] = ()
     row_names: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all fields of a row; row names have none."""
+        return ("", *self.header) if self.row_names else self.header
 
 
 def find_encoding(stream: BinaryIO) -> tuple[str, tuple[str, ...]]:
@@ -87,7 +89,7 @@ def find_layout(lines: Iterable[str], encoding: str, name: str) -> Layout:
     Examples
     --------
     >>> find_layout(["size;weight\n", "1,5;2\n", "2,5;4\n"], "utf-8", "it").notes
-    ('columns separated by semicolons', 'decimal commas')
+    ('columns separated by semicolons',)
     """
     sample = _sample(lines)
     delimiter = _find_delimiter(sample, name)
@@ -103,15 +105,14 @@ def find_layout(lines: Iterable[str], encoding: str, name: str) -> Layout:
             layout, row_names=True, notes=("the first column has no name in the header: row names, left out",)
         )
     absent = sorted({field.strip() for row in body for field in row} & set(MISSING) - {""})
-    return _say(replace(layout, decimal=_find_decimal(body, delimiter)), absent)
+    return _say(layout, absent)
 
 
 def _say(layout: Layout, absent: list[str]) -> Layout:
     names = {**DELIMITERS, SPACES: "spaces"}
     delimiter = () if layout.delimiter == "," else (f"columns separated by {names[layout.delimiter]}",)
-    decimal = ("decimal commas",) if layout.decimal == "," else ()
     missing = (f"{listed(absent)} read as missing",) if absent else ()
-    return replace(layout, notes=(*delimiter, *decimal, *layout.notes, *missing))
+    return replace(layout, notes=(*delimiter, *layout.notes, *missing))
 
 
 def _sample(lines: Iterable[str]) -> list[str]:
@@ -175,20 +176,3 @@ def _quoted_well(sample: list[str], delimiter: str) -> bool:
     except csv.Error:
         return False
     return True
-
-
-NUMBER = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?|[+-]?,\d+")
-GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
-POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-
-
-def _find_decimal(rows: list[list[str]], delimiter: str) -> str:
-    """Return the decimal mark; where commas could be either, semicolons go with decimal commas."""
-    fields = [field.strip() for row in islice(rows, LINES) for field in row]
-    commas = [field for field in fields if NUMBER.fullmatch(field)]
-    points = sum(POINT.fullmatch(field) is not None for field in fields)
-    if not commas or points > len(commas):
-        return "."
-    if delimiter == "," and all(GROUPED.fullmatch(field) for field in commas):
-        return "."
-    return ","

@@ -34,6 +34,7 @@ class Wish:
     strata: str | None = None
     quantile: float | None = None
     levels: tuple[str, ...] | None = None
+    missing_values: tuple[str, ...] = ()
     happened: str | None = None
     """The value that means the event, after ``event="status=dead"``."""
 
