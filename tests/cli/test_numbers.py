@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from cli.commands import done, refused
+from farrier import load_model
+from farrier.estimators.saving import save_model
+from farrier.intake.plain import LATER
 
 RNG = np.random.default_rng(5)
 N = 50
@@ -82,3 +85,54 @@ def test_codes_for_missing_values(tmp_path):
     predicted = done("predict", model, path)
     assert len(predicted.stdout.splitlines()) == 1 + N - 2
     assert "age: -999 read as missing in 2 rows" in predicted.stderr
+
+
+def test_new_rows_far_outside_the_range_are_said(tmp_path):
+    x = RNG.integers(1, 10, N) + RNG.integers(0, 10, N) / 10
+    path = written(tmp_path / "a.csv", ",", {"x": x, "z": CHANGE, "y": (2.0 * x + CHANGE).round(3)})
+    model, new = tmp_path / "model.json", tmp_path / "new.csv"
+    done("fit", path, "--target", "y", *FEW, "--model", model)
+    new.write_text('x,z\n2.5,0\n"1,234",0\n3,0\n')
+    predicted = done("predict", model, new)
+    assert "x: numbers with commas between thousands" in predicted.stderr
+    ends = f"{min(x):g} to {max(x):g}"
+    said = f"Warning: x is far outside the range that was fitted ({ends}) in 1 row: 1234 in row 2"
+    assert said in predicted.stderr
+    assert len(predicted.stdout.splitlines()) == 4
+    assert "Warning" not in done("predict", model, path).stderr
+
+
+def test_new_rows_that_do_not_show_their_sign_have_that_of_the_fit(tmp_path):
+    path = written(tmp_path / "a.csv", ";", {"sales": grouped(SALES, "."), "z": CHANGE, "y": Y}, "_")
+    path.write_text(path.read_text().replace("_", ","))
+    model, new = tmp_path / "model.json", tmp_path / "new.csv"
+    said = "sales: numbers with points between thousands"
+    lines = [line.split(";") for line in path.read_text().splitlines()]
+    path.write_text("\n".join(";".join([row[0].replace(",", "."), *row[1:]]) for row in lines))
+    done("fit", path, "--target", "y", *FEW, "--model", model)
+    new.write_text("sales;z;version\n7.805;0;1.234\n2.100;1;2.345\n")
+    predicted = done("predict", model, new)
+    assert said in predicted.stderr
+    assert "decimal commas" in predicted.stderr
+    values = [float(line.split(",")[1]) for line in predicted.stdout.splitlines()[1:]]
+    assert values == pytest.approx([0.002 * 7805, 0.002 * 2100 + 0.5], abs=0.3)
+    assert "points between" not in done("predict", model, new, "--decimal", "point").stderr
+
+
+def test_columns_that_the_model_does_not_use_are_not_asked_about(tmp_path):
+    path = written(tmp_path / "a.csv", ",", {"x": RNG.integers(1, 99, N), "y": RNG.integers(1, 99, N)})
+    model, new = tmp_path / "model.json", tmp_path / "new.csv"
+    done("fit", path, "--target", "y", *FEW, "--model", model)
+    new.write_text("x;other\n7;7.805\n")
+    done("predict", model, new)
+
+
+def test_a_model_without_ranges_still_predicts(tmp_path):
+    path = written(tmp_path / "a.csv", ",", {"x": CHANGE, "y": Y})
+    model = tmp_path / "model.json"
+    done("fit", path, "--target", "y", *FEW, "--model", model)
+    found = load_model(model)
+    older = {key: value for key, value in found.recipe_.items() if key not in LATER}
+    before = done("predict", model, path).stdout
+    save_model(found, model, recipe=older)
+    assert done("predict", model, path).stdout == before

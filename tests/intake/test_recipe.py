@@ -195,6 +195,15 @@ def _changed(path, value):
         (["encoded"], "a"),
         (["encoded"], ["a", "a"]),
         (["encoded"], [1]),
+        (["decimal"], "dot"),
+        (["decimal"], ["comma"]),
+        (["missing_values"], "999"),
+        (["missing_values"], [999]),
+        (["ranges"], []),
+        (["ranges"], {"a": [1.0]}),
+        (["ranges"], {"a": [2.0, 1.0]}),
+        (["ranges"], {"a": [0.0, "1"]}),
+        (["ranges"], {"a": [0.0, float("inf")]}),
         (["classes"], {}),
         (["classes"], [None]),
         (["classes"], [float("nan")]),
@@ -322,3 +331,48 @@ def test_other_words_than_false_and_true_stay_unknown():
 def test_columns_with_other_capitals_are_named():
     with pytest.raises(TableError, match="the table writes them with other capitals: rename its columns"):
         question().recipe.apply(FRAME.rename(columns=str.upper))
+
+
+def test_values_far_outside_the_range_of_the_fit_are_named():
+    low, high = FRAME["a"].min(), FRAME["a"].max()
+    assert RECIPE.ranges["a"] == (low, high)
+    assert RECIPE.ranges["days"] == (FRAME["days"].min(), FRAME["days"].max())  # an exposure has one too
+    width = high - low
+    near, far = FRAME.iloc[:3].copy(), FRAME.iloc[:3].copy()
+    near["a"], far["a"] = [low - 0.99 * width, high + 0.99 * width, 0.0], [low - 1.01 * width, 0.0, 1e300]
+    assert RECIPE.apply(near).warnings == ()
+    (said,) = RECIPE.apply(far).warnings
+    assert said.startswith("a is far outside the range that was fitted (")
+    assert " in 2 rows: " in said
+    assert "in row 1" in said
+    assert "in row 3" in said
+    assert RECIPE.apply(FRAME).warnings == ()
+    assert "days is far outside" in RECIPE.apply(FRAME.iloc[:2].assign(days=[1e6, 1.5])).warnings[0]
+
+
+def test_rows_that_are_dropped_are_not_warned_about():
+    new = FRAME.iloc[:2].assign(a=[1e6, 0.0], city=[None, "Bonn"])
+    assert RECIPE.apply(new, missing="drop").warnings == ()
+
+
+def test_many_columns_outside_are_counted():
+    wide = pd.DataFrame(RNG.standard_normal((30, 14)), columns=[f"x{j}" for j in range(14)])
+    said = ask(Table(wide), "x0").recipe.apply(wide + 1e3).warnings
+    assert len(said) == 11
+    assert said[-1] == "and so are 3 more columns"
+
+
+def test_older_recipes_know_no_ranges():
+    plain = RECIPE.to_plain()
+    del plain["ranges"], plain["decimal"]
+    older = Recipe.from_plain(plain)
+    assert (older.ranges, older.decimal) == ({}, None)
+    assert older.apply(FRAME.assign(a=1e6)).warnings == ()
+
+
+def test_how_the_numbers_of_new_rows_are_read_is_said():
+    words = FRAME.iloc[:2].assign(a=["1,234", "unknown"])
+    applied = RECIPE.apply(words, missing="drop")
+    assert "a: numbers with commas between thousands" in applied.notes
+    assert "a: unknown read as missing in 1 row" in applied.notes
+    assert "a is far outside the range that was fitted" in applied.warnings[0]

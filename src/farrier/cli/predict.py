@@ -62,9 +62,8 @@ def predict(
             rows = _genotypes(recipe, data, way, keep)
         else:
             stdin = sys.stdin.buffer if data == "-" else None
-            table = read_table(
-                data, stdin=stdin, words=() if recipe is None else tuple(recipe.levels), decimal=decimal
-            )
+            about = {} if recipe is None else _about(recipe)
+            table = read_table(data, stdin=stdin, decimal=decimal, **about)
             rows = _new_rows(found, recipe, table, way, keep)
         answers = _predicted(found, rows, level)
         twice = [name for name in rows.beside if name in {"row", *answers}]
@@ -75,6 +74,8 @@ def predict(
         predicted = {"row": rows.numbers + 1} | rows.beside | answers
         for note in rows.notes:
             notice(note)
+        for warning in rows.warnings:
+            notice(f"Warning: {warning}")
         text = csv_text(
             tuple(predicted), zip(*(column.tolist() for column in predicted.values()), strict=True)
         )
@@ -92,9 +93,21 @@ class NewRows:
     """
 
     def __init__(
-        self, X: Any, numbers: Any, known: dict[str, Any], notes: tuple[str, ...], beside: dict[str, Any]
+        self,
+        X: Any,
+        numbers: Any,
+        known: dict[str, Any],
+        notes: tuple[str, ...],
+        beside: dict[str, Any],
+        warnings: tuple[str, ...] = (),
     ) -> None:
         self.X, self.numbers, self.known, self.notes, self.beside = X, numbers, known, notes, beside
+        self.warnings = warnings
+
+
+def _about(recipe: Recipe) -> dict[str, Any]:
+    """Return what the table of a fit says about how new tables are read."""
+    return {"words": tuple(recipe.levels), "usual": recipe.decimal, "used": set(recipe.columns)}
 
 
 def _genotypes(recipe: Any, data: str, missing: str | None, keep: list[str] | None) -> NewRows:
@@ -127,13 +140,14 @@ def _new_rows(
     if recipe is None:
         every = np.arange(n)
         beside = _kept(table.frame, keep or [], every)
-        return NewRows(_by_name(model, table), every, {}, table.notes, beside)
+        return NewRows(_by_name(model, table), every, {}, table.notes_of(table.said), beside)
     applied = recipe.apply(table.frame, missing)
     left = np.setdiff1d(np.arange(n), np.array(applied.dropped, dtype=int) - 1)
     known = {"offset": applied.offset, "exposure": applied.exposure}
     given_ones = {name: values for name, values in known.items() if values is not None}
     beside = _kept(table.frame, keep or [], left)
-    return NewRows(applied.X, left, given_ones, (*table.notes, *applied.notes), beside)
+    notes = (*table.notes_of(recipe.columns), *applied.notes)
+    return NewRows(applied.X, left, given_ones, notes, beside, applied.warnings)
 
 
 def _by_name(model: Any, table: Any) -> Any:

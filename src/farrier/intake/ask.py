@@ -16,7 +16,8 @@ from farrier.intake.leaks import find_leaks
 from farrier.intake.levels import order_of, settle_levels
 from farrier.intake.lifetimes import settle_lifetimes
 from farrier.intake.placeholders import with_gaps
-from farrier.intake.prepare import prepare
+from farrier.intake.prepare import Prepared, prepare
+from farrier.intake.ranges import range_of
 from farrier.intake.read import Table
 from farrier.intake.recipe import Recipe
 from farrier.intake.target import settle
@@ -182,6 +183,8 @@ def _answer(table: Table, wish: Wish) -> Question:
         formula=None if formula is None else formula.text,
         classes=target.classes,
         missing_values=wish.missing_values,
+        decimal=table.decimal,
+        ranges=_ranges(ready, wish),
         **roles,
     )
     design = recipe.design(ready.columns, np.flatnonzero(ready.kept))
@@ -211,6 +214,13 @@ def _answer(table: Table, wish: Wish) -> Question:
         entry=ready.known.get("entry"),
         strata=ready.known.get("strata"),
     )
+
+
+def _ranges(ready: Prepared, wish: Wish) -> dict[str, tuple[float, float]]:
+    """Return the ranges of all numbers that new rows have too."""
+    known = {name: ready.known[role] for role, name in wish.roles.items() if role in ("offset", "exposure")}
+    numbers = {name: column.numbers for name, column in ready.columns.items() if column.numbers is not None}
+    return {name: range_of(values) for name, values in (numbers | known).items()}
 
 
 def _leaks(

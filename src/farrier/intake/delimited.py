@@ -30,12 +30,17 @@ class Told(NamedTuple):
     """What a reader is told of a table beside its name: columns of words, and the decimal sign.
 
     ``decimal`` is the sign that the user names, ``usual`` the one of tables like this, for numbers that may
-    be read in two ways.
+    be read in two ways. Only the columns in ``used``, where they are named, are asked about.
     """
 
     words: Collection[str] = ()
     decimal: str | None = None
     usual: str | None = None
+    used: Collection[str] | None = None
+
+    def asks(self, name: str) -> bool:
+        """Whether the numbers of a column matter."""
+        return name not in self.words and (self.used is None or name in self.used)
 
 
 class Delimited(NamedTuple):
@@ -92,7 +97,7 @@ def _find_decimals(opened: Opener, layout: Layout, name: str, told: Told) -> Dec
         return Decimals(found.pop(), {})
     if not found and layout.delimiter == SIGNS["comma"]:  # who writes decimal commas separates otherwise
         return Decimals("point", {})
-    names = [each if each not in told.words else "" for each in layout.names]
+    names = [each if told.asks(each) else "" for each in layout.names]
     return settle_sign(writing_of(_body(opened, layout), names), name, told.usual)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from farrier._types import Mask, Vector
 from farrier.intake.kinds import Column, level, words_of
 from farrier.intake.patterns import FEW_ROWS
-from farrier.intake.words import TableError, counted, near, option, shown
+from farrier.intake.words import TableError, counted, figure, near, option, shown
 
 _NINES = [int("9" * size) for size in range(2, 8)]
 LONG = np.array(
@@ -168,8 +168,8 @@ def _question(column: Column, codes: Vector) -> str:
     ways = " ".join(option("missing-value", f"{column.name}={value}") for value in values)
     return (
         f"{shown(column.name)} is {' or '.join(values)} in {counted(rows, 'row')} ({where}), far from its "
-        f"other values ({level(rest.min())} to {level(rest.max())}): if that stands for a missing value, say "
-        f"so with {ways}; if it was measured, with {option('numeric', column.name)}"
+        f"other values ({figure(rest.min())} to {figure(rest.max())}): if that stands for a missing value, "
+        f"say so with {ways}; if it was measured, with {option('numeric', column.name)}"
     )
 
 
@@ -202,7 +202,7 @@ def find_codes(numbers: Vector) -> Vector:
     if rest.size < FEW_ROWS:
         return np.array([])
     far = np.array([_far(float(code), int(number), rest) for code, number in zip(codes, times, strict=True)])
-    low, high = rest.min(), rest.max()
+    low, high = float(rest.min()), float(rest.max())
     beyond = np.maximum(codes - high, low - codes) > high - low
     return np.asarray(codes[far | beyond if far.any() else far])
 

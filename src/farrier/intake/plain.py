@@ -10,6 +10,7 @@ from typing import Any
 from farrier.families.names import FAMILIES
 from farrier.intake.formula import parse_formula
 from farrier.intake.gaps import WAYS
+from farrier.intake.numerals import SIGNS
 
 KINDS = ("number", "truth", "category")
 KNOWN = (*FAMILIES, "classes", "survival")
@@ -20,7 +21,7 @@ KEYS = (
 OF_SURVIVAL = ("event", "entry", "strata")
 """Only recipes of survival have these keys."""
 
-LATER: dict[str, Any] = {"missing_values": []}
+LATER: dict[str, Any] = {"missing_values": [], "decimal": None, "ranges": {}}
 """Keys that older recipes do not have, and what they stand for there."""
 
 
@@ -42,6 +43,7 @@ def to_plain(recipe: Any) -> dict[str, Any]:
         "encoded": list(plain["encoded"]),
         "classes": list(plain["classes"]),
         "missing_values": list(plain["missing_values"]),
+        "ranges": {name: list(ends) for name, ends in plain["ranges"].items()},
     }
 
 
@@ -68,6 +70,8 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     _check(isinstance(plain["fit_intercept"], bool), "fit_intercept", plain["fit_intercept"], "true or false")
     _check_texts("encoded", plain["encoded"])
     _check_texts("missing_values", plain["missing_values"])
+    known = plain["decimal"] is None or plain["decimal"] in tuple(SIGNS)
+    _check(known, "decimal", plain["decimal"], f"null or one of {', '.join(SIGNS)}")
     _check(isinstance(plain["classes"], list), "classes", plain["classes"], "a list")
     for each in plain["classes"]:
         _check(
@@ -81,7 +85,21 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     _check_formula(plain, [each["name"] for each in ingredients])
     fields = {key: plain[key] for key in (*KEYS, *LATER) if key != "ingredients"}
     lists = {key: tuple(plain[key]) for key in ("encoded", "classes", "missing_values")}
-    return {**fields, **lists}, ingredients
+    return {**fields, **lists, "ranges": _ranges(plain["ranges"])}, ingredients
+
+
+def _ranges(plain: Any) -> dict[str, tuple[float, float]]:
+    _check(isinstance(plain, Mapping), "ranges", plain, "a range for each column")
+    for name, ends in plain.items():
+        numbers = isinstance(ends, list) and len(ends) == 2 and all(_number(each) for each in ends)
+        _check(
+            isinstance(name, str) and numbers and ends[0] <= ends[1], "ranges", ends, "two numbers in order"
+        )
+    return {name: (float(low), float(high)) for name, (low, high) in plain.items()}
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and _finite(value)
 
 
 def _ingredient(plain: Any) -> dict[str, Any]:
@@ -100,8 +118,7 @@ def _ingredient(plain: Any) -> dict[str, Any]:
     if levels:
         _check(fill is None or fill in levels, "fill", fill, "one of the levels")
     else:
-        number = isinstance(fill, int | float) and not isinstance(fill, bool)
-        _check(fill is None or (number and _finite(fill)), "fill", fill, "a number or null")
+        _check(fill is None or _number(fill), "fill", fill, "a number or null")
     return {**plain, "levels": levels, "fill": fill if levels or fill is None else float(fill)}
 
 

@@ -86,6 +86,7 @@ def read_table(
     words: Collection[str] = (),
     decimal: str | None = None,
     usual: str | None = None,
+    used: Collection[str] | None = None,
 ) -> Table:
     r"""Return the table in a file, in standard input (``-``), or of a built-in name.
 
@@ -106,6 +107,8 @@ def read_table(
         The decimal sign; by default the one that the numbers show.
     usual : {"point", "comma"}, optional
         The decimal sign where no number shows it, such as that of the table a model was fitted to.
+    used : names, optional
+        The columns that are used, where that is known: no other is a reason to refuse the table.
 
     Raises
     ------
@@ -124,7 +127,9 @@ def read_table(
     decimal commas
     """
     pandas = require("pandas", "cli")
-    told = Told(words, decimal if decimal is None else check_choice("decimal", decimal, tuple(SIGNS)), usual)
+    told = Told(
+        words, decimal if decimal is None else check_choice("decimal", decimal, tuple(SIGNS)), usual, used
+    )
     if os.fspath(source) == "-":
         return _from_source(Source("standard input", data=_all_bytes(stdin)), told, pandas)
     path = Path(source)
@@ -218,7 +223,7 @@ def _from_arrow(source: Source, kind: str, told: Told, pandas: Any) -> Table:
 
 def _decimals_of(frame: Any, name: str, told: Told) -> Decimals:
     """Return the decimal sign of the columns of texts; numbers have none."""
-    written = {each: writing_of_words(frame[each]) for each in text_columns(frame, told.words)}
+    written = {each: writing_of_words(frame[each]) for each in text_columns(frame) if told.asks(each)}
     return settle_sign(written, name, told.usual, told.decimal)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,17 +28,22 @@ from farrier.intake.genotype_recipe import FORMAT, GenotypeRecipe
 from farrier.intake.kinds import Column, level
 from farrier.intake.placeholders import read_placeholders, without_placeholders
 from farrier.intake.plain import from_plain, to_plain
+from farrier.intake.ranges import find_outside
 from farrier.intake.words import TableError, counted, listed, shown
 
 
 class Applied(NamedTuple):
-    """New rows as the model takes them; ``dropped`` are the numbers of rows left out, counted from 1."""
+    """New rows as the model takes them; ``dropped`` are the numbers of rows left out, counted from 1.
+
+    ``warnings`` name the values that are far outside the range that was fitted.
+    """
 
     X: Any
     offset: Vector | None
     exposure: Vector | None
     notes: tuple[str, ...]
     dropped: tuple[int, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,10 @@ class Recipe:
         False after ``- 1`` in a formula.
     missing_values : tuple of str
         What stands for a missing value, such as ``-999`` or ``age=99``.
+    decimal : {"point", "comma"}, optional
+        The decimal sign of the table.
+    ranges : dict
+        The smallest and the largest fitted value of each column of numbers.
 
     Examples
     --------
@@ -89,6 +98,8 @@ class Recipe:
     entry: str | None = None
     strata: str | None = None
     missing_values: tuple[str, ...] = ()
+    decimal: str | None = None
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def for_model(self, model: Any) -> Recipe:
         """Return the recipe that is kept with a model: all of it, whatever the model uses."""
@@ -116,6 +127,12 @@ class Recipe:
         """
         fields, ingredients = from_plain(plain)
         return cls(ingredients=tuple(Ingredient(**each) for each in ingredients), **fields)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that new rows need."""
+        beside = (name for name in (self.offset, self.exposure) if name is not None)
+        return (*(each.name for each in self.ingredients), *beside)
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
@@ -153,6 +170,8 @@ class Recipe:
         columns, unseen = self._coded(understood(frame, self.ingredients), missing)
         known = {name: numbers_of(frame, name) for name in beside}
         check_exposure(None if self.exposure is None else known[self.exposure])
+        numbers = [column for column in (*columns.values(), *known.values()) if column.numbers is not None]
+        heard = [note for column in numbers for note in column.notes]
         gaps = gaps_of({**columns, **known})
         if missing == "error" and gaps:
             raise gaps_error(gaps, "Fill them in, or leave the rows out with --missing drop")
@@ -167,8 +186,9 @@ class Recipe:
             frame_of(design, self.encoded, frame.index[kept]),
             None if self.offset is None else known[self.offset].take(kept).numbers,
             None if self.exposure is None else known[self.exposure].take(kept).numbers,
-            (*notes, *blanks, *unseen, *said),
+            (*notes, *heard, *blanks, *unseen, *said),
             tuple(int(row) + 1 for row in np.flatnonzero(~kept)),
+            find_outside(numbers, self.ranges, kept),
         )
 
     def _coded(self, columns: Mapping[str, Column], missing: str) -> tuple[dict[str, Column], list[str]]:

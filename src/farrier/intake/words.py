@@ -58,6 +58,17 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def figure(number: float) -> str:
+    """Return a number as a message shows it: whole ones in full, others with six digits.
+
+    Examples
+    --------
+    >>> figure(2000000.0), figure(-2.44146738), figure(1e300)
+    ('2000000', '-2.44147', '1e+300')
+    """
+    return f"{number:.0f}" if number == round(number) and abs(number) < 1e15 else f"{number:.6g}"
+
+
 def option(name: str, values: Sequence[Any] | Any) -> str:
     """Return an option of the command line as one would type it.
 
