@@ -187,6 +187,31 @@ def test_imputation_is_remembered(frame, tmp_path):
     assert kept["data"]["rows_dropped"] == 1
 
 
+def test_what_was_filled_in_and_dropped_is_in_the_report(frame, tmp_path):
+    path, report, model = tmp_path / "gaps.csv", tmp_path / "r.html", tmp_path / "m.json"
+    frame.loc[[3, 5], "dose"] = np.nan
+    frame.loc[[7, 8, 9], "age"] = np.nan
+    frame.drop(columns=["sick", "visits"]).to_csv(path, index=False)
+    asked = ("fit", path, "--target", "y", "--mode", "--always", "age", "--missing", "impute")
+    message = refused(*asked)
+    assert "age is not penalised; 3 of 80 rows have no value of it" in message
+    assert "--missing 'age=impute', or drop these rows with --missing 'age=drop'" in message
+    dropping = ("--missing", "age=drop", "--report", report, "--model", model, "--json")
+    found = json.loads(done(*asked, *dropping).stdout)["data"]
+    assert (found["imputed_columns"], found["rows_imputed"]) == ({"dose": 2}, 2)
+    assert found["dropped_gaps"] == {"age": 3}
+    page = report.read_text(encoding="utf-8")
+    assert "Values filled in</dt><dd><bdi>2 in 2 rows" in page
+    assert "Rows dropped for missing values</h3><ul><li><bdi>age</bdi>: 3 missing values" in page
+    assert (
+        "2 missing values in 2 rows were filled in with the median or the most frequent level: dose (2). "
+        "Because of missing values, 3 of 80 rows were dropped: age (3)." in page
+    )
+    assert len(done("predict", model, path).stdout.splitlines()) == 1 + 77
+    assert done(*asked, "--missing", "age=impute").exit_code == 0
+    assert "--missing impute and --missing drop" in refused(*asked, "--missing", "drop")
+
+
 def test_show_says_what_a_model_holds(table, tmp_path):
     path = tmp_path / "model.json"
     first = done("fit", table, "--target", "y", *OTHERS, "--model", path).stdout

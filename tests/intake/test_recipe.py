@@ -204,6 +204,9 @@ def _changed(path, value):
         (["ranges"], {"a": [2.0, 1.0]}),
         (["ranges"], {"a": [0.0, "1"]}),
         (["ranges"], {"a": [0.0, float("inf")]}),
+        (["missing_in"], []),
+        (["missing_in"], {"a": "perhaps"}),
+        (["missing_in"], {"a": ["drop"]}),
         (["classes"], {}),
         (["classes"], [None]),
         (["classes"], [float("nan")]),
@@ -364,7 +367,7 @@ def test_many_columns_outside_are_counted():
 
 def test_older_recipes_know_no_ranges():
     plain = RECIPE.to_plain()
-    del plain["ranges"], plain["decimal"]
+    del plain["ranges"], plain["decimal"], plain["missing_in"]
     older = Recipe.from_plain(plain)
     assert (older.ranges, older.decimal) == ({}, None)
     assert older.apply(FRAME.assign(a=1e6)).warnings == ()

@@ -38,7 +38,7 @@ def fit(
     target: given.Target = None,
     family: given.FamilyName = None,
     formula: given.FormulaText = None,
-    missing: given.MissingWay = given.Missing.error,
+    missing: given.MissingWay = None,
     weights: given.Weights = None,
     offset: given.Offset = None,
     exposure: given.Exposure = None,
@@ -114,12 +114,13 @@ def fit(
         check_output(report, data, model)
         check_output(checkpoint, data, model, report)
         wishes = Wishes(
-            *(target, family, formula, missing.value, weights, offset, exposure),
+            *(target, family, formula, missing, weights, offset, exposure),
             *(drop, columns, categorical, numeric, event, entry, strata),
             quantile=quantile,
             levels=levels,
             missing_values=missing_value,
             decimal=decimal,
+            always=always,
         )
         question = ask_of(data, wishes)
         averaged = not (mode or posterior)
@@ -152,6 +153,9 @@ def _answer(fitted: Any, question: Question, level: float, method: str) -> Answe
         "rows_read": question.rows_read,
         "rows_dropped": question.rows_dropped,
         "cells_imputed": question.cells_imputed,
+        "rows_imputed": question.rows_imputed,
+        "imputed_columns": question.imputed_columns,
+        "dropped_gaps": question.dropped_gaps,
         "dropped_columns": question.dropped_columns,
     }
     return Answer(
@@ -177,13 +181,17 @@ def _write(
 
 
 def _page(answer: Answer, question: Question, seconds: float) -> str:
-    from farrier.intake.told import encodings_of, fillings_of
+    from farrier.intake.told import encodings_of, fillings_of, gaps_of_rows, missing_words
+    from farrier.intake.words import counted
     from farrier.report.page.build import Asked, build_page
     from farrier.report.page.html import render
 
     recipe = question.recipe
     facts = [("Rows read", f"{question.rows_read:,}")] if question.rows_dropped else []
     facts += [("Rows dropped", f"{question.rows_dropped:,}")] if question.rows_dropped else []
+    if question.cells_imputed:
+        rows = counted(question.rows_imputed, "row")
+        facts.append(("Values filled in", f"{question.cells_imputed:,} in {rows}"))
     asked = Asked(
         question.X,
         question.y,
@@ -199,6 +207,8 @@ def _page(answer: Answer, question: Question, seconds: float) -> str:
         dropped=tuple(question.dropped_columns.items()),
         encoded=encodings_of(recipe),
         imputed=fillings_of(recipe, question.imputed_columns),
+        gaps=gaps_of_rows(question.dropped_gaps),
+        missing=missing_words(question),
         notes=question.notes,
         warnings=question.warnings,
         facts=facts,

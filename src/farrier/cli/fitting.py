@@ -23,13 +23,13 @@ class Wishes:
     Examples
     --------
     >>> Wishes(target="progression").as_options()["missing"]
-    'error'
+    ()
     """
 
     target: str | None
     family: str | None = None
     formula: str | None = None
-    missing: str = "error"
+    missing: Sequence[str] | None = None
     weights: str | None = None
     offset: str | None = None
     exposure: str | None = None
@@ -43,6 +43,7 @@ class Wishes:
     quantile: float | None = None
     levels: Sequence[str] | None = None
     missing_values: Sequence[str] | None = None
+    always: Sequence[str] | None = None
     decimal: str | None = None
     """Said to the reader of the table."""
 
@@ -50,7 +51,7 @@ class Wishes:
         """Return them by name; what was not given is nothing."""
         from farrier.intake.levels import split_levels
 
-        several = ("drop", "categorical", "numeric", "missing_values")
+        several = ("missing", "drop", "categorical", "numeric", "missing_values", "always")
         lists = {name: tuple(getattr(self, name) or ()) for name in several}
         given = {name: value for name, value in self.__dict__.items() if name != "decimal"}
         return given | lists | {"levels": split_levels(self.levels)}
@@ -62,10 +63,14 @@ def ask_of(data: str, wishes: Wishes) -> Question:
     from farrier.intake.ask import ask
     from farrier.intake.genotypes import ask_genotypes
     from farrier.intake.read import read_table
+    from farrier.intake.ways import read_ways
     from farrier.intake.wish import Wish
 
     if data != "-" and is_bed_file(data):
-        return ask_genotypes(data, Wish(**wishes.as_options()), wishes.decimal)
+        options = wishes.as_options()
+        return ask_genotypes(
+            data, Wish(**options | {"missing": read_ways(options["missing"])}), wishes.decimal
+        )
     stdin = sys.stdin.buffer if data == "-" else None
     table = read_table(
         data, stdin=stdin, words=(*(wishes.categorical or ()), *(wishes.drop or ())), decimal=wishes.decimal

@@ -12,14 +12,6 @@ DATA, MODEL, OUTPUT = "What is asked", "How it is fitted", "What is written"
 """The panels of the help."""
 
 
-class Missing(StrEnum):
-    """What to do with missing values."""
-
-    error = "error"
-    drop = "drop"
-    impute = "impute"
-
-
 class Decimal(StrEnum):
     """The decimal sign of a file."""
 
@@ -62,11 +54,13 @@ FormulaText = Annotated[
     typer.Option("--formula", metavar="TEXT", help="Such as 'y ~ a*b + log(c)'.", rich_help_panel=DATA),
 ]
 MissingWay = Annotated[
-    Missing,
+    list[str] | None,
     typer.Option(
         "--missing",
-        help="What to do with missing values: refuse them, drop the rows, or fill in the median or the most "
-        "frequent level.",
+        metavar="WAY",
+        help="What to do with missing values: error (the default), drop to drop the rows, or impute for the "
+        "median or the most frequent level; COLUMN=WAY for one column; repeated. A column in --always is "
+        "filled in only by name.",
         rich_help_panel=DATA,
     ),
 ]

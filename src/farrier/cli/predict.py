@@ -31,8 +31,12 @@ def predict(
     ] = None,
     level: given.Level = 0.95,
     missing: Annotated[
-        given.Missing | None,
-        typer.Option(help="What to do with missing values; as in the fit by default."),
+        list[str] | None,
+        typer.Option(
+            metavar="WAY",
+            help="What to do with missing values: error, drop or impute; COLUMN=WAY for one column; "
+            "repeated. As in the fit by default.",
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None,
@@ -56,7 +60,7 @@ def predict(
     with told(ValueError), said_warnings():
         check_output(out, data, model)
         found = load_model(model)
-        way = None if missing is None else missing.value
+        way = missing or None
         recipe = recipe_of(found.recipe_)
         if isinstance(recipe, GenotypeRecipe) or (data != "-" and is_bed_file(data)):
             rows = _genotypes(recipe, data, way, keep)
@@ -110,12 +114,13 @@ def _about(recipe: Recipe) -> dict[str, Any]:
     return {"words": tuple(recipe.levels), "usual": recipe.decimal, "used": set(recipe.columns)}
 
 
-def _genotypes(recipe: Any, data: str, missing: str | None, keep: list[str] | None) -> NewRows:
+def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str] | None) -> NewRows:
     """Return the individuals of a .bed file; their ids are written beside the predictions."""
     import numpy as np  # late: the help comes at once
 
     from farrier.data.genotypes import is_bed_file, open_bed
     from farrier.intake.genotype_recipe import GenotypeRecipe
+    from farrier.intake.ways import read_ways
 
     if not isinstance(recipe, GenotypeRecipe):
         raise ValueError(f"{data} holds genotypes, and the model was not fitted to any with farrier fit")
@@ -126,13 +131,16 @@ def _genotypes(recipe: Any, data: str, missing: str | None, keep: list[str] | No
             f"--keep {keep[0]}: a .bed file has no other columns; fid and iid are written anyway"
         )
     bed = open_bed(data)
-    applied = recipe.apply(bed, missing)
+    ways = read_ways(missing or "error")
+    if ways.named:
+        raise ValueError("--missing COLUMN=WAY is for tables: genotypes have one way for all SNPs")
+    applied = recipe.apply(bed, ways.rest)
     people = {"fid": np.asarray(bed.fid), "iid": np.asarray(bed.iid)}
     return NewRows(applied.X, np.arange(bed.iid_count), {}, applied.notes, people)
 
 
 def _new_rows(
-    model: Any, recipe: Recipe | None, table: Any, missing: str | None, keep: list[str] | None
+    model: Any, recipe: Recipe | None, table: Any, missing: list[str] | None, keep: list[str] | None
 ) -> NewRows:
     import numpy as np  # late: the help comes at once
 

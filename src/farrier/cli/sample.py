@@ -32,7 +32,7 @@ def sample(
     target: given.Target = None,
     family: given.FamilyName = None,
     formula: given.FormulaText = None,
-    missing: given.MissingWay = given.Missing.error,
+    missing: given.MissingWay = None,
     weights: given.Weights = None,
     offset: given.Offset = None,
     exposure: given.Exposure = None,
@@ -83,12 +83,13 @@ def sample(
         if out is not None and out.suffix not in (".csv", ".npz"):
             raise ValueError(f"--out {out}: the name must end in .csv or .npz")
         wishes = Wishes(
-            *(target, family, formula, missing.value, weights, offset, exposure),
+            *(target, family, formula, missing, weights, offset, exposure),
             *(drop, columns, categorical, numeric, event, entry, strata),
             quantile=quantile,
             levels=levels,
             missing_values=missing_value,
             decimal=decimal,
+            always=always,
         )
         question = ask_of(data, wishes)
         _check_one_regression(question)

@@ -21,6 +21,7 @@ from farrier.intake.ranges import range_of
 from farrier.intake.read import Table
 from farrier.intake.recipe import Recipe
 from farrier.intake.target import settle
+from farrier.intake.ways import read_ways
 from farrier.intake.wish import Wish, checked
 from farrier.intake.words import TableError
 
@@ -62,6 +63,10 @@ class Question:
         Columns left out, and why.
     imputed_columns : dict
         Columns in which values were filled in, and how many.
+    rows_imputed : int
+        How many rows have a value that was filled in.
+    dropped_gaps : dict
+        Columns because of whose missing values rows were dropped, and how many values these are.
     """
 
     X: Any
@@ -83,6 +88,8 @@ class Question:
     cells_imputed: int = 0
     dropped_columns: dict[str, str] = field(default_factory=dict)
     imputed_columns: dict[str, int] = field(default_factory=dict)
+    rows_imputed: int = 0
+    dropped_gaps: dict[str, int] = field(default_factory=dict)
     entry: Vector | None = None
     strata: Any = None
     likelihood: Any = None
@@ -97,7 +104,7 @@ def ask(
     weights: str | None = None,
     offset: str | None = None,
     exposure: str | None = None,
-    missing: str = "error",
+    missing: str | Sequence[str] = "error",
     drop: Collection[str] = (),
     categorical: Collection[str] = (),
     numeric: Collection[str] = (),
@@ -108,6 +115,7 @@ def ask(
     quantile: float | None = None,
     levels: Sequence[str] | None = None,
     missing_values: Collection[Any] = (),
+    always: Collection[str] = (),
 ) -> Question:
     """Return what is asked of a table, ready to fit.
 
@@ -123,8 +131,10 @@ def ask(
         As ``y ~ a * b + log(c)``.
     weights, offset, exposure : str, optional
         Columns that hold them.
-    missing : "error", "drop" or "impute"
-        What to do with missing values.
+    missing : "error", "drop" or "impute", or several texts
+        What to do with missing values: refuse them, drop their rows, or fill them in with the median or the
+        most frequent level. ``["impute", "trt=drop"]`` says something else of one column. Columns in
+        ``always`` are filled in only by name, and companions of the target never.
     drop, columns : names, optional
         Columns to leave out, or the only ones to use.
     categorical, numeric : names, optional
@@ -141,6 +151,8 @@ def ask(
     missing_values : values, optional
         What stands for a missing value: -999 in any column, ``age=99`` in one. A value that looks like one
         and is not named here is asked about, unless its column is among ``numeric``.
+    always : names, optional
+        Columns, or terms of the formula, that the estimator is not going to penalise.
 
     Examples
     --------
@@ -152,10 +164,11 @@ def ask(
     'progression holds numbers: family gaussian; --family chooses another'
     """
     only = None if columns is None else tuple(columns)
-    wish = Wish(target, family, formula, weights, offset, exposure, missing, tuple(drop), tuple(categorical))
+    ways = read_ways(missing)
+    wish = Wish(target, family, formula, weights, offset, exposure, ways, tuple(drop), tuple(categorical))
     wish = replace(wish, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
     wish = replace(wish, quantile=quantile, levels=None if levels is None else tuple(levels))
-    wish = replace(wish, missing_values=tuple(map(str, missing_values)))
+    wish = replace(wish, missing_values=tuple(map(str, missing_values)), always=tuple(always))
     return _answer(table, wish)
 
 
@@ -179,7 +192,8 @@ def _answer(table: Table, wish: Wish) -> Question:
         target.family,
         ready.ingredients,
         encoded=(),
-        missing=wish.missing,
+        missing=wish.missing.rest,
+        missing_in=dict(wish.missing.named),
         formula=None if formula is None else formula.text,
         classes=target.classes,
         missing_values=wish.missing_values,
@@ -211,6 +225,8 @@ def _answer(table: Table, wish: Wish) -> Question:
         cells_imputed=sum(ready.imputed.values()),
         dropped_columns=ready.dropped,
         imputed_columns=ready.imputed,
+        rows_imputed=ready.rows_imputed,
+        dropped_gaps=ready.dropped_gaps,
         entry=ready.known.get("entry"),
         strata=ready.known.get("strata"),
     )

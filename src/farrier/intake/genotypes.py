@@ -18,6 +18,7 @@ from farrier.intake.kinds import Column
 from farrier.intake.placeholders import check_placeholders, with_gaps
 from farrier.intake.read import Table, read_table
 from farrier.intake.target import read_target, settle
+from farrier.intake.ways import Ways, check_filled
 from farrier.intake.wish import Wish, check_there, particular
 from farrier.intake.words import TableError, counted, listed, shown
 
@@ -73,6 +74,7 @@ def ask_genotypes(path: str, wish: Wish, decimal: str | None = None) -> Question
     check_exposure(roles.get("exposure"))
     check_placeholders([target, *roles.values()], wish.numeric)
     needed = {target.name: target, **{column.name: column for column in roles.values()}}
+    check_filled(gaps_of(needed), wish.missing, {column: role for role, column in wish.roles.items()})
     kept, said = _kept(needed, there, people, wish.missing, table.name, path)
     rows = kept[there]
     settled = settle(target.take(rows), wish.family, _numbers(roles.get("exposure"), rows), wish.quantile)
@@ -166,13 +168,13 @@ def known_target(column: Column) -> Column:
 
 
 def _kept(
-    needed: dict[str, Column], there: Mask, people: list[tuple[str, str]], missing: str, table: str, path: str
+    needed: dict[str, Column], there: Mask, people: list[tuple[str, str]], ways: Ways, table: str, path: str
 ) -> tuple[Mask, list[str]]:
     """Return which individuals are fitted: what is not known of them is never filled in."""
     kept = there.copy()
     kept[there] = whole_rows(gaps_of(needed), int(there.sum()))
     gone = [f"{fid} {iid}" for (fid, iid), keeps in zip(people, kept, strict=True) if not keeps]
-    if gone and missing == "error":
+    if gone and any(ways.of(name) == "error" for name in needed):
         raise TableError(
             f"{counted(len(gone), 'individual')} of {path} without {listed(needed)} in {table}: "
             f"{listed(gone, most=5)}. Leave them out with --missing drop"

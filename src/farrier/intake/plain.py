@@ -21,7 +21,7 @@ KEYS = (
 OF_SURVIVAL = ("event", "entry", "strata")
 """Only recipes of survival have these keys."""
 
-LATER: dict[str, Any] = {"missing_values": [], "decimal": None, "ranges": {}}
+LATER: dict[str, Any] = {"missing_values": [], "decimal": None, "ranges": {}, "missing_in": {}}
 """Keys that older recipes do not have, and what they stand for there."""
 
 
@@ -70,6 +70,10 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     _check(isinstance(plain["fit_intercept"], bool), "fit_intercept", plain["fit_intercept"], "true or false")
     _check_texts("encoded", plain["encoded"])
     _check_texts("missing_values", plain["missing_values"])
+    named = plain["missing_in"]
+    right = isinstance(named, Mapping) and all(isinstance(each, str) for each in (*named, *named.values()))
+    right = right and set(named.values()) <= set(WAYS)
+    _check(right, "missing_in", named, f"one of {', '.join(WAYS)} for each column")
     known = plain["decimal"] is None or plain["decimal"] in tuple(SIGNS)
     _check(known, "decimal", plain["decimal"], f"null or one of {', '.join(SIGNS)}")
     _check(isinstance(plain["classes"], list), "classes", plain["classes"], "a list")
@@ -85,7 +89,7 @@ def from_plain(plain: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     _check_formula(plain, [each["name"] for each in ingredients])
     fields = {key: plain[key] for key in (*KEYS, *LATER) if key != "ingredients"}
     lists = {key: tuple(plain[key]) for key in ("encoded", "classes", "missing_values")}
-    return {**fields, **lists, "ranges": _ranges(plain["ranges"])}, ingredients
+    return {**fields, **lists, "ranges": _ranges(plain["ranges"]), "missing_in": dict(named)}, ingredients
 
 
 def _ranges(plain: Any) -> dict[str, tuple[float, float]]:

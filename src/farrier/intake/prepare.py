@@ -23,6 +23,7 @@ from farrier.intake.lifetimes import check_entry, read_role
 from farrier.intake.patterns import may_be_codes
 from farrier.intake.placeholders import check_placeholders
 from farrier.intake.target import read_target
+from farrier.intake.ways import check_filled, unpenalized
 from farrier.intake.wish import Wish
 from farrier.intake.words import TableError, counted, listed, option, shown
 
@@ -38,7 +39,9 @@ class Prepared(NamedTuple):
     known: dict[str, Any]
     kept: Mask
     imputed: dict[str, int]
+    rows_imputed: int
     dropped: dict[str, str]
+    dropped_gaps: dict[str, int]
     notes: tuple[str, ...]
 
 
@@ -48,8 +51,9 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
     Examples
     --------
     >>> import pandas
+    >>> from farrier.intake.ways import Ways
     >>> frame = pandas.DataFrame({"a": [1.0, 2.0, None], "b": [1, 1, 1], "y": [3.0, 2.0, 5.0]})
-    >>> ready = prepare(frame, Wish("y", missing="drop"), None, ("a", "b"))
+    >>> ready = prepare(frame, Wish("y", missing=Ways("drop")), None, ("a", "b"))
     >>> ready.kept, ready.dropped
     (array([ True,  True, False]), {'b': 'only one value (1)'})
     """
@@ -65,8 +69,10 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
     numbers = [column for role, column in known.items() if role not in ("event", "strata")]
     check_placeholders([*columns.values(), target, *numbers], wish.numeric)
     needed = {target.name: target, **{column.name: column for column in known.values()}}
-    kept, said = _rows(needed, columns, wish, len(frame))
-    fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, wish, formula)
+    always = unpenalized(wish.always, formula, features)
+    rows = _rows(needed, columns, wish, always, len(frame))
+    kept = rows.kept
+    fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, wish, formula, always)
     dropped = empty | fixed.constant
     heard = [note for column in (*columns.values(), *needed.values()) for note in column.notes]
     left_out = [f"{shown(name)} left out: {reason}" for name, reason in dropped.items()]
@@ -77,12 +83,14 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
         {role: _values(column.take(kept)) for role, column in known.items()},
         kept,
         fixed.imputed,
+        fixed.rows_imputed,
         dropped,
+        rows.dropped_gaps,
         (
             *_few(heard, "note of this kind"),
             *_codes(fixed.columns, wish.numeric),
             *_few(left_out, "column left out"),
-            *said,
+            *rows.notes,
             *fixed.notes,
         ),
     )
@@ -108,16 +116,35 @@ def _columns(
     return {name: column for name, column in found.items() if name not in empty}, empty
 
 
+class _Rows(NamedTuple):
+    """The rows kept, how many missing values of each column the others have, and what is said of them."""
+
+    kept: Mask
+    dropped_gaps: dict[str, int]
+    notes: list[str]
+
+
 def _rows(
-    needed: Mapping[str, Column], columns: Mapping[str, Column], wish: Wish, count: int
-) -> tuple[Mask, list[str]]:
-    """Return the rows to keep: a target or a weight is never filled in, so rows without one are left out."""
+    needed: Mapping[str, Column],
+    columns: Mapping[str, Column],
+    wish: Wish,
+    always: Sequence[str],
+    count: int,
+) -> _Rows:
+    """Return the rows to keep: a target is never filled in, and neither are its companions."""
     gaps, holes = gaps_of(needed), gaps_of(columns)
-    if wish.missing == "error" and (gaps or holes):
+    ways = wish.missing
+    refused = {name: gap for name, gap in {**gaps, **holes}.items() if ways.of(name) == "error"}
+    if refused:
         advice = "Leave the rows out with --missing drop, or fill in the columns with --missing impute"
-        raise gaps_error({**gaps, **holes}, advice)
+        raise gaps_error(refused, advice)
+    companions = {column: role for role, column in wish.roles.items()}
+    if wish.event is not None or str(wish.target) in ways.named:
+        companions[str(wish.target)] = "target"
+    check_filled({**gaps, **holes}, ways, companions, always)
     without = whole_rows(gaps, count)
-    kept = whole_rows({**gaps, **holes}, count) if wish.missing == "drop" else without
+    holes = {name: gap for name, gap in holes.items() if ways.of(name) == "drop"}
+    kept = whole_rows({**gaps, **holes}, count)
     if kept.all() and count < 2:
         raise TableError(
             f"the table has {counted(count, 'row')}: a fit needs at least 2, and more to be of use"
@@ -134,7 +161,7 @@ def _rows(
             f"{counted(int((without & ~kept).sum()), 'row')} with "
             f"missing values left out ({listed(worst, most=5)})"
         )
-    return kept, notes
+    return _Rows(kept, {name: int(gap.sum()) for name, gap in {**gaps, **holes}.items()}, notes)
 
 
 class _Fixed(NamedTuple):
@@ -144,10 +171,13 @@ class _Fixed(NamedTuple):
     ingredients: tuple[Ingredient, ...]
     constant: dict[str, str]
     imputed: dict[str, int]
+    rows_imputed: int
     notes: tuple[str, ...]
 
 
-def _fixed(columns: Mapping[str, Column], wish: Wish, formula: Formula | None) -> _Fixed:
+def _fixed(
+    columns: Mapping[str, Column], wish: Wish, formula: Formula | None, always: Sequence[str]
+) -> _Fixed:
     constant = {
         name: f"only one value ({_only(column)})" for name, column in columns.items() if column.constant
     }
@@ -160,10 +190,11 @@ def _fixed(columns: Mapping[str, Column], wish: Wish, formula: Formula | None) -
     for name, column in columns.items():
         if name in constant:
             continue
-        fill = typical(column) if wish.missing == "impute" else None
+        by_name = name not in always or name in wish.missing.named
+        fill = typical(column) if wish.missing.of(name) == "impute" and by_name else None
         if fill is not None and column.missing.any():
-            gaps = counted(int(column.missing.sum()), "missing value")
-            imputed.append(f"{shown(name)}: {gaps} filled in with {shown(level(fill))}")
+            times = counted(int(column.missing.sum()), "missing value")
+            imputed.append(f"{shown(name)}: {times} filled in with {shown(level(fill))}")
             column = filled(column, fill)
         levels = _levels(column, given.get(name, ())) if column.numbers is None else ()
         if levels:
@@ -172,8 +203,10 @@ def _fixed(columns: Mapping[str, Column], wish: Wish, formula: Formula | None) -
         fixed[name] = column
         ingredients.append(Ingredient(name, column.kind, levels, fill))
     notes = _few(imputed, "column filled in") + _few(references, "factor without its most frequent level")
-    cells = {name: int(columns[name].missing.sum()) for name in fixed if columns[name].missing.any()}
-    return _Fixed(fixed, tuple(ingredients), constant, cells, (*notes, *([ONCE] if imputed else [])))
+    gaps = gaps_of({name: columns[name] for name in fixed})
+    cells = {name: int(gap.sum()) for name, gap in gaps.items()}
+    rows = int(np.logical_or.reduce(list(gaps.values())).sum()) if gaps else 0
+    return _Fixed(fixed, tuple(ingredients), constant, cells, rows, (*notes, *([ONCE] if imputed else [])))
 
 
 def _codes(columns: Mapping[str, Column], numeric: Collection[str]) -> list[str]:
@@ -213,4 +246,5 @@ def _levels(column: Column, given: tuple[str, ...]) -> tuple[str, ...]:
 
 def _few(notes: list[str], thing: str, most: int = 10) -> list[str]:
     more = len(notes) - most
-    return notes if more <= 0 else [*notes[:most], f"and {counted(more, 'more ' + thing)}"]
+    noun, _, rest = thing.partition(" ")
+    return notes if more <= 0 else [*notes[:most], f"and {counted(more, 'more ' + noun)} {rest}"]

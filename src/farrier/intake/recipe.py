@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier._checks import check_choice
 from farrier._types import Mask, Vector
 from farrier.intake.columns import (
     Ingredient,
@@ -23,13 +22,14 @@ from farrier.intake.columns import (
 )
 from farrier.intake.design import Design, formula_design, plain_design
 from farrier.intake.formula import parse_formula
-from farrier.intake.gaps import WAYS, filled, gaps_error, gaps_of, whole_rows
+from farrier.intake.gaps import filled, gaps_error, gaps_of, whole_rows
 from farrier.intake.genotype_recipe import FORMAT, GenotypeRecipe
 from farrier.intake.kinds import Column, level
 from farrier.intake.placeholders import read_placeholders, without_placeholders
 from farrier.intake.plain import from_plain, to_plain
 from farrier.intake.ranges import find_outside
-from farrier.intake.words import TableError, counted, listed, shown
+from farrier.intake.ways import Ways, read_ways
+from farrier.intake.words import TableError, counted, listed, option, shown
 
 
 class Applied(NamedTuple):
@@ -74,6 +74,8 @@ class Recipe:
         The decimal sign of the table.
     ranges : dict
         The smallest and the largest fitted value of each column of numbers.
+    missing_in : dict
+        What is done with the missing values of some columns, where that is not ``missing``.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class Recipe:
     missing_values: tuple[str, ...] = ()
     decimal: str | None = None
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    missing_in: dict[str, str] = field(default_factory=dict)
 
     def for_model(self, model: Any) -> Recipe:
         """Return the recipe that is kept with a model: all of it, whatever the model uses."""
@@ -148,40 +151,38 @@ class Recipe:
             return plain_design(columns, self.levels)
         return formula_design(parse_formula(self.formula), columns, self.levels, rows)
 
-    def apply(self, frame: Any, missing: str | None = None) -> Applied:
+    def apply(self, frame: Any, missing: str | Sequence[str] | None = None) -> Applied:
         """Return new rows as the model takes them: by name, in order, encoded and imputed as in the fit.
 
         Parameters
         ----------
         frame : pandas.DataFrame
             The new rows; columns the model does not use are left out, and said.
-        missing : "error", "drop" or "impute", optional
+        missing : "error", "drop" or "impute", or several texts, optional
             What to do with missing values and with levels the fit has not seen; by default as in the fit.
+            ``["impute", "trt=drop"]`` says something else of one column.
             Imputing takes the values of the fit, so it needs a fit with ``missing="impute"``.
         """
-        missing = check_choice("missing", self.missing if missing is None else missing, WAYS)
+        ways = Ways(self.missing, self.missing_in) if missing is None else read_ways(missing)
         frame = by_name(frame)
         beside = [name for name in (self.offset, self.exposure) if name is not None]
-        used = [each.name for each in self.ingredients]
         aside = [self.target, self.weights, self.event, self.entry, self.strata]
-        notes = check_frame(frame, [*used, *beside], aside)
-        placeholders = read_placeholders(self.missing_values, [*used, *beside, *filter(None, aside)])
-        frame, blanks, _ = without_placeholders(frame, placeholders, [*used, *beside])
-        columns, unseen = self._coded(understood(frame, self.ingredients), missing)
+        notes = check_frame(frame, [*self.columns], aside)
+        placeholders = read_placeholders(self.missing_values, [*self.columns, *filter(None, aside)])
+        frame, blanks, _ = without_placeholders(frame, placeholders, self.columns)
+        columns, unseen = self._coded(understood(frame, self.ingredients), ways)
         known = {name: numbers_of(frame, name) for name in beside}
         check_exposure(None if self.exposure is None else known[self.exposure])
         numbers = [column for column in (*columns.values(), *known.values()) if column.numbers is not None]
         heard = [note for column in numbers for note in column.notes]
         gaps = gaps_of({**columns, **known})
-        if missing == "error" and gaps:
-            raise gaps_error(gaps, "Fill them in, or leave the rows out with --missing drop")
-        kept, said = np.ones(len(frame), dtype=bool), list[str]()
-        if missing == "impute":
-            columns, said = self._imputed(columns, gaps)
-        elif gaps:
-            kept = whole_rows(gaps, len(frame))
-            said = [f"{counted(int((~kept).sum()), 'row')} with missing values left out"]
-        design = self.design({name: columns[name].take(kept) for name in used}, np.flatnonzero(kept))
+        kept = _kept(gaps, ways, len(frame))
+        holes = {name: gap & kept for name, gap in gaps.items() if (gap & kept).any()}
+        columns, said = self._imputed(columns, holes)
+        if not kept.all():
+            said.append(f"{counted(int((~kept).sum()), 'row')} with missing values left out")
+        taken = {each.name: columns[each.name].take(kept) for each in self.ingredients}
+        design = self.design(taken, np.flatnonzero(kept))
         return Applied(
             frame_of(design, self.encoded, frame.index[kept]),
             None if self.offset is None else known[self.offset].take(kept).numbers,
@@ -191,14 +192,14 @@ class Recipe:
             find_outside(numbers, self.ranges, kept),
         )
 
-    def _coded(self, columns: Mapping[str, Column], missing: str) -> tuple[dict[str, Column], list[str]]:
+    def _coded(self, columns: Mapping[str, Column], ways: Ways) -> tuple[dict[str, Column], list[str]]:
         """Return the columns with the codes of the recipe; an unknown level is refused, or missing."""
         coded, unseen = dict(columns), []
         kinds = {each.name: each.kind for each in self.ingredients}
         for name, levels in self.levels.items():
             column = columns[name] if kinds[name] != "truth" else as_truth(columns[name], levels)
             strange = [word for word in column.words if word not in levels]
-            if strange and missing == "error":
+            if strange and ways.of(name) == "error":
                 row = int(
                     np.isin(np.asarray(column.codes), [column.words.index(word) for word in strange]).argmax()
                 )
@@ -218,8 +219,10 @@ class Recipe:
         fills = {each.name: each.fill for each in self.ingredients if each.fill is not None}
         bare = {name: gap for name, gap in gaps.items() if name not in fills}
         if bare:
+            ways = " ".join(option("missing", f"{name}=drop") for name in [*bare][:5])
             raise gaps_error(
-                bare, "The fit has kept no values to fill them in: leave the rows out with --missing drop"
+                bare,
+                f"The fit has kept no values to fill them in: drop the rows with {ways}, or --missing drop",
             )
         said = [
             f"{shown(name)}: {counted(int(gap.sum()), 'missing value')} "
@@ -229,6 +232,14 @@ class Recipe:
         return {
             name: filled(column, fills[name]) if name in gaps else column for name, column in columns.items()
         }, said
+
+
+def _kept(gaps: Mapping[str, Mask], ways: Ways, rows: int) -> Mask:
+    """Return the rows that are not dropped for their missing values; refuse those that must not have any."""
+    refused = {name: gap for name, gap in gaps.items() if ways.of(name) == "error"}
+    if refused:
+        raise gaps_error(refused, "Fill them in, or leave the rows out with --missing drop")
+    return whole_rows({name: gap for name, gap in gaps.items() if ways.of(name) == "drop"}, rows)
 
 
 def recipe_of(plain: Mapping[str, Any] | None) -> Any:

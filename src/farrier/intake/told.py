@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from farrier.intake.columns import Ingredient
 from farrier.intake.kinds import Column
 from farrier.intake.recipe import Recipe
-from farrier.intake.words import TableError, counted, shown
+from farrier.intake.words import TableError, counted, listed, shown
+
+if TYPE_CHECKING:
+    from farrier.intake.ask import Question
 
 
 def terms_of(recipe: Recipe) -> dict[str, str]:
@@ -69,6 +73,49 @@ def fillings_of(recipe: Recipe, cells: Mapping[str, int]) -> tuple[tuple[str, st
         for each in recipe.ingredients
         if each.fill is not None and each.name in cells
     )
+
+
+def gaps_of_rows(gaps: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
+    """Return how many missing values of each column had their rows dropped.
+
+    Examples
+    --------
+    >>> gaps_of_rows({"trt": 106})
+    (('trt', '106 missing values'),)
+    """
+    return tuple((name, counted(number, "missing value")) for name, number in gaps.items())
+
+
+def missing_words(question: Question) -> tuple[str, ...]:
+    """Return what was done with missing values, in sentences for the methods of a paper.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> asked = SimpleNamespace(imputed_columns={"age": 3, "sex": 1}, cells_imputed=4, rows_imputed=3,
+    ...                         dropped_gaps={"trt": 2}, rows_read=40, rows_dropped=2)
+    >>> for sentence in missing_words(asked):
+    ...     print(sentence)
+    4 missing values in 3 rows were filled in with the median or the most frequent level: age (3), sex (1).
+    Because of missing values, 2 of 40 rows were dropped: trt (2).
+    """
+    found = []
+    if question.imputed_columns:
+        values = counted(question.cells_imputed, "missing value")
+        verb = "was" if question.cells_imputed == 1 else "were"
+        found.append(
+            f"{values} in {counted(question.rows_imputed, 'row')} {verb} filled in with the median or the "
+            f"most frequent level: {_times(question.imputed_columns)}."
+        )
+    if question.dropped_gaps:
+        rows = f"{question.rows_dropped:,} of {counted(question.rows_read, 'row')}"
+        verb = "was" if question.rows_dropped == 1 else "were"
+        found.append(f"Because of missing values, {rows} {verb} dropped: {_times(question.dropped_gaps)}.")
+    return tuple(found)
+
+
+def _times(cells: Mapping[str, int]) -> str:
+    return listed((f"{name} ({number:,})" for name, number in cells.items()), most=50)
 
 
 def _value(fill: float | str) -> str:

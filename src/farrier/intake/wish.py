@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from farrier._checks import check_choice
 from farrier.intake.formula import Formula, parse_formula
-from farrier.intake.gaps import WAYS
 from farrier.intake.target import SURVIVAL
+from farrier.intake.ways import Ways
 from farrier.intake.words import TableError, listed, near, option, shown
 
+ERRORS = Ways()
 ROLES = ("weights", "offset", "exposure", "event", "entry", "strata")
 
 
@@ -24,7 +24,7 @@ class Wish:
     weights: str | None = None
     offset: str | None = None
     exposure: str | None = None
-    missing: str = "error"
+    missing: Ways = ERRORS
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
@@ -35,6 +35,7 @@ class Wish:
     quantile: float | None = None
     levels: tuple[str, ...] | None = None
     missing_values: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
     happened: str | None = None
     """The value that means the event, after ``event="status=dead"``."""
 
@@ -61,7 +62,6 @@ def checked(wish: Wish, names: Sequence[str], table: str) -> tuple[Wish, Formula
     Traceback (most recent call last):
     farrier.intake.words.TableError: the target Y is not a column of it: did you mean y?
     """
-    check_choice("missing", wish.missing, WAYS)
     wish = _survival(particular(wish), names)
     formula = None
     if wish.formula is not None:
@@ -155,6 +155,8 @@ def check_there(wish: Wish, target: str, names: Sequence[str], table: str) -> No
     _check_name("the target ", target, names, table)
     for role, name in wish.roles.items():
         _check_name(f"{role}: ", name, names, table)
+    for name in wish.missing.named:
+        _check_name("--missing: ", name, names, table)
     for way in ("drop", "categorical", "numeric", "columns"):
         for name in getattr(wish, way) or ():
             _check_name(f"--{way}: ", name, names, table)

@@ -39,6 +39,10 @@ class Asked:
         Which column of the user's data each column of X stands for, where the names differ.
     dropped, encoded, imputed : pairs of a column and a reason
         What was done to columns before the fit.
+    gaps : pairs of a column and a reason
+        Columns because of whose missing values rows were dropped.
+    missing : list of str
+        What was done with missing values, for the paragraph on the methods.
     notes : list of str
         What else was noticed.
     warnings : list of str
@@ -73,6 +77,8 @@ class Asked:
     entry: Any = None
     strata: Any = None
     event: str = ""
+    gaps: Sequence[tuple[str, str]] = ()
+    missing: Sequence[str] = ()
 
     @property
     def rows(self) -> dict[str, Any]:
@@ -114,7 +120,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
     with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for the reader to know
         warnings.simplefilter("always")
         effects = effects_of(model, level, asked.terms, method)
-    said = methods(model, effects, _n_rows(asked.X), level, asked.target, method)
+    said = methods(model, effects, _n_rows(asked.X), level, asked.target, method, asked.missing)
     drawn, ended = (
         draw_all(drawings(model, effects, asked.rows, level, method)),
         draw_all(ending(model, effects)),
@@ -130,6 +136,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
         dropped=_reasons(asked.dropped),
         encoded=_reasons(asked.encoded),
         imputed=_reasons(asked.imputed),
+        gaps=_reasons(asked.gaps),
         notes=(*asked.notes, *drawn.notes, *ended.notes),
         table=table_of(effects, level),
         pictures=drawn.pictures,

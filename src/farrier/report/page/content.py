@@ -113,3 +113,4 @@ class Page:
     citations: tuple[str, ...] = ()
     command: str = ""
     version: str = ""
+    gaps: tuple[Reason, ...] = ()

@@ -162,6 +162,7 @@ def _facts_of(page: Page) -> str:
             ("Left out", page.dropped),
             ("Encoded", page.encoded),
             ("Missing values filled in", page.imputed),
+            ("Rows dropped for missing values", page.gaps),
         )
     )
     notes = f'<div class="treated">{_bullets(page.notes)}</div>' if page.notes else ""

@@ -67,9 +67,15 @@ class Methods(NamedTuple):
 
 
 def methods(
-    model: Any, effects: Sequence[Effects], n_rows: int, level: float, target: str, method: str = "auto"
+    model: Any,
+    effects: Sequence[Effects],
+    n_rows: int,
+    level: float,
+    target: str,
+    method: str = "auto",
+    missing: Sequence[str] = (),
 ) -> Methods:
-    """Return the paragraph on the methods.
+    """Return the paragraph on the methods; ``missing`` says what was done with missing values.
 
     Examples
     --------
@@ -82,7 +88,7 @@ def methods(
     >>> found.paragraph[:73]
     'A regression of y on 1 column in 20 rows, with normal noise, was fitted w'
     """
-    parts = [_opening(effects, n_rows, target), _events(effects[0])]
+    parts = [_opening(effects, n_rows, target), *missing, _events(effects[0])]
     if is_average(model):
         parts += _average(model, effects, level)
         cited = _cited(effects)
