@@ -11,7 +11,7 @@ import farrier
 ROOT = Path(farrier.__file__).parent
 FILES = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(ROOT.rglob("*.py"))}
 LEVELS = """
-    _types _lazy _checks _extras _version linalg variates files checkpoints keeping
+    _types _lazy _checks _extras _version threads linalg variates files checkpoints keeping
     data priors families
     conditional
     em sampling

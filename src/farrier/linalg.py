@@ -1,24 +1,18 @@
-"""Linear algebra that every room needs: a Cholesky factor that exists, scattering, how many threads."""
+"""Linear algebra that every room needs: factors, products of BLAS in either precision, scattering."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
-from threading import Lock
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, blas, lapack
+from scipy.linalg import LinAlgError, blas, eigh, lapack
 
 from farrier._types import Mask, Matrix
+from farrier.threads import call_threads
 
 WHOLE = 64
 """Triangular matrices up to this size are inverted at once."""
-MANY_FLOPS = 2e9
-"""Products of a full-width iteration, n^2 p, from which on more threads are likely to pay."""
-
-
 JITTERS = (0.0, 1e-14, 1e-11, 1e-8)
 """Shares of the diagonal that are added to it, as few as are needed."""
 
@@ -38,7 +32,8 @@ def cholesky(matrix: Any, again: Callable[[], Any] | None = None) -> Any:
     """
     potrf = lapack.spotrf if is_single(matrix) else lapack.dpotrf
     lower = matrix if matrix.flags.f_contiguous else matrix.T
-    factor, info = potrf(lower, lower=1, overwrite_a=again is not None)
+    with call_threads(len(matrix) ** 3 / 3.0):
+        factor, info = potrf(lower, lower=1, overwrite_a=again is not None)
     if info != 0 and again is not None:
         return cholesky(again())
     jitter = np.finfo(matrix.dtype).eps * float(np.abs(matrix.diagonal()).max()) if info else 0.0
@@ -100,11 +95,65 @@ def triangular_inverse(factor: Any) -> Any:
         return lapack.dtrtri(factor, lower=1)[0]
     half = size // 2
     first, last = triangular_inverse(factor[:half, :half]), triangular_inverse(factor[half:, half:])
-    below = blas.dtrmm(-1.0, last, factor[half:, :half], lower=1)
     out = np.zeros_like(factor, order="F")
     out[:half, :half], out[half:, half:] = first, last
-    out[half:, :half] = blas.dtrmm(1.0, first, below, side=1, lower=1, overwrite_b=1)
+    with call_threads(float(half) ** 3):
+        below = blas.dtrmm(-1.0, last, factor[half:, :half], lower=1)
+        out[half:, :half] = blas.dtrmm(1.0, first, below, side=1, lower=1, overwrite_b=1)
     return out
+
+
+def syrk(block: Any, lower: Any = None, trans: bool = False) -> Any:
+    """Return the lower triangle of A A', or of A'A with ``trans``, added to ``lower`` in place.
+
+    Examples
+    --------
+    >>> syrk(np.array([[1.0], [2.0]], order="F"), trans=True)
+    array([[5.]])
+    """
+    call = blas.ssyrk if is_single(block) else blas.dsyrk
+    with call_threads(float(block.size) * block.shape[1 if trans else 0]):
+        if lower is None:
+            return call(1.0, block, trans=trans, lower=1)
+        return call(1.0, block, trans=trans, lower=1, beta=1.0, c=lower, overwrite_c=1)
+
+
+def half_solved(factor: Any, block: Any, overwrite: bool = False) -> Any:
+    """Return L^-1 B of a lower Cholesky factor, in single precision if both are; B may be overwritten.
+
+    Examples
+    --------
+    >>> half_solved(np.array([[2.0]]), np.array([[3.0]]))
+    array([[1.5]])
+    """
+    call = blas.strsm if is_single(factor) and is_single(block) else blas.dtrsm
+    with call_threads(float(block.size) * len(factor)):
+        return call(1.0, factor, block, lower=1, overwrite_b=overwrite)
+
+
+def triangle(rows: Matrix) -> Matrix:
+    """Return R, upper triangular, of A = QR.
+
+    Examples
+    --------
+    >>> abs(triangle(np.array([[3.0], [4.0]])))
+    array([[5.]])
+    """
+    with call_threads(2.0 * rows.size * min(rows.shape)):
+        return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def eigen(matrix: Any) -> tuple[Any, Any]:
+    """Return the eigenvalues, from the least, and the eigenvectors of a symmetric matrix.
+
+    Examples
+    --------
+    >>> eigen(np.array([[4.0]]))
+    (array([4.]), array([[1.]]))
+    """
+    with call_threads(4.0 * len(matrix) ** 3):
+        values, vectors = eigh(matrix, driver="evd")
+    return values, vectors
 
 
 def inverse_trace(factor: Any) -> float:
@@ -143,91 +192,6 @@ def scatter(where: Mask, values: Any) -> Any:
     out = np.zeros((*values.shape[:-1], where.size), dtype=values.dtype)
     out[..., where] = values
     return out
-
-
-class _Hold:
-    """How many fits hold BLAS to one thread right now, and what they found."""
-
-    lock = Lock()
-    fits = 0
-    found: tuple[tuple[Any, int], ...] = ()
-
-
-@contextmanager
-def fitting_threads(n_rows: int = 0, n_columns: int = 0) -> Iterator[None]:
-    """Hold BLAS to one thread unless the problem is large; the last fit to end gives the threads back.
-
-    A fit is a long chain of small operations. For most shapes the threads of BLAS spend more time on waiting
-    for each other than on work, and on a busy machine far more: then one is faster. The number of threads
-    belongs to the process, so fits in several threads share one hold.
-
-    Examples
-    --------
-    >>> with fitting_threads(100, 1000):
-    ...     max((pool.num_threads for pool in _blas_pools()), default=1)
-    1
-    """
-    if _is_large(n_rows, n_columns):
-        yield
-        return
-    with _Hold.lock:
-        if _Hold.fits == 0:
-            _Hold.found = tuple((pool, pool.num_threads) for pool in _blas_pools())
-        _Hold.fits += 1
-        _set_threads((pool, 1) for pool, _ in _Hold.found)
-    try:
-        yield
-    finally:
-        with _Hold.lock:
-            _Hold.fits -= 1
-            own = [item for item in _Hold.found if getattr(item[0], "threading_layer", "") == "openmp"]
-            _set_threads(own if _Hold.fits else _Hold.found)  # OpenMP counts for each thread apart
-
-
-def step_threads(n_rows: int, n_columns: int) -> Callable[[int, int], AbstractContextManager[None]]:
-    """Return what holds BLAS to one thread once few columns of a large problem are left.
-
-    Where the problem is not large, the whole fit does so already.
-
-    Examples
-    --------
-    >>> with step_threads(10, 20)(10, 5):
-    ...     pass
-    """
-    return fitting_threads if _is_large(n_rows, n_columns) else lambda *_: nullcontext()
-
-
-def available_threads() -> int:
-    """Return how many threads BLAS may use when no fit holds it to one.
-
-    Examples
-    --------
-    >>> available_threads() >= 1
-    True
-    """
-    with _Hold.lock:
-        found = _Hold.found if _Hold.fits else tuple((pool, pool.num_threads) for pool in _blas_pools())
-    return max((threads for _, threads in found), default=1)
-
-
-def _is_large(n_rows: int, n_columns: int) -> bool:
-    return float(min(n_rows, n_columns)) ** 2 * max(n_rows, n_columns) >= MANY_FLOPS
-
-
-def _set_threads(wanted: Any) -> None:
-    for pool, threads in wanted:
-        if pool.num_threads != threads:
-            pool.set_num_threads(threads)
-            if hasattr(pool, "clear_controlling_thread"):  # or only one thread could ever set it
-                pool.clear_controlling_thread(force=True)
-
-
-@cache
-def _blas_pools() -> tuple[Any, ...]:
-    """Return the thread pools of the BLAS libraries that NumPy and SciPy have loaded."""
-    from threadpoolctl import ThreadpoolController  # comes with scikit-learn
-
-    return tuple(pool for pool in ThreadpoolController().lib_controllers if pool.user_api == "blas")
 
 
 def solve_banded(band: Matrix, rhs: Any) -> Any:

@@ -10,10 +10,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from farrier.conditional import batch
-from farrier.linalg import _blas_pools
 from farrier.sampling import chains, streams
 from farrier.sampling.chains import advance
 from farrier.sampling.gibbs import join
+from farrier.threads import _blas_pools
 from posterior_runs import (
     CASES,
     LARGE,

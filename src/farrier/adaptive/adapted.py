@@ -20,6 +20,7 @@ from farrier.data.columns import Columns
 from farrier.data.standardise import Units
 from farrier.data.structure import Structure
 from farrier.families import Family, Ordered
+from farrier.threads import one_thread
 
 KEPT = ("cv_error", "fold_errors", "corrected")
 """All that is ever asked of the training rows once a fit is done: its copies know it, and not the rows."""
@@ -103,6 +104,7 @@ class Adapted:
     structure: Structure | None = None
     always: Always | None = None
 
+    @one_thread()
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
         return np.asarray(columns.matvec(self.coef) + self.intercept)
@@ -128,6 +130,7 @@ class Adapted:
         return tuple(zip(places.tolist(), self.sparser.distance[1:].tolist(), strict=True))
 
     @lazy
+    @one_thread()
     def cv_error(self) -> float:
         """The cross-validated error of the average: as in `MemberRow`."""
         if self.sets is None or self.average is None:
@@ -136,6 +139,7 @@ class Adapted:
         return in_units(error, self.family, self.units)
 
     @lazy
+    @one_thread()
     def fold_errors(self) -> FoldErrors | None:
         """The errors of the rows that were left out, in the user's units or in those of their spread."""
         if self.sets is None or self.average is None:
@@ -154,6 +158,7 @@ class Adapted:
     def _noise_unit(self) -> float:
         return self.units.unit**2 if self.family.has_dispersion else 1.0
 
+    @one_thread()
     def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
         """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
         if self.fold_errors is None or self.average is None:
@@ -207,6 +212,7 @@ class Adapted:
         return out
 
     @lazy
+    @one_thread()
     def corrected(self) -> Corrected | None:
         """The coefficients without shrinkage, on the scale of the prior, with standard errors."""
         if self.sets is None or self.average is None:

@@ -28,10 +28,10 @@ from farrier.data.rows import Rows
 from farrier.data.structure import Structure
 from farrier.families import Family, Ordered
 from farrier.keeping import Keeper
-from farrier.linalg import fitting_threads
 from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
+from farrier.threads import one_thread
 
 RULES = ("1se", "paired")
 BEYOND_DOUBT = 10.0
@@ -86,7 +86,7 @@ def adapt(
         rows = known_part(rows, always, own)
         prepared = prepare(spec, rows)
         beside = always_of(prepared, always, own)
-    with fitting_threads(*prepared.design.columns.shape):
+    with one_thread():
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
         pairs = check_folds(pairs, values, varies=True)

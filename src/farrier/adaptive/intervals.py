@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from farrier._types import Matrix, Vector
 from farrier.adaptive.points import outer
 from farrier.adaptive.sets import Sets
+from farrier.linalg import eigen
 from farrier.posterior.predictive import half_width
 
 CHUNK = 1 << 22
@@ -125,7 +125,7 @@ def corrected(sets: Sets, coef: Vector, residual: Vector, weights: Vector, sigma
     n, p = sets.columns.shape
     root = np.sqrt(weights / total)
     if p > n:
-        values, U = eigh(outer(sets) * root[:, None] * root, driver="evd")
+        values, U = eigen(outer(sets) * root[:, None] * root)
         values = np.maximum(values, 0.0)
         inverse = 1.0 / (values + RIDGE)
         Q = np.asarray(sets.columns.rmatvec(root[:, None] * U))  # V s
@@ -133,7 +133,7 @@ def corrected(sets: Sets, coef: Vector, residual: Vector, weights: Vector, sigma
         kept = np.einsum("jk,jk,k->j", Q, Q, inverse)
         variance = np.einsum("jk,jk,k->j", Q, Q, inverse**2)
     else:
-        values, V = eigh(sets.columns.gram(weights / total), driver="evd")
+        values, V = eigen(sets.columns.gram(weights / total))
         values = np.maximum(values, 0.0)
         inverse = 1.0 / (values + RIDGE)
         moved = V @ (inverse * (V.T @ pull))

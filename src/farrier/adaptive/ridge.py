@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack
+from scipy.linalg import lapack
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.adaptive.iterated import iterated
@@ -27,7 +27,7 @@ from farrier.adaptive.points import NO_NOISE, Normal, Path, Point, may_start, ou
 from farrier.adaptive.sets import Sets
 from farrier.adaptive.shifted import shifted
 from farrier.adaptive.stack import Index
-from farrier.linalg import cholesky, log_det
+from farrier.linalg import cholesky, eigen, log_det
 
 PENALTIES: Vector = np.geomspace(1e4, 1e-3, 29)
 """Of a path, in units of the number of columns: at 1 the prior expects to explain half of the variance."""
@@ -74,7 +74,7 @@ def _among_rows(each: tuple[Sets, ...], penalties: Vector) -> tuple[Path, ...]:
     """Return the paths of Gaussian responses, p > n, from one eigendecomposition."""
     sets, n = each[0], each[0].y.size
     root, K = np.sqrt(sets.counts), outer(sets)
-    values, U = eigh(K * root[:, None] * root, driver="evd")
+    values, U = eigen(K * root[:, None] * root)
     values = np.maximum(values, 0.0)
     penalties = np.maximum(penalties, LEAST_PENALTY * values[-1])
     q = root / np.sqrt(sets.counts.sum()) if sets.center else np.zeros(n)

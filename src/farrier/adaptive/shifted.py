@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from farrier._types import Matrix, Vector
+from farrier.threads import call_threads
 
 
 class Shifted(NamedTuple):
@@ -42,7 +43,8 @@ class _Reduced(NamedTuple):
             return values
         below = np.array(values[1:], order="F")
         kind, work = "T" if transposed else "N", 64 * below.shape[1]
-        below = lapack.dormqr("L", kind, self.reflectors, self.tau, below, work, overwrite_c=1)[0]
+        with call_threads(4.0 * len(below) * below.size):
+            below = lapack.dormqr("L", kind, self.reflectors, self.tau, below, work, overwrite_c=1)[0]
         return np.concatenate([values[:1], below])
 
 
@@ -83,6 +85,7 @@ def _reduced(matrix: Matrix, target: Vector) -> _Reduced:
     if p < 2:
         return _Reduced(None, np.zeros(0), matrix.diagonal(), np.zeros(0), target)
     work = int(lapack.dsytrd_lwork(p, lower=1)[0])
-    reflectors, diagonal, beside, tau, _ = lapack.dsytrd(matrix, lower=1, lwork=work)
+    with call_threads(4.0 * p**3 / 3.0):
+        reflectors, diagonal, beside, tau, _ = lapack.dsytrd(matrix, lower=1, lwork=work)
     found = _Reduced(np.asfortranarray(reflectors[1:, :-1]), tau, diagonal, beside, target)
     return found._replace(target=found.rotated(target[:, None], transposed=True)[:, 0])

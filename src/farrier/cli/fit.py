@@ -9,6 +9,7 @@ import typer
 
 from farrier.cli import options as given
 from farrier.cli.shared import command_line, json_text, progress_on, said_warnings, standard_output, told
+from farrier.threads import one_thread
 
 if TYPE_CHECKING:
     from farrier.cli.answer import Answer
@@ -33,6 +34,7 @@ Examples:
 """
 
 
+@one_thread()
 def fit(
     data: given.Data,
     target: given.Target = None,

@@ -10,6 +10,7 @@ import typer
 
 from farrier.cli import options as given
 from farrier.cli.shared import notice, said_warnings, told
+from farrier.threads import one_thread
 
 if TYPE_CHECKING:
     from farrier.intake.recipe import Recipe
@@ -23,6 +24,7 @@ Examples:
 """
 
 
+@one_thread()
 def predict(
     model: given.ModelFile,
     data: given.Data,

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from farrier.cli import options as given
 from farrier.cli.shared import json_text, progress_on, said_warnings, standard_output, told
+from farrier.threads import one_thread
 
 MOST = 30
 """So many columns are printed, the surest first; --json has all."""
@@ -27,6 +28,7 @@ Examples:
 """
 
 
+@one_thread()
 def sample(
     data: given.Data,
     target: given.Target = None,

@@ -8,8 +8,10 @@ import typer
 
 from farrier.cli import options as given
 from farrier.cli.shared import json_text, said_warnings, standard_output, told
+from farrier.threads import one_thread
 
 
+@one_thread()
 def show(model: given.ModelFile, level: given.Level = 0.95, as_json: given.AsJson = False) -> None:
     """Say what a model file holds: the answer, without the data it came from."""
     from farrier.cli.answer import Answer, as_plain, print_answer

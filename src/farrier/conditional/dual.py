@@ -14,7 +14,7 @@ from farrier._lazy import lazy
 from farrier._types import Covariance, Mask, Matrix, Vector
 from farrier.data.columns import Scaled
 from farrier.data.problem import LeastSquares
-from farrier.linalg import add_identity, cholesky, is_single, log_det
+from farrier.linalg import add_identity, cholesky, half_solved, is_single, log_det
 
 
 class DualKernel:
@@ -144,9 +144,8 @@ class Dual:
     def whole_trace(self) -> float:
         """tr(I - M^-1): with what else has a share in the covariance of z."""
         n = int(self.factor.shape[0])
-        trsm = blas.strsm if is_single(self.factor) else blas.dtrsm
         identity = np.eye(n, dtype=self.factor.dtype, order="F")
-        inverse = trsm(1.0, self.factor, identity, lower=1, overwrite_b=1).ravel(order="K")
+        inverse = half_solved(self.factor, identity, overwrite=True).ravel(order="K")
         return n - float(np.dot(inverse, inverse))
 
     def variance(self) -> Vector:

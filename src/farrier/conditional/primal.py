@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from farrier._lazy import lazy
 from farrier._types import Covariance, Mask, Matrix, Vector
 from farrier.data.problem import LeastSquares
-from farrier.linalg import add_identity, cholesky, log_det, triangular_inverse
+from farrier.linalg import add_identity, cholesky, log_det, triangle, triangular_inverse
 
 CANCELS = 1e8
 """A pivot this much smaller than its place in B has lost half its digits: a row that outweighs all others
@@ -91,7 +91,7 @@ class Primal:
         """Return the factor of B and B^-1 D^1/2 X'z from QR = (X D^1/2, I), without B."""
         k, (x, z) = self.root.size, self._problem.triangle
         stack = np.vstack([np.column_stack([x * self.root, z]), np.eye(k, k + 1)])
-        upper = np.asarray(np.linalg.qr(stack, mode="r"))[:k]
+        upper = triangle(stack)[:k]
         upper *= np.where(upper.diagonal() < 0.0, -1.0, 1.0)[:, None]
         factor = upper[:, :k].T
         return factor, lapack.dtrtrs(factor, upper[:, k], lower=1, trans=1)[0]

@@ -6,14 +6,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Spread, varies
 from farrier.data.dense import Dense
 from farrier.data.parted import ROOM, Parted, densified
 from farrier.data.parts import Picked
-from farrier.linalg import is_single
+from farrier.linalg import half_solved, syrk
 
 FAR = 10.0
 """A column whose mean is more than so many times its spread is centred entry by entry; others by algebra."""
@@ -190,10 +189,9 @@ def _scaled(block: Any, root: Vector) -> Any:
 
 
 def _outer(block: Any, root: Vector) -> Any:
-    return (blas.ssyrk if is_single(block) else blas.dsyrk)(1.0, _scaled(block, root), lower=1)
+    return syrk(_scaled(block, root))
 
 
 def _leverages(factor: Any, block: Any, root: Vector) -> Vector:
-    trsm = blas.strsm if is_single(block) else blas.dtrsm
-    half = trsm(1.0, factor, _scaled(block, root), lower=1, overwrite_b=1)
+    half = half_solved(factor, _scaled(block, root), overwrite=True)
     return np.asarray(np.einsum("ij,ij->j", half, half), dtype=np.float64)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, varies
@@ -14,6 +13,7 @@ from farrier.data.dense import Dense, mirrored
 from farrier.data.parted import ROOM, Parted
 from farrier.data.parts import Picked
 from farrier.data.products import CrossProducts, cross_products
+from farrier.linalg import syrk, triangle
 
 
 class RowChunks(Parted):
@@ -194,7 +194,7 @@ def _times_rows(block: Matrix, rows: Any) -> Any:
 
 def _gram(block: Matrix, root: Vector) -> Matrix:
     weighted = np.ascontiguousarray(block * root[:, None])
-    return np.asarray(blas.dsyrk(1.0, weighted.T, lower=1))
+    return np.asarray(syrk(weighted.T))
 
 
 def _squares(block: Matrix, weights: Any) -> Any:
@@ -202,8 +202,8 @@ def _squares(block: Matrix, weights: Any) -> Any:
 
 
 def _triangle(block: Matrix, targets: Vector) -> Matrix:
-    return np.asarray(np.linalg.qr(np.column_stack([block, targets]), mode="r"))
+    return triangle(np.column_stack([block, targets]))
 
 
 def _joined(one: Matrix, other: Matrix) -> Matrix:
-    return np.asarray(np.linalg.qr(np.vstack([one, other]), mode="r"))
+    return triangle(np.vstack([one, other]))

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, extreme_units, varies
 from farrier.data.products import CrossProducts, cross_products
+from farrier.linalg import half_solved, syrk, triangle
+from farrier.threads import call_threads
 
 BLOCK_ROWS = 4096
 """Rows that are weighted at a time: few enough to stay in the cache."""
@@ -44,16 +45,18 @@ class Dense:
 
     def matvec(self, coef: Any) -> Any:
         """Return X b."""
-        return self._x @ coef.astype(self._x.dtype, copy=False)
+        with call_threads(2.0 * self._x.shape[0] * coef.size):
+            return self._x @ coef.astype(self._x.dtype, copy=False)
 
     def rmatvec(self, rows: Any) -> Any:
         """Return X' r."""
-        return self._x.T @ rows.astype(self._x.dtype, copy=False)
+        with call_threads(2.0 * self._x.shape[1] * rows.size):
+            return self._x.T @ rows.astype(self._x.dtype, copy=False)
 
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)'; weighted rows a block at a time."""
         if weights is None and center is None:
-            return mirrored(blas.dsyrk(1.0, self._x, trans=1, lower=1))
+            return mirrored(syrk(self._x.astype(np.float64, copy=False), trans=True))
         n, k = self.shape
         root = np.ones(n) if weights is None else np.sqrt(weights)
         lower = np.zeros((k, k), order="F")
@@ -61,7 +64,7 @@ class Dense:
             rows = slice(start, start + BLOCK_ROWS)
             block = self._x[rows] if center is None else self._x[rows] - center
             block = np.asfortranarray(block * root[rows, None])
-            lower = blas.dsyrk(1.0, block, trans=1, lower=1, beta=1.0, c=lower, overwrite_c=1)
+            lower = syrk(block, lower, trans=True)
         return mirrored(lower)
 
     def squares(self, weights: Any = None) -> Any:
@@ -114,8 +117,8 @@ class Dense:
         """Return R and Q'z, X = QR."""
         if self._x.shape[0] <= self._x.shape[1]:
             return Compressed(self._x, targets, 0.0)
-        triangle: Any = np.linalg.qr(np.column_stack([self._x, targets]), mode="r")
-        return Compressed(triangle[:-1, :-1], triangle[:-1, -1], float(triangle[-1, -1] ** 2))
+        root: Any = triangle(np.column_stack([self._x, targets]))
+        return Compressed(root[:-1, :-1], root[:-1, -1], float(root[-1, -1] ** 2))
 
     def summed(self, targets: Vector, weights: Vector | None) -> CrossProducts:
         """Return the cross-products of columns and targets."""
@@ -201,31 +204,29 @@ class Blocks:
         self._step = max(1, BLOCK_BYTES // (self._dtype.itemsize * max(1, x.shape[0])))
         self._plain = self._dtype == x.dtype and _all_ones(root)  # then nothing is copied ...
         self._only: Any = None
-        prefix = "s" if self._dtype.itemsize == 4 else "d"
-        self._syrk, self._trsm = getattr(blas, prefix + "syrk"), getattr(blas, prefix + "trsm")
 
     def outer(self, base: Any = None) -> Any:
         """Return base + X D X'."""
         n, k = self._x.shape
         if base is None and 0 < k <= self._step:
-            return self._syrk(1.0, self._block(slice(0, k)), lower=1)
+            return syrk(self._block(slice(0, k)))
         out = np.zeros((n, n), self._dtype, "F") if base is None else base.astype(self._dtype, order="F")
         for _, block in self._blocks():
-            out = self._syrk(1.0, block, beta=1.0, c=out, lower=1, overwrite_c=1)
+            out = syrk(block, out)
         return out
 
     def leverages(self, factor: Any) -> Vector:
         """Return d_j x_j'M^-1 x_j."""
         out = np.empty(self._x.shape[1])
         for columns, block in self._blocks():
-            half = self._trsm(1.0, factor, block, lower=1, overwrite_b=not self._plain)  # ... or overwritten
+            half = half_solved(factor, block, overwrite=not self._plain)  # ... or overwritten
             out[columns] = np.einsum("ij,ij->j", half, half)
         self._only = None  # it was overwritten
         return out
 
     def half_solved(self, factor: Any) -> Matrix:
         """Return L^-1 X D^1/2."""
-        return np.asarray(self._trsm(1.0, factor, np.asfortranarray(self._x * self._root), lower=1))
+        return np.asarray(half_solved(factor, np.asfortranarray(self._x * self._root)))
 
     def matvec(self, coef: Any) -> Any:
         """Return X D^1/2 b."""

@@ -13,6 +13,7 @@ from farrier.data.columns import Columns
 from farrier.data.standardise import Units
 from farrier.data.structure import Structure
 from farrier.linalg import scatter
+from farrier.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,13 @@ class Fitted:
         sizes: Vector = np.bincount(label[fitted]).astype(np.float64)
         return sizes[sizes > 0.0]
 
+    @one_thread()
     def linear_predictor(self, columns: Columns) -> Vector:
         """Return intercept + X b."""
         support = self.coef != 0.0
         return np.asarray(columns.take(support).matvec(self.coef[support]) + self.intercept)
 
+    @one_thread()
     def predictor_variance(self, columns: Columns) -> Vector:
         """Return the variance of the linear predictor: of the coefficients and of the intercept."""
         variance = np.full(columns.shape[0], self.intercept_variance)

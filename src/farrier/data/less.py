@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Columns, Compressed, Scaled, Spread
 from farrier.data.dense import Dense
-from farrier.linalg import is_single
+from farrier.linalg import half_solved, is_single, triangle
 
 CHUNK = 1 << 22
 """Entries that are made dense at a time."""
@@ -108,13 +108,13 @@ class Less:
         n, k = self.shape
         if n <= k:
             return Compressed(self.dense(), targets, 0.0)
-        triangle, step = np.zeros((0, k + 1)), max(k + 1, CHUNK // (k + 1))
+        root, step = np.zeros((0, k + 1)), max(k + 1, CHUNK // (k + 1))
         for start in range(0, n, step):
             some = slice(start, start + step)
             block = np.column_stack([self.rows(some).dense(), targets[some]])
-            triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
-        rest = float(triangle[k, k] ** 2) if len(triangle) > k else 0.0
-        return Compressed(triangle[:k, :k], triangle[:k, k], rest)
+            root = triangle(np.vstack([root, block]))
+        rest = float(root[k, k] ** 2) if len(root) > k else 0.0
+        return Compressed(root[:k, :k], root[:k, k], rest)
 
     def summed(self, targets: Vector, weights: Vector | None) -> None:
         """Return None: nothing asks it of columns that are standardised already."""
@@ -155,7 +155,7 @@ class ScaledLess:
 
     def half_solved(self, factor: Any) -> Matrix:
         """Return L^-1 X D^1/2."""
-        seen = blas.dtrsm(1.0, factor, np.asfortranarray(self._rows, dtype=np.float64), lower=1)
+        seen = half_solved(factor, np.asfortranarray(self._rows, dtype=np.float64))
         return np.asarray(self._scaled.half_solved(factor) - seen @ self._loads.T)
 
     def matvec(self, coef: Any) -> Any:

@@ -19,7 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from farrier._types import Mask
-from farrier.linalg import available_threads, fitting_threads, scatter
+from farrier.linalg import scatter
+from farrier.threads import available_threads, one_thread
 
 PART_BYTES = 32 << 20
 """The size of a part as float64, where that is ours to choose."""
@@ -99,7 +100,7 @@ class Reading:
         if threads <= 1:
             yield from map(one, parts)
             return
-        with ThreadPoolExecutor(threads) as pool, fitting_threads():
+        with ThreadPoolExecutor(threads) as pool, one_thread(strict=True):
             yield from _in_order(pool, one, parts, threads + 1)
 
     def summed(

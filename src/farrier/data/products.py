@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from farrier._types import Matrix, Vector
+from farrier.linalg import syrk
 
 BLOCK_ROWS = 2048
 """Rows that are centred at a time: few enough to stay in the cache."""
@@ -126,8 +127,4 @@ def add_squares(block: Any, lower: Matrix) -> Matrix:
     array([[6.]])
     """
     across = block.flags.c_contiguous
-    return np.asarray(
-        blas.dsyrk(
-            1.0, block.T if across else block, trans=not across, lower=1, beta=1.0, c=lower, overwrite_c=1
-        )
-    )
+    return np.asarray(syrk(block.T if across else block, lower, trans=not across))

@@ -13,14 +13,15 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 from scipy.sparse import csc_array
 
 from farrier._lazy import lazy
 from farrier._types import Mask, Matrix, Vector
 from farrier.data.columns import Compressed, Spread, extreme_units, varies
 from farrier.data.less import Less
-from farrier.linalg import is_single
+from farrier.linalg import half_solved, is_single, syrk, triangle
+from farrier.threads import call_threads
 
 CHUNK = 1 << 22
 """Entries of what is made dense, or pairs of entries of a column, that are worked on at a time."""
@@ -145,14 +146,13 @@ class Sparse:
         n, k = self.shape
         if n <= k:
             return Compressed(self.dense(), targets, 0.0)
-        matrix, triangle, step = self._s.tocsr(), np.zeros((0, k + 1)), max(k + 1, CHUNK // (k + 1))
+        matrix, root, step = self._s.tocsr(), np.zeros((0, k + 1)), max(k + 1, CHUNK // (k + 1))
         for start in range(0, n, step):
             some = slice(start, start + step)
             block = matrix[some].toarray() - np.outer(self._level[some], self._shift)
-            stack = np.vstack([triangle, np.column_stack([block, targets[some]])])
-            triangle = np.asarray(np.linalg.qr(stack, mode="r"))
-        rest = float(triangle[k, k] ** 2) if len(triangle) > k else 0.0
-        return Compressed(triangle[:k, :k], triangle[:k, k], rest)
+            root = triangle(np.vstack([root, np.column_stack([block, targets[some]])]))
+        rest = float(root[k, k] ** 2) if len(root) > k else 0.0
+        return Compressed(root[:k, :k], root[:k, k], rest)
 
     def summed(self, targets: Vector, weights: Vector | None) -> None:
         """Return None: products with few entries are cheap."""
@@ -249,7 +249,7 @@ class ScaledSparse:
 
     def half_solved(self, factor: Any) -> Matrix:
         """Return L^-1 X D^1/2."""
-        return np.asarray(blas.dtrsm(1.0, factor, np.asfortranarray(self._dense(slice(None))), lower=1))
+        return np.asarray(half_solved(factor, np.asfortranarray(self._dense(slice(None)))))
 
     def matvec(self, coef: Any) -> Any:
         """Return X D^1/2 b."""
@@ -268,14 +268,14 @@ class ScaledSparse:
         return ScaledSparse(self._t[:, np.flatnonzero(keep)], self._shift[keep], self._level)
 
     def _dense_leverages(self, factor: Any) -> Vector:
-        trsm = blas.strsm if is_single(factor) else blas.dtrsm
         blocks = (np.asfortranarray(self._dense(part)) for part in self._parts())
-        halves = (trsm(1.0, factor, block, lower=1, overwrite_b=1) for block in blocks)
+        halves = (half_solved(factor, block, overwrite=True) for block in blocks)
         found = [np.empty(0), *(np.einsum("ij,ij->j", half, half) for half in halves)]
         return np.concatenate(found, dtype=np.float64)
 
     def _pair_leverages(self, factor: Any) -> Vector:
-        inverse = (lapack.spotri if is_single(factor) else lapack.dpotri)(factor, lower=1)[0]
+        with call_threads(2.0 * len(factor) ** 3 / 3.0):
+            inverse = (lapack.spotri if is_single(factor) else lapack.dpotri)(factor, lower=1)[0]
         inverse = inverse + np.tril(inverse, -1).T
         seen = inverse @ self._level
         own = self._pairs(inverse) - 2.0 * self._shift * (self._t.T @ seen)
@@ -301,12 +301,10 @@ class ScaledSparse:
 
     def _dense_outer(self) -> Any:
         """Return T T', a block of columns at a time."""
-        syrk = blas.ssyrk if self._t.dtype.itemsize == 4 else blas.dsyrk
         n = self._t.shape[0]
         out: Any = np.zeros((n, n), self._t.dtype, "F")
         for part in self._parts():
-            block = np.asfortranarray(self._columns(part).toarray())
-            out = syrk(1.0, block, beta=1.0, c=out, lower=1, overwrite_c=1)
+            out = syrk(np.asfortranarray(self._columns(part).toarray()), out)
         return out
 
     def _parts(self) -> Any:

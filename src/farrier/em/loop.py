@@ -20,8 +20,8 @@ from farrier.em.schedule import Plain, Schedule
 from farrier.em.state import State
 from farrier.em.trace import Trace
 from farrier.em.weights import Weights
-from farrier.linalg import fitting_threads, step_threads
 from farrier.priors import Groups
+from farrier.threads import one_thread
 
 
 def solve(
@@ -47,8 +47,7 @@ def solve(
     >>> solve(Constant(problem), Hyper(Horseshoe(), 2.0, HalfCauchy()), Options()).support
     array([False,  True, False, False])
     """
-    threads = step_threads(*weights.full.shape)
-    with fitting_threads(*weights.full.shape):
+    with one_thread():
         teller = Teller(options.callback, options.tol, weights.full.columns)
         trace = Trace(hyper, teller, weights.constant)
         schedule = _schedule(weights, hyper, options, trace)
@@ -68,8 +67,7 @@ def solve(
             # 1. Eqs. (16)-(18)
             scales = m_step(hyper, state.second_moment, sigma2, state.groups, tau2)
             state = weights.at(state.scaled(scales))  # 2. weights and targets at eta
-            with threads(*state.problem.shape):
-                moments, pace = schedule.e_step(state)  # 3. Eqs. (7)-(12)
+            moments, pace = schedule.e_step(state)  # 3. Eqs. (7)-(12)
             last, state = state, weights.accept(state, moments, pace)  # 4. as far as the likelihood lets us
             if trace.record(state):  # 5.
                 status = Status.STOPPED

@@ -24,8 +24,9 @@ from farrier.em.schedule import EXACT_WARMUP, MOST_STALLS, ROUNDING_TOL, approxi
 from farrier.em.several import largest_change, solve_several
 from farrier.em.softmax import Place, Softmax
 from farrier.keeping import Keeper
-from farrier.linalg import cholesky, fitting_threads, scatter, triangular_inverse
+from farrier.linalg import cholesky, scatter, triangular_inverse
 from farrier.priors import Groups, is_dense
+from farrier.threads import one_thread
 
 START_STEPS, START_TOL, LINEAR_TOL = 100, 1e-3, 1e-3
 """Of the ridge and of the Gaussian fit that a fit may start from."""
@@ -111,7 +112,7 @@ def solve_multinomial(
     [False, True, False, False]
     """
     softmax = Softmax(design, chosen, center, weights)
-    with fitting_threads(*design.columns.shape):
+    with one_thread():
         lines: list[Iteration] = []
         status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
         teller = Teller(options.callback, tol, design.columns)

@@ -43,8 +43,9 @@ from farrier.em.options import Options
 from farrier.em.result import NO_NOISE
 from farrier.em.schedule import EXACT_WARMUP, NOISE_TOL, ROUNDING_TOL, approximate
 from farrier.keeping import Keeper
-from farrier.linalg import fitting_threads, scatter
+from farrier.linalg import scatter
 from farrier.priors import Groups, is_dense
+from farrier.threads import one_thread
 
 
 class Start(NamedTuple):
@@ -140,7 +141,7 @@ def solve_several(
     >>> first.coef.round(1), second.coef.round(1)
     (array([0., 2., 0., 0.]), array([ 0., -1.,  0.,  0.]))
     """
-    with fitting_threads(*problem.shape):
+    with one_thread():
         lines: list[tuple[Iteration, ...]] = []
         status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
         tail = _Tail(targets, hyper, options, known)

@@ -17,6 +17,7 @@ from farrier.data.validation import check_labels, check_weights
 from farrier.estimators.ending import weigh
 from farrier.estimators.selector import check_new
 from farrier.families.deviance import Deviance
+from farrier.threads import one_thread
 
 if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
@@ -127,6 +128,7 @@ class Classes:
         best = (eta > 0.0).astype(int) if eta.ndim == 1 else eta.argmax(axis=1)
         return self.classes_[best]
 
+    @one_thread()
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return the share of rows whose class is predicted.
 
@@ -147,6 +149,7 @@ class Classes:
         right = np.asarray(predicted == check_labels(y, len(predicted)), dtype=np.float64)
         return float(np.average(right, weights=weigh(sample_weight, len(predicted), self.weight_type)))
 
+    @one_thread()
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Return the log-likelihood of the labels, as `predict_log_proba` has it.
 

@@ -32,6 +32,7 @@ from farrier.model.fit import Earlier
 from farrier.model.multinomial import fit_multinomial
 from farrier.posterior.predictive import half_width
 from farrier.priors import GlobalPrior, LocalPrior
+from farrier.threads import one_thread
 
 if TYPE_CHECKING:
     pass
@@ -199,7 +200,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         ConvergenceWarning
             If ``max_iter`` was reached; of more than two classes it says for which.
         """
-        with kept(checkpoint) as keeper:
+        with one_thread(), kept(checkpoint) as keeper:
             self._fit(X, y, sample_weight, offset, keeper)
         named = () if isinstance(self.status_, Status) else self.classes_.tolist()
         warn_unfinished(self.status_, named)

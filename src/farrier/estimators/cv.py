@@ -30,6 +30,7 @@ from farrier.estimators.selector import check_new, hand_down_names, remember_col
 from farrier.families import Family, Ordered, resolve_family
 from farrier.keeping import Keeper, kept
 from farrier.model.spec import Prepared
+from farrier.threads import one_thread
 
 OF_EACH = (
     *("coef_", "sparse_coef_", "intercept_", "sparse_intercept_", "support_", "inclusion_"),
@@ -190,7 +191,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
         HorseshoeRegressorCV
             Itself.
         """
-        with kept(checkpoint) as keeper:
+        with one_thread(), kept(checkpoint) as keeper:
             self._fit(X, y, sample_weight, offset, exposure, groups, keeper)
         return self
 

@@ -27,6 +27,7 @@ from farrier.estimators.selector import hand_down_names, remember_columns
 from farrier.families import Binomial, Family
 from farrier.keeping import Keeper, kept
 from farrier.model.spec import Prepared
+from farrier.threads import one_thread
 
 OF_ALL_CLASSES = ("inclusion_", "members_", "member_weights_", "cv_error_", "path_", "shrinkage_", "status_")
 """What classes that are fitted together share."""
@@ -157,7 +158,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         HorseshoeClassifierCV
             Itself.
         """
-        with kept(checkpoint) as keeper:
+        with one_thread(), kept(checkpoint) as keeper:
             self._fit(X, y, sample_weight, offset, groups, keeper)
         return self
 

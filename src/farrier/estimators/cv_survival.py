@@ -23,6 +23,7 @@ from farrier.estimators.selector import check_new, remember_columns
 from farrier.families.cox import Cox
 from farrier.keeping import kept
 from farrier.model.spec import Prepared
+from farrier.threads import one_thread
 
 
 class HorseshoeSurvivalCV(  # type: ignore[misc]
@@ -136,7 +137,7 @@ class HorseshoeSurvivalCV(  # type: ignore[misc]
         def make(prepared: Prepared) -> tuple[Fold, ...]:
             return check_events(folds(prepared) if callable(folds) else folds, events)
 
-        with kept(checkpoint) as keeper:
+        with one_thread(), kept(checkpoint) as keeper:
             fitted = self._adapt(rows, family, make, keeper)
         remember_columns(self, X, columns.shape[1])
         self._store(replace(fitted, family=Cox(self.ties)))

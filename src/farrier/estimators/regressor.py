@@ -25,6 +25,7 @@ from farrier.keeping import kept
 from farrier.model.chance import expected_by_chance
 from farrier.posterior.predictive import predictive_std
 from farrier.priors import GlobalPrior, LocalPrior
+from farrier.threads import one_thread
 
 if TYPE_CHECKING:
     from farrier.report.statistics import FitStatistics
@@ -255,7 +256,7 @@ class HorseshoeRegressor(
         ConvergenceWarning
             If ``max_iter`` was reached.
         """
-        with kept(checkpoint) as keeper:
+        with one_thread(), kept(checkpoint) as keeper:
             self._fit(X, y, sample_weight, offset, exposure, keeper)
         warn_unfinished(self.status_)
         return self

@@ -16,6 +16,7 @@ from farrier.estimators.hazards import Hazards
 from farrier.estimators.lifetimes import check_lifetimes
 from farrier.estimators.selector import check_new
 from farrier.families.cox import Cox
+from farrier.threads import one_thread
 
 TIES = ("efron", "breslow")
 
@@ -50,6 +51,7 @@ class Risks(Hazards):
         """
         return self._eta(check_new(self, X), offset, None)
 
+    @one_thread()
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, strata: Any = None
     ) -> float:
@@ -73,6 +75,7 @@ class Risks(Hazards):
         risk = self._eta(matrix, offset, None)
         return concordance(seen.time, seen.event, risk, seen.weights, seen.stratum)
 
+    @one_thread()
     def log_likelihood(
         self,
         X: Any,

@@ -18,6 +18,7 @@ from farrier.estimators.response import encoded
 from farrier.estimators.selector import check_new
 from farrier.families import Family, Ordered, resolve_family
 from farrier.families.deviance import deviance
+from farrier.threads import one_thread
 
 
 class Scored:
@@ -54,6 +55,7 @@ class Scored:
         """
         return self._eta(check_new(self, X), offset, exposure)
 
+    @one_thread()
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> float:
@@ -86,6 +88,7 @@ class Scored:
             return float(r2_score(response, self.family_.mean(eta), sample_weight=weights))
         return deviance(self.family_, response, eta, weights, np.zeros_like(eta)).explained
 
+    @one_thread()
     def log_likelihood(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None
     ) -> float:

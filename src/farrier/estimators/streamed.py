@@ -15,6 +15,7 @@ from farrier.data.rows import Rows
 from farrier.data.validation import check_weights, check_x, check_y
 from farrier.estimators.selector import remember_columns, same_columns
 from farrier.families import Family, resolve_family
+from farrier.threads import one_thread
 
 ROWS_AT_ONCE = 4096
 """Rows of a sparse chunk that are made dense at a time."""
@@ -86,8 +87,9 @@ class Streamed:
         Self
             Itself.
         """
-        self._add(False, X, y, sample_weight)
-        self._fit_sums()
+        with one_thread():
+            self._add(False, X, y, sample_weight)
+            self._fit_sums()
         return self
 
     def fit_chunks(self, chunks: Iterable[Any]) -> Self:
@@ -109,12 +111,14 @@ class Streamed:
             if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
                 raise ValueError(f"chunk {number} must be a pair (X, y) or a triple (X, y, sample_weight)")
             try:
-                self._add(number == 0, *chunk)
+                with one_thread():
+                    self._add(number == 0, *chunk)
             except ValueError as error:
                 raise ValueError(f"chunk {number}: {error}") from error
         if "_sums" not in self.__dict__:
             raise ValueError("there are no chunks: give at least one, with rows")
-        self._fit_sums()
+        with one_thread():
+            self._fit_sums()
         return self
 
     def _add(self, first: bool, X: Any, y: Any, sample_weight: Any = None) -> None:

@@ -27,6 +27,7 @@ from farrier.keeping import Keeper, kept
 from farrier.model.fit import fit
 from farrier.model.spec import ModelSpec
 from farrier.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
+from farrier.threads import one_thread
 
 EXPECTATIONS = ("exact", "approximate")
 
@@ -193,7 +194,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         ConvergenceWarning
             If ``max_iter`` was reached.
         """
-        with kept(checkpoint) as keeper:
+        with one_thread(), kept(checkpoint) as keeper:
             self._fit(X, y, sample_weight, offset, entry, strata, keeper)
         warn_unfinished(self.status_)
         return self

@@ -11,11 +11,13 @@ import numpy as np
 from farrier._types import Matrix, Vector
 from farrier.intake.kinds import Column
 from farrier.intake.words import TableError, listed, option, shown
+from farrier.threads import one_thread
 
 NEARLY = 0.999
 FEW_ROWS = 5
 
 
+@one_thread()
 def find_leaks(
     columns: Mapping[str, Column],
     X: Matrix,

@@ -26,12 +26,12 @@ from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.starts import earlier_start
 from farrier.em.weights import Constant, Moving, Weights
-from farrier.linalg import fitting_threads
 from farrier.model.always import unshrunk, with_always
 from farrier.model.chance import remark
 from farrier.model.kept import claim
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from farrier.priors import GlobalPrior, Groups
+from farrier.threads import one_thread
 
 LINEAR_TOL = 1e-3
 """Of the Gaussian fit that other families start from."""
@@ -76,7 +76,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     _check_room(design.columns.shape, options)
     if options.keeper is not None:
         claim(options, spec, given, design, start)
-    with fitting_threads(*design.columns.shape):
+    with one_thread():
         try:
             result, ties = _solve(spec, prepared, options, start)
         except np.linalg.LinAlgError as error:

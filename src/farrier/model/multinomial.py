@@ -18,11 +18,11 @@ from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.softmax import Place
 from farrier.families import Binomial
-from farrier.linalg import fitting_threads
 from farrier.model.fit import Earlier, groups_of, in_units, near_ties_of, ties_of
 from farrier.model.kept import claim
 from farrier.model.several import remarked
 from farrier.model.spec import ModelSpec, Prepared, prepare
+from farrier.threads import one_thread
 
 
 def fit_multinomial(
@@ -53,7 +53,7 @@ def fit_multinomial(
     chosen = np.column_stack([one.y for one in rows])
     if options.keeper is not None:
         claim(options, spec, rows[0], prepared.design, start, chosen)
-    with fitting_threads(*prepared.design.columns.shape):
+    with one_thread():
         results, ties = _solve(spec, prepared, chosen, options, start)
     fitted = [in_units(spec, prepared, one, ties, options) for one in results]
     return remarked(spec, rows, fitted, list(range(len(fitted))))

@@ -17,11 +17,11 @@ from farrier.em.options import Options
 from farrier.em.result import scatter_result
 from farrier.em.several import Start, paper_start, solve_several
 from farrier.em.starts import earlier_start
-from farrier.linalg import fitting_threads
 from farrier.model.chance import remark
 from farrier.model.fit import Earlier, empty_result, groups_of, in_units, near_ties_of, ties_of, without_fit
 from farrier.model.kept import claim
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
+from farrier.threads import one_thread
 
 
 def fit_several(
@@ -55,7 +55,7 @@ def fit_several(
     ties = None
     if varying:
         shared = replace(spec, size=float(len(varying)))
-        with fitting_threads(*design.columns.shape):
+        with one_thread():
             chosen = [prepared[k] for k in varying]
             earlier = start if isinstance(start, str) else [start[k] for k in varying]
             found, ties = _solve(shared, chosen, options, earlier)

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier.linalg import fitting_threads
 from farrier.sampling.diagnostics import ess_bulk, rhat
 from farrier.sampling.gibbs import Gibbs, Model, State, join
 from farrier.sampling.metropolis import sampler
 from farrier.sampling.several import SeveralGibbs, SeveralModel, SoftmaxGibbs
+from farrier.threads import one_thread
 
 Draws = dict[str, Any]
 """Arrays by name, with the chain first and the draw second."""
@@ -126,7 +126,7 @@ class Run:
         self._allocate(draws or {}, self.plan.kept(state.sweeps))
         first = state.sweeps
         try:
-            with fitting_threads():  # one thread for each process
+            with one_thread(strict=True):  # in this process as in each of several
                 while state.sweeps < self.plan.sweeps:
                     after, piece = self._advance(state, first)
                     self._store(piece, self.plan.kept(after.sweeps))
@@ -222,7 +222,7 @@ def advance(model: Model, plan: Plan, state: State, sweeps: int) -> tuple[State,
     count = plan.kept(state.sweeps + sweeps) - plan.kept(state.sweeps)
     draws = _room(state, count, plan.store_lambda2)
     kept = 0
-    with fitting_threads():
+    with one_thread(strict=True):
         sweep = _sampler(model, plan.n_warmup)
         for _ in range(sweeps):
             sweep.sweep(state)

@@ -38,10 +38,10 @@ from farrier.data.rows import Rows
 from farrier.data.structure import Structure
 from farrier.families import Family
 from farrier.keeping import Keeper
-from farrier.linalg import fitting_threads
 from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
+from farrier.threads import one_thread
 
 NO_ERROR = 1e-300
 """The least cross-validated error in whose unit distances are measured."""
@@ -102,7 +102,7 @@ def adapt_several(
         options["keeper"] = keeper
         answers |= {k: adapt(task.given, family, folds, **options) for k, task in tasks.items()}
     elif tasks:
-        with fitting_threads(*next(iter(tasks.values())).prepared.design.columns.shape):
+        with one_thread():
             each = _sets(list(tasks.values()), family, folds, fit_intercept)
             names = chosen_members(names, plain=False)
             if keeper is not None:

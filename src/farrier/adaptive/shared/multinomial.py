@@ -42,10 +42,10 @@ from farrier.data.structure import Structure
 from farrier.families import Binomial
 from farrier.families.deviance import Deviance
 from farrier.keeping import Keeper
-from farrier.linalg import fitting_threads
 from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
+from farrier.threads import one_thread
 
 
 class ClassAverage(NamedTuple):
@@ -113,7 +113,7 @@ def adapt_classes(
     each = [rows._replace(y=one.copy()) for one in chosen.T]
     prepared = prepare(replace(spec, structure=structure), each[0])
     columns = prepared.design.columns
-    with fitting_threads(*columns.shape):
+    with one_thread():
         pairs = check_folds(folds(prepared) if callable(folds) else folds, rows.y, varies=True)
         check_room(columns.shape, len(pairs) * n_classes)
         y, groups = each[0].y, prepared.groups
