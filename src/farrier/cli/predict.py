@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farrier.cli import options as given
+from farrier.cli.models import open_model
 from farrier.cli.shared import notice, said_warnings, told
 from farrier.threads import one_thread
 
@@ -53,17 +54,14 @@ def predict(
     """
     from farrier.cli.fitting import check_output
     from farrier.data.genotypes import is_bed_file
-    from farrier.estimators.saving import load_model
     from farrier.files import csv_text, write_text
     from farrier.intake.genotype_recipe import GenotypeRecipe
     from farrier.intake.read import read_table
-    from farrier.intake.recipe import recipe_of
 
     with told(ValueError), said_warnings():
         check_output(out, data, model)
-        found = load_model(model)
+        found, recipe = open_model(model)
         way = missing or None
-        recipe = recipe_of(found.recipe_)
         if isinstance(recipe, GenotypeRecipe) or (data != "-" and is_bed_file(data)):
             rows = _genotypes(recipe, data, way, keep)
         else:

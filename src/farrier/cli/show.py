@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from farrier.cli import options as given
+from farrier.cli.models import open_model
 from farrier.cli.shared import json_text, said_warnings, standard_output, told
 from farrier.threads import one_thread
 
@@ -15,13 +16,10 @@ from farrier.threads import one_thread
 def show(model: given.ModelFile, level: given.Level = 0.95, as_json: given.AsJson = False) -> None:
     """Say what a model file holds: the answer, without the data it came from."""
     from farrier.cli.answer import Answer, as_plain, print_answer
-    from farrier.estimators.saving import load_model
-    from farrier.intake.recipe import recipe_of
     from farrier.intake.told import terms_of
 
     with told(ValueError), said_warnings():
-        found = load_model(model)
-        recipe = recipe_of(found.recipe_)
+        found, recipe = open_model(model)
         about: dict[str, Any] = {} if recipe is None else {"target": recipe.target, "terms": terms_of(recipe)}
         answer = Answer(found, level, method="mode", **about)
         if as_json:

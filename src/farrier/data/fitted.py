@@ -142,6 +142,8 @@ def restore(
     sigma2, has_intercept = result.scales.sigma2, units.has_intercept
     information = sigma2 / result.intercept_variance if result.intercept_variance > 0.0 else np.inf
     lambda2, powers = units.places(result.scales.lambda2), units.powers
+    with np.errstate(invalid="ignore"):  # tau2 is infinite where it has no bound and nothing was fitted
+        prior_variance = np.where(result.scales.lambda2 > 0.0, result.scales.prior_variance, 0.0)
     covariance, intercept = result.covariance, float(units.intercept(result.intercept, result.coef))
     if hasattr(family, "absorbed"):  # ordered levels: thresholds take the place of the intercept
         family, intercept = family.absorbed(intercept), 0.0
@@ -151,7 +153,7 @@ def restore(
         intercept=intercept,
         sigma2=units.sigma2(sigma2) if family.has_dispersion else 1.0,
         lambda2=lambda2,
-        shrinkage=1.0 / (1.0 + information * units.places(result.scales.prior_variance)),
+        shrinkage=1.0 / (1.0 + information * units.places(prior_variance)),
         scale=units.places(spread),
         center=units.center(result.center),
         intercept_variance=units.sigma2(result.intercept_variance) if has_intercept else 0.0,

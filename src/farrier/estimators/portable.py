@@ -1,4 +1,4 @@
-"""What may be in a model file: the classes, what their fields hold, and which sizes go together."""
+"""What may be in a model file: the classes, and what their fields hold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ from farrier.priors import (
 from farrier.priors.names import LOCAL_PRIORS
 from farrier.store.codec import Registry
 from farrier.store.kinds import record
-from farrier.store.shapes import check_finite, check_places, check_shapes
 
 TRACE_ENDS = 100
 """Of a longer trace than twice this, so many iterations are kept at the beginning and at the end."""
@@ -171,46 +170,6 @@ PARAMETERS: dict[str, Any] = {
 }
 """What the parameters of the estimators may be in a file."""
 
-MODE_SHAPES = {
-    **dict.fromkeys(("coef", "std", "lambda2", "shrinkage", "scale", "center", "powers.0"), "p"),
-    **dict.fromkeys(("result.coef", "result.scales.lambda2", "result.active", "result.center"), "k"),
-    **dict.fromkeys(("result.moments.mean", "result.moments.variance"), "k"),
-    "covariance.diagonal": "s",
-    "covariance.factor": "rs",
-}
-AVERAGE_SHAPES = {
-    **dict.fromkeys(("coef", "sparse_coef", "inclusion", "scale", "units.kept"), "p"),
-    **dict.fromkeys(("units.mean", "units.scale", "average.coef", "average.inclusion", "sparser.coef"), "k"),
-    **dict.fromkeys(("corrected.coef", "corrected.std"), "k"),
-    **dict.fromkeys(("members", "average.judged", "average.weights"), "m"),
-    **dict.fromkeys(("fold_errors.folds", "fold_errors.errors", "fold_errors.counts"), "n"),
-    "average.fold_coef": "kf",
-    "average.fold_intercept": "f",
-    "sparser.order": "o",
-}
-"""The sizes that go together: columns p, those that vary k, those selected s, members m, folds f."""
-
-
-def check_baseline(fitted: Lives | AveragedLives) -> None:
-    """Refuse hazards that do not go with their times and strata.
-
-    Examples
-    --------
-    >>> one = np.ones(1)
-    >>> check_baseline(Lives(1, None, None, (), (), Baseline(one, one, np.array([2]), one, 1.0), None))
-    Traceback (most recent call last):
-    ValueError: fitted.baseline.ends are not those of 1 strata with 1 times
-    """
-    found, n_strata = fitted.baseline, 1 if fitted.strata is None else len(fitted.strata.values)
-    shapes = {"times": "t", "hazard": "t", "ends": "s", "level": "s"}
-    check_shapes(found, shapes, {"s": n_strata}, "fitted.baseline")
-    check_finite(found, ("times", "level"), "fitted.baseline")
-    steps = np.diff(found.ends, prepend=0)
-    if steps.min() < 1 or found.ends[-1] != found.times.size:
-        raise ValueError(
-            f"fitted.baseline.ends are not those of {n_strata} strata with {found.times.size} times"
-        )
-
 
 def portable(fitted: Any) -> Any:
     """Return a fit as it is written: without its data, and with the ends of a long trace.
@@ -227,41 +186,3 @@ def portable(fitted: Any) -> Any:
     if len(trace) > 2 * TRACE_ENDS:
         trace = trace[:TRACE_ENDS] + trace[-TRACE_ENDS:]
     return replace(fitted, result=replace(fitted.result, trace=trace, covariance=None))
-
-
-def check_fit(fitted: Any, n_columns: int, place: str) -> None:
-    """Refuse a fit whose parts do not fit each other.
-
-    Examples
-    --------
-    >>> from farrier import HorseshoeRegressor
-    >>> fitted = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])._fitted
-    >>> check_fit(fitted, 2, "fitted")
-    Traceback (most recent call last):
-    ValueError: fitted.coef has the shape (1,), where (2) belongs
-    """
-    if isinstance(fitted, Adapted):
-        _check_average(fitted, n_columns, place)
-    else:
-        _check_mode(fitted, n_columns, place)
-
-
-def _check_mode(fitted: Fitted, n_columns: int, place: str) -> None:
-    check_finite(fitted, ("coef", "intercept"), place)
-    selected = int(np.count_nonzero(fitted.coef))
-    check_shapes(fitted, MODE_SHAPES, {"p": n_columns, "s": selected}, place)
-    for first, tied in fitted.aliases.items():
-        check_places((first, *tied), n_columns, f"{place}.aliases")
-
-
-def _check_average(fitted: Adapted, n_columns: int, place: str) -> None:
-    kept = int(fitted.units.kept.sum())
-    sizes = check_shapes(fitted, AVERAGE_SHAPES, {"p": n_columns, "k": kept}, place)
-    check_finite(fitted, ("coef", "intercept"), place)
-    parts = (fitted.average, fitted.sparser, fitted.fold_errors, fitted.corrected)
-    if len({part is None for part in parts}) > 1:
-        raise ValueError(f"{place} has some of average, sparser, fold_errors and corrected, but not all")
-    if fitted.fold_errors is not None and fitted.sparser is not None:
-        check_places(fitted.fold_errors.folds, sizes["f"] + 1, f"{place}.fold_errors.folds")
-        check_places(fitted.sparser.order, kept, f"{place}.sparser.order")
-        check_shapes(fitted, {"sparser.distance": "d"}, {"d": sizes["o"] + 1}, place)

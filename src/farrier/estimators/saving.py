@@ -130,10 +130,13 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     path = Path(path)
     content = read_envelope(path)
+    kind = content["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise refusal(path, f"it is a {kind!r:.60}, which is not known here: {', '.join(KINDS)} are")
     try:
         return _decoded(content)
     except ValueError as error:
-        raise refusal(path, error) from None
+        raise refusal(path, f"{error}; save the model again") from None
 
 
 def estimator_class(kind: str) -> Any:
@@ -230,13 +233,12 @@ def _encoded_fit(model: Any) -> Any:
 
 def _decoded(content: dict[str, Any]) -> Any:
     """Return the model that is in a file."""
+    from farrier.estimators.invariants import check_whole
     from farrier.estimators.portable import PARAMETERS, REGISTRY
     from farrier.store.arrays import Budget
     from farrier.store.codec import check_fields
 
     kind, budget = content["kind"], Budget(content["bytes"])
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"it is a {kind!r:.60}, which is not known here: {', '.join(KINDS)} are")
     model = estimator_class(kind)()
     check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
     for name, value in content["parameters"].items():
@@ -244,7 +246,7 @@ def _decoded(content: dict[str, Any]) -> Any:
     fitted = REGISTRY.decode(content["fitted"], _kept_of(kind), "fitted", budget)
     if not isinstance(content["recipe"], dict | None):
         raise ValueError("recipe is neither an object nor null")
-    _check_whole(model, fitted)
+    check_whole(model, fitted)
     _restore(model, fitted)
     model.recipe_ = content["recipe"]
     return model
@@ -256,35 +258,6 @@ def _kept_of(kind: str) -> Any:
 
     own = {"HorseshoeSurvival": Lives, "HorseshoeSurvivalCV": AveragedLives}
     return own.get(kind, Averages if _is_adaptive(kind) else Modes)
-
-
-def _check_whole(model: Any, fitted: Any) -> None:
-    """Refuse parts that do not fit each other."""
-    from farrier.estimators.portable import check_baseline, check_fit
-
-    classes, n_columns = fitted.classes, fitted.n_features
-    if (classes is None) == hasattr(model, "decision_function"):
-        raise ValueError(f"a {type(model).__name__} has classes: {classes is not None}")
-    if classes is not None and len(classes.values) < 2:
-        raise ValueError(f"fitted.classes: {len(classes.values)} label is no classes")
-    one = classes is None or (len(classes.values) == 2 and not model._is_softmax)
-    wanted = 1 if one or classes is None else len(classes.values)
-    outputs = getattr(fitted, "outputs", None)
-    if outputs is not None:
-        wanted = len(outputs)
-        if classes is not None or wanted < 2:
-            raise ValueError(f"fitted.outputs: {wanted} responses have no classes, and are two or more")
-    if len(fitted.regressions) != wanted:
-        raise ValueError(f"fitted.regressions: {len(fitted.regressions)} are there, where {wanted} belong")
-    if len(getattr(fitted, "kept", fitted.regressions)) != wanted:
-        raise ValueError(f"fitted.kept: {len(fitted.kept)} are there, where {wanted} belong")
-    names = fitted.feature_names
-    if names is not None and (len(names) != n_columns):
-        raise ValueError(f"fitted.feature_names: {len(names)} names for {n_columns} columns")
-    for number, one in enumerate(fitted.regressions):
-        check_fit(one, n_columns, f"fitted.regressions[{number}]")
-    if hasattr(fitted, "baseline"):
-        check_baseline(fitted)
 
 
 def _restore(model: Any, fitted: Any) -> None:

@@ -72,8 +72,8 @@ class Ordinal(Family):
     """
 
     interval = "posterior"
-    levels: tuple[bool | int | float | str, ...] | None = None
-    labels_: tuple[bool | int | float | str, ...] | None = field(default=None, repr=False)
+    levels: tuple[bool | int | str | float, ...] | None = None
+    labels_: tuple[bool | int | str | float, ...] | None = field(default=None, repr=False)
     points_: Vector = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
     continuous: bool = field(default=False, repr=False)
     thresholds_: Vector = field(default_factory=lambda: np.empty(0), repr=False, compare=False)

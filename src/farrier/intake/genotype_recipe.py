@@ -69,6 +69,14 @@ class GenotypeRecipe:
         used = np.any(np.atleast_2d(model.coef_) != 0.0, axis=0)
         return self._some(used)
 
+    def other_columns(self, model: Any) -> str | None:
+        """Say how the SNPs are others than those that a model uses; None if they are not."""
+        if self.n_columns != model.n_features_in_:
+            return f"n_columns is {self.n_columns}, but the model has {model.n_features_in_} columns"
+        used = np.flatnonzero(np.any(np.atleast_2d(model.coef_) != 0.0, axis=0))
+        absent = np.setdiff1d(used, self.place)
+        return f"place lacks SNP {absent[0]}, which the model uses" if absent.size else None
+
     def _some(self, used: Mask) -> GenotypeRecipe:
         snps = Snps(*(values[used] for values in self.snps))
         return replace(self, place=self.place[used], snps=snps, mean=self.mean[used])

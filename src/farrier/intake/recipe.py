@@ -31,6 +31,9 @@ from farrier.intake.ranges import find_outside
 from farrier.intake.ways import Ways, read_ways
 from farrier.intake.words import TableError, counted, listed, option, shown
 
+OF_FAMILY = {"classes": "classes_", "survival": "predict_survival_function"}
+"""What a model has of labels, and of times until an event, and no other model."""
+
 
 class Applied(NamedTuple):
     """New rows as the model takes them; ``dropped`` are the numbers of rows left out, counted from 1.
@@ -141,6 +144,17 @@ class Recipe:
     def levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of the categories, the reference first."""
         return {each.name: each.levels for each in self.ingredients if each.levels}
+
+    def other_columns(self, model: Any) -> str | None:
+        """Say how the columns of the recipe are others than those of a model; None if they are not."""
+        names = getattr(model, "feature_names_in_", None)
+        if len(self.encoded) != model.n_features_in_:
+            mine = counted(len(self.encoded), "column")
+            return f"encoded has {mine}, but the model has {model.n_features_in_}"
+        for mine, its in zip(self.encoded, self.encoded if names is None else names, strict=True):
+            if mine != its:
+                return f"encoded has the column {shown(mine)}, but the model has {shown(its)} in its place"
+        return None
 
     def design(self, columns: Mapping[str, Column], rows: Any) -> Design:
         """Return the encoded columns of columns that have the levels of the recipe and no gaps.
@@ -253,3 +267,30 @@ def recipe_of(plain: Mapping[str, Any] | None) -> Any:
     if plain is None:
         return None
     return (GenotypeRecipe if plain.get("format") == FORMAT else Recipe).from_plain(plain)
+
+
+def recipe_for(model: Any) -> Any:
+    """Return the recipe that was kept with a model, if it makes the columns and classes of this model.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> recipe = Recipe("y", "gaussian", (Ingredient("a", "number"),), ("a",)).to_plain()
+    >>> recipe_for(SimpleNamespace(recipe_=recipe, n_features_in_=2))
+    Traceback (most recent call last):
+    ValueError: recipe: encoded has 1 column, but the model has 2
+    """
+    recipe = recipe_of(model.recipe_)
+    if recipe is None:
+        return None
+    others = recipe.other_columns(model)
+    if others is not None:
+        raise ValueError(f"recipe: {others}")
+    if hasattr(model, "classes_"):
+        mine, its = sorted(map(str, recipe.classes)), sorted(map(str, model.classes_.tolist()))
+        if mine != its:
+            raise ValueError(f"recipe: classes are {listed(mine)}, but the model has {listed(its)}")
+    for family, what in OF_FAMILY.items():
+        if (recipe.family == family) != hasattr(model, what):
+            raise ValueError(f"recipe: family is {recipe.family}, but the model is a {type(model).__name__}")
+    return recipe
