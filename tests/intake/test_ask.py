@@ -257,9 +257,58 @@ def test_what_nearly_gives_the_target_away_is_a_warning():
     assert "--drop b" in question.warnings[0]
     label = np.array(["pos", "neg"] * 30)
     question = asked(frame=frame(y=label, b=np.where(label == "pos", 5.0, 0.0) + np.abs(NOISE) / 10))
-    assert "tell the class in 100.00% of the rows" in question.warnings[0]
+    assert "its values separate the classes in 100.00% of 60 rows" in question.warnings[0]
     assert asked(frame=frame(y=label)).warnings == ()
     assert asked(frame=frame()).warnings == ()
+
+
+def expression(n_genes=3051, counts=(27, 11), seed=7):
+    """Return a table like those of gene expression: markers that separate the classes."""
+    rng = np.random.default_rng(seed)
+    label = np.repeat(["ALL", "AML"], counts)
+    values = rng.standard_normal((label.size, n_genes))
+    shift, pathway = np.where(label == "AML", 6.0, 0.0), rng.standard_normal(label.size)
+    for j in range(8):
+        values[:, j] = shift - 0.2 * j * (label == "AML") + 0.6 * pathway + 0.6 * values[:, j]
+    genes = pd.DataFrame(values, columns=[f"g{j}" for j in range(n_genes)])
+    return pd.concat([genes, pd.Series(label, name="type")], axis=1)
+
+
+def test_markers_among_thousands_of_genes_are_not_called_copies():
+    wide = expression()
+    apart = [g for g in wide.columns[:8] if wide[g][27:].min() > wide[g][:27].max()]
+    assert len(apart) >= 3
+    assert ask(Table(wide), "type").warnings == ()
+    few = ask(Table(wide[[*wide.columns[:6], "type"]]), "type").warnings  # the same genes, alone
+    assert "unlikely by chance among 6 columns" in few[0]
+
+
+def test_a_leak_among_ten_columns_is_a_warning():
+    rng = np.random.default_rng(8)
+    table = pd.DataFrame(rng.standard_normal((500, 10)), columns=list("abcdefghij"))
+    ill = table["a"] + rng.standard_normal(500) > 0.0
+    table["d"] = np.where(ill, 10.0, 0.0) + rng.uniform(0.0, 5.0, 500)
+    warned = ask(Table(table.assign(y=np.where(ill, "yes", "no"))), "y").warnings
+    assert len(warned) == 1
+    assert warned[0].startswith("d determines y (its values separate the classes in 100.00% of 500 rows)")
+    assert warned[0].endswith(
+        "unlikely by chance among 10 columns: if it is a copy or a consequence of y, drop it with --drop d"
+    )
+
+
+def test_categories_do_not_give_away_a_class_that_is_hardly_there():
+    rng = np.random.default_rng(9)
+    table = pd.DataFrame({"ward": rng.choice(["n", "s", "w"], 3000), "y": ["no"] * 2998 + ["yes"] * 2})
+    assert ask(Table(table), "y").warnings == ()
+
+
+def test_a_few_rows_correlate_with_some_of_thousands_of_columns():
+    rng = np.random.default_rng(10)
+    values = rng.standard_normal((5, 20_000))
+    y = values[:, 0] + 0.05 * rng.standard_normal(5)
+    wide = pd.DataFrame(values, columns=[f"g{j}" for j in range(20_000)]).assign(y=y)
+    assert np.corrcoef(wide["g0"], y)[0, 1] > 0.999
+    assert ask(Table(wide), "y").warnings == ()
 
 
 def test_ten_thousand_columns():
