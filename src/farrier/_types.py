@@ -188,6 +188,10 @@ class Status(Enum):
         "no noise, or the prior shrinks too little for so many columns; give sigma2, fix a smaller tau, or "
         "use the horseshoe in coordinate 2"
     )
+    REPRODUCED = (
+        "converged, but least squares on the selected variables reproduces y to rounding: y was probably "
+        "computed from them, or they from y; drop those that are not known before y"
+    )
     LIGHT_WEIGHTS = (
         "converged, but weights count rows, and these add up to less than a tenth of the rows: hardly "
         "anything can be selected from so few; if only their proportions matter, use weight_type='precision'"

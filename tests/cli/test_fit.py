@@ -38,6 +38,17 @@ def table(frame, tmp_path):
 OTHERS = ["--drop", "sick", "--drop", "visits"]
 
 
+@pytest.mark.parametrize("mode", [[], ["--mode"]])
+def test_columns_that_reproduce_the_target_are_named(frame, tmp_path, mode):
+    path = tmp_path / "weights.csv"
+    frame.assign(gain=frame["dose"] - frame["age"]).to_csv(path, index=False)
+    shown = done("fit", path, "--target", "gain", *OTHERS, "--drop", "y", *mode).stdout
+    told = " ".join(shown.split())
+    assert "reproduce the response to rounding. Drop them if they are computed from the response" in told
+    assert "Be careful: age and dose" in told or "Be careful: dose and age" in told
+    assert "least squares on the selected variables reproduces y to rounding" in told
+
+
 def test_the_answer_is_the_adaptive_one_and_names_what_matters(table):
     shown = done("fit", table, "--target", "y", *OTHERS).stdout
     assert "2 matter for y: " in shown

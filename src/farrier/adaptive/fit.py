@@ -28,6 +28,7 @@ from farrier.data.rows import Rows
 from farrier.data.structure import Structure
 from farrier.families import Family, Ordered
 from farrier.keeping import Keeper
+from farrier.model.exact import REPLACED, reproduces
 from farrier.model.kept import claim_rows
 from farrier.model.spec import ModelSpec, Prepared, prepare
 from farrier.priors import FixedScale, Horseshoe
@@ -178,6 +179,9 @@ def recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Ada
     eta = found.linear_predictor(rows.columns) + rows.offset
     record = record_of(rows, eta, found.family, found.units, found.sets, found.average, known.offset)
     scale = prepared.all_units.places(prepared.all_spread)
+    exact = found.family.is_location and found.status in REPLACED
+    if exact and reproduces(rows, found.sparse_coef, found.units.has_intercept):
+        found = replace(found, status=Status.REPRODUCED)
     return replace(found, scale=scale, record=record)
 
 

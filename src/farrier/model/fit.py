@@ -28,6 +28,7 @@ from farrier.em.starts import earlier_start
 from farrier.em.weights import Constant, Moving, Weights
 from farrier.model.always import unshrunk, with_always
 from farrier.model.chance import remark
+from farrier.model.exact import REPLACED, reproduces
 from farrier.model.kept import claim
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from farrier.priors import GlobalPrior, Groups
@@ -83,8 +84,22 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
             _refuse_endless(spec, given, error)
             raise
         fitted = in_units(spec, prepared, result, ties, options)
-        status = remark(spec, given, fitted)  # on a selection that noise could have made
-        return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
+        return remarked_exact(spec, given, fitted) or _remarked_chance(spec, given, fitted)
+
+
+def remarked_exact(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted | None:
+    """Return the fit with a word on columns that reproduce y to rounding; None where they do not."""
+    if not spec.family.is_location or fitted.result.status not in REPLACED:
+        return None
+    if not reproduces(rows, fitted.coef, spec.fit_intercept):
+        return None
+    return replace(fitted, result=fitted.result.with_status(Status.REPRODUCED))
+
+
+def _remarked_chance(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted:
+    """Return the fit with a word on a selection that noise could have made."""
+    status = remark(spec, rows, fitted)
+    return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
 
 
 def _refuse_endless(spec: ModelSpec, rows: Rows, error: Exception) -> None:

@@ -18,7 +18,16 @@ from farrier.em.result import scatter_result
 from farrier.em.several import Start, paper_start, solve_several
 from farrier.em.starts import earlier_start
 from farrier.model.chance import remark
-from farrier.model.fit import Earlier, empty_result, groups_of, in_units, near_ties_of, ties_of, without_fit
+from farrier.model.fit import (
+    Earlier,
+    empty_result,
+    groups_of,
+    in_units,
+    near_ties_of,
+    remarked_exact,
+    ties_of,
+    without_fit,
+)
 from farrier.model.kept import claim
 from farrier.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from farrier.threads import one_thread
@@ -124,7 +133,8 @@ def _with_targets(problem: LeastSquares, other: Prepared) -> LeastSquares:
 def remarked(
     spec: ModelSpec, rows: Sequence[Rows], fitted: list[Fitted], varying: list[int]
 ) -> tuple[Fitted, ...]:
-    """Return the fits with a word on a selection that is no clearer than noise in any of those that vary."""
+    """Return the fits with a word on columns that reproduce y, or on selections no clearer than noise."""
+    fitted = [remarked_exact(spec, rows[k], one) or one for k, one in enumerate(fitted)]
     remarks = {k: remark(spec, rows[k], fitted[k]) for k in varying}
     if not remarks or None in remarks.values():
         return tuple(fitted)

@@ -41,6 +41,19 @@ def test_effects_are_told_from_the_strongest_with_their_intervals():
     )
 
 
+def test_variables_that_reproduce_the_response_are_named():
+    model = Model(status=Status.REPRODUCED)
+    text = said(effects([2.0, 0.0, -3.0, 1e-5], ["later", "x", "before", "age"], model=model))
+    assert text.startswith(
+        "Be careful: before and later reproduce the response to rounding. Drop them if they are computed "
+        "from the response, or the response from them. Of 4 columns"
+    )
+    one = said(effects([2.0, 0.0], ["copy", "x"], model=model))
+    assert "copy reproduces the response to rounding. Drop it if it is computed" in one
+    text = said(effects(np.arange(1.0, 21.0), model=model))
+    assert "20 variables, x19 the strongest, reproduce the response" in text
+
+
 def test_of_many_only_the_strongest_are_told():
     text = said(effects(np.arange(1.0, 21.0)))
     assert text.startswith("Of 20 columns, 20 matter for y; the strongest are x19 (+20.0 per unit")

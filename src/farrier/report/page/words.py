@@ -18,6 +18,8 @@ DIGITS = 2
 LARGE = 100.0
 """A ratio beyond it, or below its inverse, is told for one standard deviation: a unit is too much."""
 STRONGEST = 3
+NEGLIGIBLE = 1e-3
+"""Columns with less than this share of the largest effect take no part in what reproduces a response."""
 SURE = 0.9
 """The inclusion from which a column that was left out is mentioned."""
 PLAIN = (Status.CONVERGED, Status.NOTHING_SELECTED, Status.NONE_STANDS_OUT)
@@ -76,8 +78,25 @@ def cautions(effects: Sequence[Effects]) -> list[str]:
             continue
         where = [named(one.label) for one in effects if one.model.status_ is status and one.label is not None]
         of = f" (of {listed(where)})" if where else ""
-        found.append(_caution(status) + of + ".")
+        if status is Status.REPRODUCED:
+            found += [_reproduced(one) for one in effects if one.model.status_ is status]
+        else:
+            found.append(_caution(status) + of + ".")
     return found
+
+
+def _reproduced(one: Effects) -> str:
+    """Name the selected columns that reproduce the response; others may be selected beside them."""
+    order = [j for j in one.strongest().tolist() if one.selected[j]]
+    least = NEGLIGIBLE * abs(float(one.per_sd[order[0]]))
+    found = [named(one.names[j]) for j in order if abs(float(one.per_sd[j])) > least]
+    told = listed(found) if len(found) <= FEW else f"{len(found):,} variables, {found[0]} the strongest,"
+    what = "the response" if one.label is None else named(one.label)
+    verb, them, they = ("reproduces", "it", "it is") if len(found) == 1 else ("reproduce", "them", "they are")
+    return (
+        f"Be careful: {told} {verb} {what} to rounding. Drop {them} if {they} computed from the response, or "
+        f"the response from {them}."
+    )
 
 
 def _caution(status: Status) -> str:
