@@ -11,7 +11,7 @@ import farrier
 ROOT = Path(farrier.__file__).parent
 FILES = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(ROOT.rglob("*.py"))}
 LEVELS = """
-    _types _lazy _checks _extras _version threads linalg variates files checkpoints keeping
+    _types _lazy _checks _extras _version _visible threads linalg variates files checkpoints keeping
     data priors families
     conditional
     em sampling
@@ -59,6 +59,14 @@ def test_imports_go_to_the_left():
                 if not may_import(room, room_of(name))
             }
     assert not wrong, "\n" + "\n".join(wrong.values())
+
+
+def test_the_program_writes_in_one_place():
+    """Text of users goes to a terminal by `farrier.cli.shared` alone, which shows what a terminal obeys."""
+    direct = re.compile(r"rich\.text|stdout\.write|(?<![.\w])print\(|typer\.echo\((?!json_text|f\"farrier )")
+    code = {path: re.sub(r"(?m)^ *(>>>|\.\.\.) .*$", "", text) for path, text in FILES.items()}
+    wrong = [path for path, text in code.items() if path.startswith("cli/") and direct.search(text)]
+    assert wrong == ["cli/shared.py"]
 
 
 def test_only_the_data_know_how_x_is_kept():

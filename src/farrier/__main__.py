@@ -34,7 +34,9 @@ def _own_fault(error: Exception) -> None:
     """Say that the program is at fault, and end with 1; the traceback is for whoever asks for it."""
     if os.environ.get("FARRIER_DEBUG"):
         raise error
-    reason = f"{type(error).__name__}: {error}".strip()
+    from farrier._visible import visible
+
+    reason = visible(f"{type(error).__name__}: {error}".strip())
     print(
         f"farrier: this is a fault of farrier, not of your data: {reason}\n"
         "Please report it with the output of the same command after FARRIER_DEBUG=1.",

@@ -12,10 +12,9 @@ import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from farrier._version import __version__
-from farrier.cli.shared import as_options
+from farrier.cli.shared import as_options, cell, line
 
 if TYPE_CHECKING:
     from farrier.report.page.effects import Effects
@@ -87,13 +86,13 @@ def print_answer(console: Console, answer: Answer) -> None:
 
     effects = answer.effects()
     for note in answer.notes:
-        console.print(Text(note, style="dim"))
+        console.print(line(note, "dim"))
     for warning in answer.warnings:
-        console.print(Text(f"Warning: {warning}", style="bold"))
+        console.print(line(f"Warning: {warning}", "bold"))
     if answer.notes or answer.warnings:
         console.print()
     for sentence in answer.sentences(effects):
-        console.print(Text(sentence))
+        console.print(line(sentence))
     table = table_of(effects, answer.level)
     shown = [row for row in table.rows if row.selected][:MOST]
     if shown:
@@ -103,17 +102,17 @@ def print_answer(console: Console, answer: Answer) -> None:
     told = members(effects)
     if told and len(effects) > MOST_CLASSES:
         console.print()
-        console.print(Text("The report and --json say what the average of each class is made of."))
+        console.print(line("The report and --json say what the average of each class is made of."))
     elif told:
         console.print()
-        console.print(Text("What the average is made of", style="bold"))
+        console.print(line("What the average is made of", "bold"))
         console.print(_pairs(told))
 
 
 def _count_rest(console: Console, shown: int, rows: Sequence[Any]) -> None:
     selected = sum(row.selected for row in rows)
     if selected > shown:
-        console.print(Text(f"  The {shown} strongest of {selected:,} that are selected.", style="dim"))
+        console.print(line(f"  The {shown} strongest of {selected:,} that are selected.", "dim"))
 
 
 def _grid(found: Any, rows: Sequence[Any]) -> Table:
@@ -122,13 +121,13 @@ def _grid(found: Any, rows: Sequence[Any]) -> Table:
     names = [place for place, heading in enumerate(found.names) if heading.name not in TOO_MUCH]
     numbers = [place for place, heading in enumerate(found.numbers) if heading.name not in TOO_MUCH]
     for place in names:
-        table.add_column(Text(found.names[place].name), overflow="fold", min_width=8)
+        table.add_column(cell(found.names[place].name), overflow="fold", min_width=8)
     for place in numbers:
-        table.add_column(Text(found.numbers[place].name, justify="right"), justify="right", no_wrap=True)
+        table.add_column(cell(found.numbers[place].name), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
-            *(Text(row.names[place]) for place in names),
-            *(Text(row.numbers[place].text) for place in numbers),
+            *(cell(row.names[place]) for place in names),
+            *(cell(row.numbers[place].text) for place in numbers),
         )
     return table
 
@@ -138,7 +137,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> Table:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in pairs:
-        grid.add_row(Text(label, style="dim"), Text(value))
+        grid.add_row(line(label, "dim"), line(value))
     return grid
 
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from farrier.cli import options as given
-from farrier.cli.shared import command_line, json_text, progress_on, said_warnings, standard_output, told
+from farrier.cli.shared import (
+    command_line,
+    json_text,
+    line,
+    progress_on,
+    said_warnings,
+    standard_output,
+    told,
+)
 from farrier.threads import one_thread
 
 if TYPE_CHECKING:
@@ -141,9 +149,8 @@ def fit(
             console = standard_output()
             print_answer(console, answer)
             for what, name in written.items():
-                console.print(
-                    f"\n{what.capitalize()} written to {name}", soft_wrap=True, highlight=False, markup=False
-                )
+                console.print()
+                console.print(line(f"{what.capitalize()} written to {name}"), soft_wrap=True)
 
 
 def _answer(fitted: Any, question: Question, level: float, method: str) -> Answer:

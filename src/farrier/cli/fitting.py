@@ -112,14 +112,16 @@ def check_classes(question: Question) -> None:
     """Refuse what an average cannot be checked with: a class of one row is never both seen and left out."""
     import numpy as np  # late: the help comes at once
 
+    from farrier.intake.words import shown
+
     if question.family != "classes":
         return
     labels, times = np.unique(question.y, return_counts=True)
-    single = [str(label) for label in labels[times == 1].tolist()]
+    single = [shown(label) for label in labels[times == 1].tolist()]
     if single:
         one = len(single) == 1
         raise ValueError(
-            f"the {'class' if one else 'classes'} {', '.join(single[:5])} of {question.target} "
+            f"the {'class' if one else 'classes'} {', '.join(single[:5])} of {shown(question.target)} "
             f"{'has' if one else 'have'} one row only, and cross-validation needs two: leave "
             f"{'it' if one else 'them'} out, join {'it' if one else 'them'} to another class, or use --mode"
         )
@@ -138,13 +140,15 @@ def structure_of(question: Question, always: Sequence[str] | None = None) -> dic
     Traceback (most recent call last):
     ValueError: --always agee: there is no such column among those that explain the target: do you mean age?
     """
+    from farrier.intake.words import shown
+
     terms = question.terms
     for wanted in always or ():
         if wanted not in terms.values():
             near = get_close_matches(wanted, list(dict.fromkeys(terms.values())), n=1)
-            hint = f": do you mean {near[0]}?" if near else ""
+            hint = f": do you mean {shown(near[0])}?" if near else ""
             raise ValueError(
-                f"--always {wanted}: there is no such column among those that explain the target{hint}"
+                f"--always {shown(wanted)}: there is no such column among those that explain the target{hint}"
             )
     groups = list(terms.values())
     return {

@@ -10,7 +10,7 @@ import typer
 
 from farrier.cli import options as given
 from farrier.cli.models import open_model
-from farrier.cli.shared import notice, said_warnings, told
+from farrier.cli.shared import notice, said_warnings, told, write_data
 from farrier.threads import one_thread
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def predict(
             tuple(predicted), zip(*(column.tolist() for column in predicted.values()), strict=True)
         )
         if out is None:
-            sys.stdout.write(text)
+            write_data(text)
         else:
             write_text(out, text)
             notice(f"{len(rows.numbers):,} predictions written to {out}")
@@ -172,9 +172,11 @@ def _by_name(model: Any, table: Any) -> Any:
 
 def _kept(frame: Any, names: list[str], rows: Any) -> dict[str, Any]:
     """Return the columns to write beside the prediction."""
+    from farrier.intake.words import shown
+
     for name in names:
         if name not in frame.columns:
-            raise ValueError(f"--keep {name}: there is no such column")
+            raise ValueError(f"--keep {shown(name)}: there is no such column")
     return {name: frame[name].iloc[rows].astype(object) for name in names}
 
 

@@ -9,9 +9,8 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from farrier.cli.shared import notice, progress_on, standard_output, told
+from farrier.cli.shared import cell, line, notice, progress_on, standard_output, told
 from farrier.cli.stop import STOP
 from farrier.paper import FIGURES, MORE, RESULTS, SEED, TABLES, load
 
@@ -64,7 +63,7 @@ def reproduce(
         outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, notice, wanted)
     console = standard_output()
     _show(console, outcome.report)
-    console.print(Text("Written: " + ", ".join(str(path) for path in outcome.files)), soft_wrap=True)
+    console.print(line("Written: " + ", ".join(str(path) for path in outcome.files)), soft_wrap=True)
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -93,13 +92,13 @@ def split_settings(name: str, texts: list[str]) -> tuple[str, ...]:
 
 def _show(console: Console, report: Report) -> None:
     """Print a report."""
-    console.print(Text(report.heading, style="bold"), Text(report.explanation), "", sep="\n")
+    console.print(line(report.heading, "bold"), line(report.explanation, keep="\n"), "", sep="\n")
     for block in report.blocks:
         table = Table(title=block.heading, title_justify="left", box=SIMPLE_HEAD, show_lines=True)
         for name in block.header:
-            table.add_column(Text(name), vertical="top")
+            table.add_column(cell(name), vertical="top")
         for row in block.rows:
-            table.add_row(*map(Text, row))
+            table.add_row(*(line(each, keep="\n") for each in row))
         console.print(table)
-    for line in (*report.verdicts, *report.notes):
-        console.print(Text(line))
+    for said in (*report.verdicts, *report.notes):
+        console.print(line(said, keep="\n"))

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
-from rich.text import Text
 
 from farrier.cli import options as given
-from farrier.cli.shared import json_text, progress_on, said_warnings, standard_output, told
+from farrier.cli.shared import cell, json_text, line, progress_on, said_warnings, standard_output, told
 from farrier.threads import one_thread
 
 MOST = 30
@@ -162,14 +161,14 @@ def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | 
 
     console = standard_output()
     for note in question.notes:
-        console.print(Text(note, style="dim"))
+        console.print(line(note, "dim"))
     for warning in question.warnings:
-        console.print(Text(f"Warning: {warning}", style="bold"))
+        console.print(line(f"Warning: {warning}", "bold"))
     chains, draws, _ = posterior.coef.shape
     said = f"The posterior of {question.target}, from {chains} chains of {draws} draws"
-    console.print(Text(f"{said}; intervals of {level:.6g}."))
+    console.print(line(f"{said}; intervals of {level:.6g}."))
     if scale_of(question) != question.target:
-        console.print(Text(f"Effects are changes of {scale_of(question)} for one unit of a column."))
+        console.print(line(f"Effects are changes of {scale_of(question)} for one unit of a column."))
     surest = np.abs(table["mean"]) / table["std"].where(table["std"] > 0.0, np.inf)
     order = np.argsort(-surest, kind="stable")
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
@@ -177,12 +176,12 @@ def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | 
     for name in HEADINGS:
         grid.add_column(name, justify="right", no_wrap=True)
     for row in table.iloc[order[:MOST]].to_dict("records"):
-        grid.add_row(Text(str(row["feature"])), *(significant(float(row[name])) for name in SHOWN))
+        grid.add_row(cell(str(row["feature"])), *(significant(float(row[name])) for name in SHOWN))
     console.print(grid)
     if len(table) > MOST:
-        console.print(Text(f"  The {MOST} surest of {len(table):,} columns.", style="dim"))
+        console.print(line(f"  The {MOST} surest of {len(table):,} columns.", "dim"))
     if out is not None:
-        console.print(Text(f"Draws written to {out}"), soft_wrap=True)
+        console.print(line(f"Draws written to {out}"), soft_wrap=True)
 
 
 def _scalars(posterior: Any) -> dict[str, Any]:

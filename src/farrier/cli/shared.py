@@ -24,13 +24,17 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
+from farrier._visible import UNSAFE, visible
 from farrier.cli.stop import STOP
 
 WIDE = 150
 """Columns of what is printed into a file or a pipe."""
 UNREAD = 141
 """The exit code of a program whose output nobody reads any more, as shells have it."""
+ISOLATES = "\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}"
+"""What the words of an answer put around a name that is read from the right."""
 EVERY = 30.0
 """Seconds from one line of progress in a file or a pipe to the next, at least."""
 
@@ -57,14 +61,41 @@ def standard_output() -> Console:
     return Output(width=WIDE if wide else None)
 
 
+def line(text: str, style: str = "", keep: str = ISOLATES) -> Text:
+    r"""Return a text for the console: what stands in names of users is shown, never obeyed.
+
+    Examples
+    --------
+    >>> line("\x1b[31mred\tage", "dim").plain
+    '\\x1b[31mred\\tage'
+    """
+    return Text(visible(text, keep), style=style)
+
+
+def cell(text: str) -> Text:
+    r"""Return a name or a number for a cell of a table.
+
+    Examples
+    --------
+    >>> cell("\N{RIGHT-TO-LEFT OVERRIDE}age").plain
+    '\\u202eage'
+    """
+    return line(text, keep="")
+
+
 def notice(text: str) -> None:
     """Tell the user something on standard error; nothing is lost where nobody reads it."""
     with suppress(BrokenPipeError):
-        typer.echo(text, err=True)
+        typer.echo(visible(text, keep="\n"), err=True)
+
+
+def write_data(text: str) -> None:
+    """Write data to standard output as they are; in a terminal nothing in them is obeyed."""
+    sys.stdout.write(visible(text, keep="\n") if sys.stdout.isatty() else text)
 
 
 def json_text(value: Any) -> str:
-    """Return data as JSON that every reader takes: no NaN, and letters as they are.
+    """Return data as JSON that every reader takes: no NaN, letters as they are, and no control characters.
 
     Examples
     --------
@@ -77,7 +108,8 @@ def json_text(value: Any) -> str:
      ]
     }
     """
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    return UNSAFE.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
 
 
 def command_line() -> str:

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from farrier._visible import visible
+
 CLEAR = "\r\x1b[K\x1b[?25h"
 """Clears the line of a progress bar, and brings the cursor back."""
 
@@ -55,7 +57,9 @@ class Stop:
         """End the program: what a signal calls."""
         signal.signal(number, signal.SIG_IGN)  # a second one must not come between
         with suppress(OSError):  # nobody may be there to read it
-            os.write(2, f"{CLEAR if os.isatty(2) else ''}{self.message()}\n".encode(errors="replace"))
+            os.write(
+                2, f"{CLEAR if os.isatty(2) else ''}{visible(self.message())}\n".encode(errors="replace")
+            )
         for worker in list(getattr(sys.modules.get("farrier.paper.workers"), "RUNNING", ())):
             worker.kill()
         for draft in self.folder.rglob(f"*.{os.getpid()}.draft") if self.folder else ():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from farrier._checks import check_number
 from farrier._extras import require
 from farrier._types import Vector
+from farrier._visible import visible
 from farrier.families import Family, Ordered
 
 SELECTED, ZERO, MODE = "#1b4965", "#b0b0b0", "#c8553d"
@@ -264,7 +265,7 @@ def shown(name: Any) -> str:
     >>> print(shown("price in $"), shown("the temperature of the water in the bay"))
     price in \$ the temperature o...in the bay
     """
-    text = str(name)
+    text = visible(str(name))
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - 13]}...{text[-10:]}"
     return text.replace("$", r"\$")

@@ -109,7 +109,7 @@ def test_clear_columns_that_the_short_model_leaves_out_are_mentioned():
 
 def test_names_that_run_the_other_way_are_isolated_and_long_ones_shortened():
     text = said(effects([1.0, 2.0], ["א\N{RIGHT-TO-LEFT OVERRIDE}", "b" * 500]))
-    assert "\N{FIRST STRONG ISOLATE}א\N{RIGHT-TO-LEFT OVERRIDE}\N{POP DIRECTIONAL ISOLATE}" in text
+    assert "\N{FIRST STRONG ISOLATE}א\\u202e\N{POP DIRECTIONAL ISOLATE}" in text
     assert len(text) < 300
 
 

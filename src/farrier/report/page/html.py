@@ -19,8 +19,9 @@ from farrier.report.page.content import Fact, Heading, Page, Picture, Reason, Ro
 
 STEP = 200
 """Rows that are shown at first; the others wait as data: ten thousand in the document would be slow."""
-UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-"""What HTML cannot hold: control characters, and halves of characters, which no file can hold either."""
+UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\ud800-\udfff]")
+"""What HTML cannot hold: control characters, and halves of characters, which no file can hold either; and
+overrides of direction, which turn the letters after them about."""
 
 
 def render(page: Page) -> str:

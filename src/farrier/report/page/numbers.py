@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from farrier._visible import visible
 from farrier.report.digits import DIGITS, significant, together
 
 MINUS, INFINITY = "\N{MINUS SIGN}", "\N{INFINITY}"
@@ -86,18 +87,18 @@ def listed(words: Sequence[str]) -> str:
 
 
 def named(name: object) -> str:
-    """Return a name for a sentence: not too long, and kept from turning the words around it about.
+    """Return a name for a sentence: not too long, visible, and kept from turning the words around it about.
 
     Examples
     --------
     >>> named("age"), named(" "), named("a" * 100)[38:46], named("\N{HEBREW LETTER ALEF}")[0] == ISOLATE
     ('age', '(no name)', 'aa...aaa', True)
     """
-    text = " ".join(str(name).split()) or "(no name)"
+    text = visible(" ".join(str(name).split())) or "(no name)"
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - 20]}...{text[-17:]}"
     turns = any(unicodedata.bidirectional(one) in _TURNING for one in text)
     return f"{ISOLATE}{text}{END}" if turns else text
 
 
-_TURNING = ("R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI")
+_TURNING = ("R", "AL", "AN")
