@@ -159,7 +159,9 @@ class Status(Enum):
         "not converged: the averages of the draws still move by more than tol; raise tol, or use "
         "expectation='exact'"
     )
-    NOTHING_SELECTED = "converged to no variable at all: the data do not support any column"
+    NOTHING_SELECTED = (
+        "converged to no variable at all: none is selected, which does not show that none matters"
+    )
     NONE_STANDS_OUT = (
         "converged: the columns together predict better than the mean alone, but no few of them stand out; "
         "look at inclusion_ and at the intervals"

@@ -451,3 +451,33 @@ def test_sample_says_on_which_scale_it_draws_and_what_may_be_wrong(frame, tmp_pa
     words = refused("sample", path, "--target", "three", *few)
     assert "three has 3 classes" in words
     assert "estimators_" not in words
+
+
+def test_a_mode_that_selects_nothing_of_wide_classes_does_not_say_that_nothing_matters(tmp_path):
+    """Two columns each separate the classes; the mode misses both, and its start is the reason."""
+    rng = np.random.default_rng(0)
+    label = np.repeat(["a", "b"], 6)
+    values = rng.standard_normal((12, 1000))
+    values[:, :2] += np.where(label == "b", 100.0, 0.0)[:, None]
+    table = pandas.DataFrame(values, columns=[f"g{j}" for j in range(1000)]).assign(type=label)
+    path = tmp_path / "wide.csv"
+    table.to_csv(path, index=False)
+    told = " ".join(done("fit", path, "--target", "type", "--mode").stdout.split())
+    assert (
+        "The mode selects none of the 1,000 variables for type. That does not show that none matters" in told
+    )
+    assert "do not show that any" not in told
+    assert "do not support" not in told
+
+
+def test_an_option_that_was_used_is_not_advised(tmp_path):
+    rng = np.random.default_rng(0)
+    label = np.repeat(["a", "b"], (27, 11))
+    values = rng.standard_normal((38, 300))
+    values[:, :2] += np.where(label == "b", 6.0, 0.0)[:, None]
+    path = tmp_path / "apart.csv"
+    pandas.DataFrame(values).add_prefix("g").assign(type=label).to_csv(path, index=False)
+    warned = done("fit", path, "--target", "type", "--mode").stderr
+    assert "the chains behind these intervals do not agree yet" in warned
+    assert "--draws" in warned
+    assert "--mode" not in warned

@@ -118,7 +118,7 @@ def command_line() -> str:
 
 
 PYTHON = {
-    "ask for more n_draws, or for method='mode'": "see farrier sample with more --draws, or ask for --mode",
+    "ask for more n_draws, or for method='mode'": "see farrier sample with more --draws",
     "ask for about n_draws=": "ask for about --draws ",
 }
 """Advice for Python, and what it is on the command line."""

@@ -89,7 +89,10 @@ def test_a_doubtful_ending_comes_first(status):
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (Status.NOTHING_SELECTED, "None of the 2 columns can be told from chance"),
+        (
+            Status.NOTHING_SELECTED,
+            "The mode selects none of the 2 variables for y. That does not show that none",
+        ),
         (Status.CONSTANT_RESPONSE, "There is nothing to say of y: y is constant"),
         (Status.NO_COLUMNS, "every column of X is constant"),
         (Status.BOUNDARY, "y is at the edge of its range"),

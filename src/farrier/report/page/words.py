@@ -9,7 +9,7 @@ import numpy as np
 from farrier._types import Status
 from farrier.families import Ordered
 from farrier.report.digits import ratios
-from farrier.report.page.effects import Effects
+from farrier.report.page.effects import Effects, is_average
 from farrier.report.page.numbers import alike, counted, listed, named, percent_of, pretty
 from farrier.report.page.short import FEW, clearly, none_stands_out, together
 
@@ -137,11 +137,16 @@ def _nothing(effects: Sequence[Effects], target: str) -> str:
             return f"There is nothing to say of {named(target)}: {why}."
     if Status.NONE_STANDS_OUT in statuses:
         return none_stands_out(effects, target)
-    none = f"None of the {counted(len(terms), 'column')} can be told from chance"
-    said = f"{none}: the data do not show that any matters"
-    average = all(hasattr(one.model, "members_") and one.model.shrinkage_ == 0.0 for one in effects)
-    more = "; no method predicts rows that it has not seen better than the mean alone" if average else ""
-    return f"{said} for {named(target)}{more}."
+    of, for_target = f"none of the {counted(len(terms), 'variable')}", f"for {named(target)}"
+    if not is_average(effects[0].model):
+        return (
+            f"The mode selects {of} {for_target}. That does not show that none matters: with more variables "
+            "than rows, where the fit starts may decide it."
+        )
+    if all(one.model.shrinkage_ == 0.0 for one in effects):
+        better = "No method predicts held-out rows better than the null model"
+        return f"{better}, so {of} can be told from chance {for_target}."
+    return f"The average selects {of} {for_target}."
 
 
 def _opening(one: Effects, target: str) -> tuple[str, list[str], bool]:
