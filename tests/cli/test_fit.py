@@ -51,7 +51,7 @@ def test_columns_that_reproduce_the_target_are_named(frame, tmp_path, mode):
 
 def test_the_answer_is_the_adaptive_one_and_names_what_matters(table):
     shown = done("fit", table, "--target", "y", *OTHERS).stdout
-    assert "2 matter for y: " in shown
+    assert "2 of 5 variables matter for y: " in shown
     assert "dose" in shown
     assert "city=Kiel" in shown
     assert "family gaussian" in shown
@@ -481,3 +481,68 @@ def test_an_option_that_was_used_is_not_advised(tmp_path):
     assert "the chains behind these intervals do not agree yet" in warned
     assert "--draws" in warned
     assert "--mode" not in warned
+
+
+def test_notes_that_are_too_many_are_counted_in_english(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.standard_normal((60, 17)), columns=[f"n{j}" for j in range(17)])
+    frame.iloc[:5] = np.nan
+    for j in range(12):
+        frame[f"c{j}"] = rng.choice(["u", "v", "w"], 60)
+    path = tmp_path / "notes.csv"
+    frame.assign(y=rng.standard_normal(60)).to_csv(path, index=False)
+    told = done("fit", path, "--target", "y", "--missing", "impute", "--mode").stdout
+    assert "and 7 more columns filled in" in told
+    assert "and 2 more factors with reference levels" in told
+    whole = done("fit", path, "--target", "y", "--missing", "drop", "--mode").stdout
+    assert "values filled in once" not in whole
+
+
+def test_columns_and_variables_are_both_counted(table):
+    told = " ".join(done("fit", table, "--target", "y", *OTHERS).stdout.split())
+    assert "of 5 variables matter for y" in told
+    assert "columns 6 (5 variables before encoding)" in told
+    plain = done("fit", "diabetes", "--target", "progression", "--mode").stdout
+    assert "before encoding" not in plain
+
+
+@pytest.mark.parametrize("mode", [[], ["--mode"]])
+def test_survival_has_its_concordance(tmp_path, mode):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 6))
+    time, until = rng.exponential(np.exp(-X[:, 0])), rng.exponential(2.0, 150)
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    frame["t"], frame["seen"] = np.minimum(time, until), (time <= until).astype(int)
+    path, model = tmp_path / "lives.csv", tmp_path / "model.json"
+    frame.to_csv(path, index=False)
+    asked = ["--target", "t", "--event", "seen"]
+    found = json.loads(done("fit", path, *asked, *mode, "--json", "--model", model).stdout)["statistics"]
+    own, held_out = found["concordance"], found["cv_concordance"]
+    assert (own is None, held_out is None) == ((True, False) if not mode else (False, True))
+    loaded = load_model(model)
+    y = np.array(
+        list(zip(frame["seen"] == 1, frame["t"], strict=True)), dtype=[("event", bool), ("time", float)]
+    )
+    training = loaded.score(frame[list("abcdef")], y)
+    if mode:
+        assert own == pytest.approx(training, abs=1e-12)
+    else:
+        assert 0.5 < held_out < training  # by fits that have not seen the row
+    label = "concordance" if mode else "cross-validated concordance"
+    assert label in done("show", model).stdout
+
+
+def test_the_table_has_the_effects_of_the_selected_variables_alone(tmp_path):
+    model = tmp_path / "model.json"
+    wide = done("fit", "breast_cancer", "--target", "diagnosis", "--model", model, COLUMNS="120").stdout
+    assert re.search(r"Per SD +Inclusion +Selected only", wide)
+    narrow = done("show", model, COLUMNS="80").stdout
+    assert re.search(r"To +Inclusion +Selected only", narrow)
+    assert max(map(len, narrow.splitlines())) <= 80
+
+
+def test_the_smaller_model_is_not_said_to_predict_as_well(tmp_path):
+    model = tmp_path / "model.json"
+    told = " ".join(done("fit", "breast_cancer", "--target", "diagnosis", "--model", model).stdout.split())
+    assert "The smaller model with 3 variables also has worst smoothness and worst perimeter" in told
+    assert "about as" not in told

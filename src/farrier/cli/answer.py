@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from farrier._version import __version__
-from farrier.cli.shared import as_options, cell, line
+from farrier.cli.shared import WIDE, as_options, cell, line
+from farrier.report.page.content import PER_SD, SELECTED_ONLY
 
 if TYPE_CHECKING:
     from farrier.report.page.effects import Effects
@@ -23,10 +25,14 @@ MOST = 30
 """So many rows of a table are printed; the report and --json have all."""
 
 
+NAMED = 20
+"""Places that a name has before it is folded, rather than a number left away."""
 MOST_CLASSES = 3
 """Of more classes the members are not printed: five lines for each would hide the answer."""
-TOO_MUCH = ("Belongs to", "Short model")
-"""Columns of the report's table that 80 characters have no room for."""
+SPARED: tuple[tuple[str, ...], ...] = ((), (PER_SD,), (PER_SD, SELECTED_ONLY))
+"""Columns of numbers that a narrow terminal has no room for: the fewest of these."""
+TOO_MUCH = "Belongs to"
+"""The column of the report's table that terminals have no room for: names of levels say it too."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,10 @@ def print_answer(console: Console, answer: Answer) -> None:
     table = table_of(effects, answer.level)
     shown = [row for row in table.rows if row.selected][:MOST]
     if shown:
-        console.print(_grid(table, shown))
+        grids = (_grid(table, shown, without) for without in SPARED)
+        console.print(next((grid for grid in grids if _fits(console, grid)), _grid(table, shown, SPARED[-1])))
         _count_rest(console, len(shown), table.rows)
-    console.print(_pairs(answer.model.statistics().lines()))
+    console.print(_pairs(_with_variables(answer.model.statistics().lines(), effects[0])))
     told = members(effects)
     if told and len(effects) > MOST_CLASSES:
         console.print()
@@ -115,11 +122,26 @@ def _count_rest(console: Console, shown: int, rows: Sequence[Any]) -> None:
         console.print(line(f"  The {shown} strongest of {selected:,} that are selected.", "dim"))
 
 
-def _grid(found: Any, rows: Sequence[Any]) -> Table:
-    """Return rows of a report's table for a terminal."""
+def _fits(console: Console, grid: Table) -> bool:
+    """Tell whether a table has room, however long the names are: these are folded."""
+    grid.columns[0].max_width = NAMED
+    wide = Measurement.get(console, console.options.update(width=10 * WIDE), grid).maximum
+    grid.columns[0].max_width = None
+    return wide <= console.width
+
+
+def _with_variables(lines: Iterable[tuple[str, str]], one: Effects) -> list[tuple[str, str]]:
+    """Return statistics that say of how many variables the columns are, where levels have one each."""
+    variables = len(set(one.terms))
+    more = "" if variables == len(one.names) else f" ({variables:,} variables before encoding)"
+    return [(label, f"{value}{more}" if label == "columns" else value) for label, value in lines]
+
+
+def _grid(found: Any, rows: Sequence[Any], without: Sequence[str]) -> Table:
+    """Return rows of a report's table for a terminal, ``without`` some of its columns of numbers."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    names = [place for place, heading in enumerate(found.names) if heading.name not in TOO_MUCH]
-    numbers = [place for place, heading in enumerate(found.numbers) if heading.name not in TOO_MUCH]
+    names = [place for place, heading in enumerate(found.names) if heading.name != TOO_MUCH]
+    numbers = [place for place, heading in enumerate(found.numbers) if heading.name not in without]
     for place in names:
         table.add_column(cell(found.names[place].name), overflow="fold", min_width=8)
     for place in numbers:
@@ -185,7 +207,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
 def _statistics(found: Any) -> dict[str, Any]:
     names = (
         *("n", "p", "n_selected", "family", "measure", "explained", "cv_explained", "cv_error"),
-        *("noise_sd", "n_iter", "expected_by_chance", "n_events"),
+        *("noise_sd", "n_iter", "expected_by_chance", "n_events", "concordance", "cv_concordance"),
     )
     return {name: getattr(found, name) for name in names}
 

@@ -237,6 +237,7 @@ class Averaged(AverageMixin):
             cv_deviance=record.cv_deviance,
             cv_error=self.cv_error_,
             n_events=getattr(self, "n_events_", None),
+            cv_concordance=getattr(self.__dict__.get("_baseline"), "concordance", None),
             noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
         )
 

@@ -17,7 +17,8 @@ class Baseline:
     """The cumulative hazard of each stratum, of whoever has the linear predictor ``level`` of that stratum.
 
     ``times`` are all times that were seen in a stratum, the censored ones too; those of the strata stand one
-    after the other, and ``ends`` tells where each ends.
+    after the other, and ``ends`` tells where each ends. ``concordance`` is Harrell's, of the rows of the fit;
+    of an average by fits that have not seen the row; None where no two rows can be compared.
     """
 
     times: Vector
@@ -25,6 +26,7 @@ class Baseline:
     ends: NDArray[np.int64]
     level: Vector
     n_events: float
+    concordance: float | None = None
 
     def of(self, stratum: int) -> tuple[Vector, Vector]:
         """Return the times of a stratum, and the cumulative hazard from each on."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from farrier._types import Mask, Vector
+from farrier.families.risk import Lifetimes
 
 SAME = 1e-8
 """Risks that differ by no more are tied, and count one half."""
@@ -24,11 +25,7 @@ def concordance(time: Vector, event: Mask, risk: Vector, weights: Vector, stratu
     >>> concordance(time, one > 0, np.array([4.0, 3.0, 1.0, 2.0]), one, 0 * one)
     0.8333333333333334
     """
-    right = tied = pairs = 0.0
-    for label in np.unique(stratum):
-        here = stratum == label
-        found = _pairs(time[here], event[here], risk[here], weights[here])
-        right, tied, pairs = right + found[0], tied + found[1], pairs + found[2]
+    right, tied, pairs = _pairs(time, event, risk, weights, np.unique(stratum, return_inverse=True)[1])
     if pairs == 0.0:
         raise ValueError(
             "y has no two rows of which one is known to have its event first: there is nothing to compare"
@@ -36,25 +33,50 @@ def concordance(time: Vector, event: Mask, risk: Vector, weights: Vector, stratu
     return (right + 0.5 * tied) / pairs
 
 
-def _pairs(time: Vector, event: Mask, risk: Vector, weights: Vector) -> tuple[float, float, float]:
-    """Return the weight of the pairs in the right order, of those with tied risks, and of all."""
-    order = np.lexsort((~event, time))
-    time, event, weights = time[order], event[order], weights[order]
-    rank = _ranks(risk)[order]
+def concordance_of(seen: Lifetimes, risk: Vector) -> float | None:
+    """Return the concordance of rows with known risks; None where no two of them can be compared.
+
+    Examples
+    --------
+    >>> one, time = np.ones(3), np.array([1.0, 2.0, 3.0])
+    >>> seen = Lifetimes(time, one > 0, 0 * one, np.zeros(3, int), one)
+    >>> concordance_of(seen, np.array([3.0, np.nan, 1.0])), concordance_of(seen, np.full(3, np.nan))
+    (1.0, None)
+    """
+    known = seen.take(np.isfinite(risk))
+    try:
+        return concordance(known.time, known.event, risk[np.isfinite(risk)], known.weights, known.stratum)
+    except ValueError:  # nobody is known to have the event before another
+        return None
+
+
+def _pairs(
+    time: Vector, event: Mask, risk: Vector, weights: Vector, stratum: Any
+) -> tuple[float, float, float]:
+    """Return the weight of the pairs in the right order, of those with tied risks, and of all.
+
+    Strata stand one after the other, and ranks rise from each to the next: rows of later ones never count.
+    """
+    order = np.lexsort((~event, time, stratum))
+    time, event, weights, stratum = time[order], event[order], weights[order], stratum[order]
+    rank = _ranks(risk[order], stratum)
     moment = 2 * np.unique(time, return_inverse=True)[1] + ~event  # a censored row outlives an event
+    moment += stratum * (2 * time.size)
     first = np.searchsorted(moment, moment[event], side="right")
     total = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
     mine = weights[event]
     below = mine @ _later(rank, weights, first, rank[event])
     up_to = mine @ _later(rank, weights, first, rank[event] + 1)
-    return float(below), float(up_to - below), float(mine @ total[first])
+    end = np.searchsorted(stratum, stratum[event], side="right")
+    return float(below), float(up_to - below), float(mine @ (total[first] - total[end]))
 
 
-def _ranks(risk: Vector) -> Any:
-    """Return whole numbers in the order of the risks; a rank ends where the next is clearly larger."""
-    order = np.argsort(risk, kind="stable")
+def _ranks(risk: Vector, stratum: Any) -> Any:
+    """Return whole numbers in the order of strata and risks; a rank ends where the next is clearly larger."""
+    order = np.lexsort((risk, stratum))
     rank = np.empty(risk.size, dtype=np.intp)
-    rank[order] = np.concatenate([[0], np.cumsum(np.diff(risk[order]) > SAME)])
+    larger = (np.diff(risk[order]) > SAME) | (np.diff(stratum[order]) > 0)
+    rank[order] = np.concatenate([[0], np.cumsum(larger)])
     return rank
 
 

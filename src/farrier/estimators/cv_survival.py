@@ -14,6 +14,7 @@ from farrier.adaptive.sets import Fold
 from farrier.data.validation import check_x
 from farrier.estimators.average import Averaged
 from farrier.estimators.baseline import baseline
+from farrier.estimators.concordance import concordance_of
 from farrier.estimators.described import Described
 from farrier.estimators.lifetimes import refuse_no_events
 from farrier.estimators.risks import Risks
@@ -142,7 +143,8 @@ class HorseshoeSurvivalCV(  # type: ignore[misc]
         remember_columns(self, X, columns.shape[1])
         self._store(replace(fitted, family=Cox(self.ties)))
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        self._keep_baseline(baseline(family, rows.y, eta), labels)
+        ordered = concordance_of(family.seen.take(rows.y.astype(int)), fitted.record.prediction)
+        self._keep_baseline(replace(baseline(family, rows.y, eta), concordance=ordered), labels)
         return self
 
     def left_out(self) -> Any:

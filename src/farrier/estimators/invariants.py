@@ -136,6 +136,7 @@ BASELINE = {
     "ends": Rule("s", low=1.0, rising=True),
     "level": Rule("s"),
     "n_events": SIZE,
+    "concordance": Rule(low=0.0, high=1.0),
 }
 STRATUM = {"times": Rule(low=0.0, rising=True), "hazard": Rule(rising=True, ties=True, infinite=True)}
 """Of the times of one stratum, and of the hazard from each on."""

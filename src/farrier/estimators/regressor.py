@@ -357,4 +357,5 @@ class HorseshoeRegressor(
             n_iter=self.n_iter_,
             expected_by_chance=self.expected_by_chance_,
             n_events=getattr(self, "n_events_", None),
+            concordance=getattr(self.__dict__.get("_baseline"), "concordance", None),
         )

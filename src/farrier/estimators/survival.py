@@ -14,6 +14,7 @@ from farrier.data.known import check_known
 from farrier.data.structure import check_structure
 from farrier.data.validation import check_x
 from farrier.estimators.baseline import baseline
+from farrier.estimators.concordance import concordance_of
 from farrier.estimators.ending import remark_weights, warn_unfinished
 from farrier.estimators.intervals import Kept, Training
 from farrier.estimators.lifetimes import refuse_no_events
@@ -231,7 +232,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         remember_columns(self, X, p)
         self._store(replace(fitted, family=bare, result=replace(fitted.result, family=bare)))
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        self._keep_baseline(baseline(family, rows.y, eta), labels)
+        ordered = concordance_of(family.seen.take(rows.y.astype(int)), eta)
+        self._keep_baseline(replace(baseline(family, rows.y, eta), concordance=ordered), labels)
         self._training = Training(rows._replace(y=rows.y.copy()), spec)
         return self
 

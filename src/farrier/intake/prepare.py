@@ -87,9 +87,9 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
         dropped,
         rows.dropped_gaps,
         (
-            *_few(heard, "note of this kind"),
+            *_few(heard, "more note of this kind", "more notes of this kind"),
             *_codes(fixed.columns, wish.numeric),
-            *_few(left_out, "column left out"),
+            *_few(left_out, "more column left out", "more columns left out"),
             *rows.notes,
             *fixed.notes,
         ),
@@ -202,7 +202,10 @@ def _fixed(
             column = with_levels(column, levels)
         fixed[name] = column
         ingredients.append(Ingredient(name, column.kind, levels, fill))
-    notes = _few(imputed, "column filled in") + _few(references, "factor without its most frequent level")
+    notes = (
+        *_few(imputed, "more column filled in", "more columns filled in"),
+        *_few(references, "more factor with a reference level", "more factors with reference levels"),
+    )
     gaps = gaps_of({name: columns[name] for name in fixed})
     cells = {name: int(gap.sum()) for name, gap in gaps.items()}
     rows = int(np.logical_or.reduce(list(gaps.values())).sum()) if gaps else 0
@@ -244,7 +247,7 @@ def _levels(column: Column, given: tuple[str, ...]) -> tuple[str, ...]:
     return (first, *(word for word in present if word != first))
 
 
-def _few(notes: list[str], thing: str, most: int = 10) -> list[str]:
+def _few(notes: list[str], one: str, several: str, most: int = 10) -> list[str]:
+    """Return the first notes, and how many more there are of ``one`` or of ``several`` things."""
     more = len(notes) - most
-    noun, _, rest = thing.partition(" ")
-    return notes if more <= 0 else [*notes[:most], f"and {counted(more, 'more ' + noun)} {rest}"]
+    return notes if more <= 0 else [*notes[:most], f"and {more:,} {one if more == 1 else several}"]

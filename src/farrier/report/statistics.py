@@ -44,6 +44,9 @@ class FitStatistics:
         How many columns would be selected if none had an effect; of several classes in all.
     n_events : float or None
         Of times until an event, how many were seen, each with its weight.
+    concordance, cv_concordance : float or None
+        Of times until an event, Harrell's concordance of the training rows, and that by fits that have not
+        seen the row: 1 is perfect, 0.5 is chance.
 
     Examples
     --------
@@ -68,6 +71,8 @@ class FitStatistics:
     n_iter: int | None = None
     expected_by_chance: float | None = None
     n_events: float | None = None
+    concordance: float | None = None
+    cv_concordance: float | None = None
 
     @property
     def measure(self) -> str:
@@ -100,6 +105,8 @@ class FitStatistics:
             (self.measure, self.explained),
             (f"{self.measure} of rows left out", self.cv_explained),
             (f"{error} of rows left out", self.cv_error),
+            ("concordance", self.concordance),
+            ("cross-validated concordance", self.cv_concordance),
             ("standard deviation of the noise", self.noise_sd),
         ]
         last: list[tuple[str, float | None]] = [

@@ -26,7 +26,7 @@ def diabetes():
 def test_a_report_says_what_was_asked_and_what_was_found(diabetes):
     assert diabetes.title == "What matters for progression"
     assert diabetes.subtitle == "diabetes.csv: 442 rows, 10 columns"
-    assert diabetes.answer[0].startswith("Of 10 columns, 3 matter for progression: s5 (+50 per unit, 95 %")
+    assert diabetes.answer[0].startswith("3 of 10 variables matter for progression: s5 (+50 per unit, 95 %")
     assert ("Time", "1.5 s") in diabetes.asked
     assert ("Rows", "442") in diabetes.data
     assert diabetes.command == "farrier fit diabetes"

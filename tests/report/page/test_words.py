@@ -36,7 +36,7 @@ def said(*parts, target="y", classes=()):
 
 def test_effects_are_told_from_the_strongest_with_their_intervals():
     assert said(effects([1.0, 0.0, -3.0])) == (
-        "Of 3 columns, 2 matter for y: x2 (−3.0 per unit, 95 % interval from −3.5 to −2.5) and "
+        "2 of 3 variables matter for y: x2 (−3.0 per unit, 95 % interval from −3.5 to −2.5) and "
         "x0 (+1.0, 0.5 to 1.5)."
     )
 
@@ -46,7 +46,7 @@ def test_variables_that_reproduce_the_response_are_named():
     text = said(effects([2.0, 0.0, -3.0, 1e-5], ["later", "x", "before", "age"], model=model))
     assert text.startswith(
         "Be careful: before and later reproduce the response to rounding. Drop them if they are computed "
-        "from the response, or the response from them. Of 4 columns"
+        "from the response, or the response from them. 2 of 4 variables"
     )
     one = said(effects([2.0, 0.0], ["copy", "x"], model=model))
     assert "copy reproduces the response to rounding. Drop it if it is computed" in one
@@ -56,7 +56,7 @@ def test_variables_that_reproduce_the_response_are_named():
 
 def test_of_many_only_the_strongest_are_told():
     text = said(effects(np.arange(1.0, 21.0)))
-    assert text.startswith("Of 20 columns, 20 matter for y; the strongest are x19 (+20.0 per unit")
+    assert text.startswith("20 of 20 variables matter for y; the strongest are x19 (+20.0 per unit")
     assert text.count("(") == 3
 
 
@@ -64,14 +64,15 @@ def test_a_factor_counts_once():
     names, terms = ["age", "town=Bonn", "town=Jena", "town=Kiel"], ["age", "town", "town", "town"]
     text = said(effects([0.0, 2.0, -3.0, 0.0], names, terms))
     assert text == (
-        "Of 2 columns, 1 matters for y: town (Jena −3.0, 95 % interval from −3.5 to −2.5; and 1 other level)."
+        "1 of 2 variables matters for y: town (Jena −3.0, 95 % interval from −3.5 to −2.5; "
+        "and 1 other level)."
     )
 
 
 def test_odds_and_means_are_multiplied():
     odds = said(effects([np.log(2.0), 0.0], model=Model(Binomial())), classes=("no", "yes"))
     assert odds == (
-        "Of 2 columns, 1 matters for y. The odds of yes are multiplied by 2.0 per unit of x0 "
+        "1 of 2 variables matters for y. The odds of yes are multiplied by 2.0 per unit of x0 "
         "(95 % interval from 1.2 to 3.3)."
     )
     assert "The mean of claims is multiplied by" in said(
@@ -103,10 +104,10 @@ def test_nothing_is_told_with_its_reason(status, words):
     assert words in said(effects([0.0, 0.0], model=Model(status=status)))
 
 
-def test_clear_columns_that_the_short_model_leaves_out_are_mentioned():
+def test_clear_variables_that_are_not_selected_are_mentioned():
     inclusion = np.array([1.0, 0.95, 0.2])
     found = effects([3.0, 2.0, 1.0], selected=np.array([True, False, False]), inclusion=inclusion)
-    last = "Beside them, x1 has an interval without zero; the prediction is about as good without it."
+    last = "x1 is not selected, but has an interval that excludes zero."
     assert said(found).endswith(last)
 
 
@@ -153,7 +154,7 @@ def test_every_estimator_has_its_words(models, name):
     assert "6 columns" in told.paragraph
     assert any("Expectation-Maximisation" in citation for citation in told.citations)
     assert any("jackknife+" in citation for citation in told.citations) == ("CV+" in told.paragraph)
-    assert "6 columns" in answer(found, 0.95, "y", ("no", "yes"))[0]
+    assert "6 variables" in answer(found, 0.95, "y", ("no", "yes"))[0]
     assert len(how_sure(found, 0.95)) >= 2
     assert convergence(found)[0]
     each = {"average": 4, "two": 5, "three": 5}.get(name, 0)  # of Gaussian rows that are many, four
@@ -183,7 +184,7 @@ def test_selected_columns_whose_interval_holds_zero_are_named():
     assert "The 95 % interval of x1 holds zero, which is no effect" in " ".join(how_sure([found], 0.95))
 
 
-# --- the short model of an average --------------------------------------------------------------------------
+# --- the selected variables of an average -------------------------------------------------------------------
 
 
 def averaged(coef, half, **more):
@@ -194,22 +195,24 @@ def averaged(coef, half, **more):
 
 def test_a_column_that_is_not_sure_alone_does_not_matter_alone():
     told = said(averaged([2.0, 1.0, 0.0], [0.5, 3.0, 3.0]))
-    assert told.startswith("Of 3 columns, 1 matters for y: x0 (+2.0 per unit, 95 % interval from 1.5 to 2.5)")
-    assert "Together with x1, whose own interval holds zero, they predict y about as well as all 3" in told
+    assert told.startswith(
+        "1 of 3 variables matters for y: x0 (+2.0 per unit, 95 % interval from 1.5 to 2.5)"
+    )
+    assert told.endswith("The smaller model with 2 variables also has x1, whose own interval includes zero.")
 
 
-def test_a_short_model_of_columns_that_stand_for_each_other_says_so():
+def test_selected_variables_that_stand_for_each_other_are_said_to():
     told = said(averaged([2.0, 1.0, 0.0], [5.0, 3.0, 3.0]))
     assert "matter for y:" not in told
-    assert told.startswith("No single column is sure to matter for y, for every interval holds zero")
-    assert "A short model of 2 columns predicts about as well as all 3 columns: x0 and x1." in told
+    assert told.startswith("No single variable is sure to matter for y, for every interval includes zero")
+    assert told.endswith("The average is summarised by a smaller model with 2 variables: x0 and x1.")
 
 
 def test_what_is_certain_together_is_not_called_chance():
     none = averaged([0.0, 0.0], [1.0, 1.0], model=Model(status=Status.NONE_STANDS_OUT))
     told = said(replace(none, inclusion=np.array([0.4, 0.8])))
     assert told == (
-        "Together the 2 columns predict y better than the mean alone, but no few of them stand out; "
+        "Together the 2 variables predict y better than the mean alone, but no few of them stand out; "
         "the surest are x1 (inclusion 0.80) and x0 (0.40)."
     )
 
@@ -226,11 +229,11 @@ def test_a_mode_does_not_claim_what_its_interval_leaves_open():
     weak = np.array([0.25])
     one = effects([3.0, 0.25])
     assert said(one).endswith(
-        "x1 is selected too, but its interval holds zero: the data leave open whether it matters."
+        "x1 is selected too, but its interval includes zero: the data leave open whether it matters."
     )
-    assert said(one).startswith("Of 2 columns, 1 matters for y: x0 ")
+    assert said(one).startswith("1 of 2 variables matters for y: x0 ")
     assert said(effects(weak)) == (
-        "No column is sure to matter for y: the mode selects x0, but its interval holds zero."
+        "No variable is sure to matter for y: the mode selects x0, but its interval includes zero."
     )
 
 
@@ -240,19 +243,19 @@ def test_several_classes_do_not_claim_it_either():
         replace(effects([0.0, 0.25], model=Model(Binomial())), label="blue"),
     ]
     assert said(*parts) == (
-        "Of 2 columns, 1 matters for telling apart the classes of y: x0 (for red). "
-        "Of x1, which is selected too, every interval holds 1."
+        "1 of 2 variables matters for telling apart the classes of y: x0 (for red). "
+        "x1 is selected too, but every interval includes 1."
     )
     assert said(*(replace(part, selected=np.array([False, True])) for part in parts)) == (
-        "No column is sure to tell apart the classes of y: x1 is selected, but every interval holds 1."
+        "No variable is sure to tell apart the classes of y: x1 is selected, but every interval includes 1."
     )
 
 
-def test_the_short_model_is_compared_with_as_many_columns_as_were_given():
+def test_a_factor_is_one_variable_of_the_smaller_model():
     names, terms = ["age", "town=Bonn", "town=Jena"], ["age", "town", "town"]
     sure = np.array([1.0, 0.1, 0.1])
     text = said(effects([3.0, 0.25, 0.0], names, terms, inclusion=sure))
-    assert text.endswith("they predict y about as well as all 2 columns.")
+    assert "The smaller model with 2 variables also has" in text
 
 
 def test_one_column_that_does_not_stand_out():

@@ -114,7 +114,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> page = build_page(HorseshoeRegressor().fit(X, y), Asked(X, y, target="progression"))
     >>> page.answer[0][:51], page.table.rows[0].names
-    ('Of 10 columns, 5 matter for progression: bmi (+5.7 ', ('bmi',))
+    ('5 of 10 variables matter for progression: bmi (+5.7', ('bmi',))
     """
     level = check_level(level)
     with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for the reader to know

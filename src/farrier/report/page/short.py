@@ -1,4 +1,4 @@
-"""What is said of the short model of an average: columns that predict together need not be sure alone."""
+"""What is said of the selected variables of an average: what predicts together need not be sure alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from farrier.report.page.effects import Effects
 from farrier.report.page.numbers import counted, listed, named
 
 FEW = 6
-"""So many columns are told one by one."""
+"""So many variables are told one by one."""
 
 
 def unclear(one: Effects) -> Mask:
@@ -35,14 +35,17 @@ def clearly(one: Effects) -> Effects:
 
 
 def together(one: Effects, null: str, target: str) -> str:
-    """Say which columns of the short model are there for others too; nothing if each is sure by itself.
+    """Say which selected variables are there for others too; nothing if each is sure by itself.
+
+    How well the smaller model predicts is not said: no held-out row is predicted by it, since it is selected
+    by all rows.
 
     Examples
     --------
     >>> v, some = np.array([1.0, 1.0]), np.array([True, True])
     >>> found = Effects(None, None, ["a", "b"], ["a", "b"], v, v - [0.5, 2.0], v + 2.0, v, some, v)
     >>> together(found, "zero", "y")
-    'Together with b, whose own interval holds zero, they predict y about as well as all 2 columns.'
+    'The smaller model with 2 variables also has b, whose own interval includes zero.'
     """
     places = [j for j in one.strongest().tolist() if unclear(one)[j]]
     if not places:
@@ -51,40 +54,42 @@ def together(one: Effects, null: str, target: str) -> str:
     if one.inclusion is None:
         return _also(names, null, target, len(places) == int(one.selected.sum()))
     told = listed(names) if len(names) <= FEW else f"{len(names):,} others"
-    whole = f"about as well as all {counted(len(set(one.terms)), 'column')}"
+    terms = {term for term, kept in zip(one.terms, one.selected, strict=True) if kept}
+    number = counted(len(terms), "variable")
     if len(places) < int(one.selected.sum()):
-        own = "own interval holds" if len(places) == 1 else "own intervals hold"
-        return f"Together with {told}, whose {own} {null}, they predict {named(target)} {whole}."
-    listed_ones = f": {told}" if len(names) <= FEW else f", {named(one.names[places[0]])} the strongest"
+        own = "own interval includes" if len(places) == 1 else "own intervals include"
+        return f"The smaller model with {number} also has {told}, whose {own} {null}."
+    listed_ones = f": {told}" if len(names) <= FEW else f", {names[0]} the strongest"
     return (
-        f"No single column is sure to matter for {named(target)}, for every interval holds {null}: columns "
-        f"can stand for each other. A short model of {counted(len(places), 'column')} predicts {whole}"
-        f"{listed_ones}."
+        f"No single variable is sure to matter for {named(target)}, for every interval includes {null}: "
+        f"variables can stand for each other. The average is summarised by a smaller model with "
+        f"{number}{listed_ones}."
     )
 
 
 def _also(names: Sequence[str], null: str, target: str, alone: bool) -> str:
     """Say of a mode what it selects without being sure of it."""
-    told = listed(names) if len(names) <= FEW else f"{len(names):,} columns"
+    told = listed(names) if len(names) <= FEW else f"{len(names):,} variables"
     one = len(names) == 1
-    holds = "its interval holds" if one else "their intervals hold"
+    includes = "its interval includes" if one else "their intervals include"
     if alone:
         return (
-            f"No column is sure to matter for {named(target)}: the mode selects {told}, but {holds} {null}."
+            f"No variable is sure to matter for {named(target)}: the mode selects {told}, but {includes} "
+            f"{null}."
         )
-    too = f"{told} {'is' if one else 'are'} selected too, but {holds} {null}"
+    too = f"{told} {'is' if one else 'are'} selected too, but {includes} {null}"
     return f"{too}: the data leave open whether {'it matters' if one else 'they matter'}."
 
 
 def none_stands_out(effects: Sequence[Effects], target: str) -> str:
-    """Say of an average without a short model what it has.
+    """Say of an average that selects nothing what it has.
 
     Examples
     --------
     >>> v, none = np.array([1.0, 1.0]), np.array([False, False])
     >>> one = Effects(None, None, ["a", "b"], ["a", "b"], v, v, v, v, none, np.array([0.2, 0.6]))
     >>> print(none_stands_out([one], "y"))
-    Together the 2 columns predict y better than the mean alone, but no few of them stand out; the surest \
+    Together the 2 variables predict y better than the mean alone, but no few of them stand out; the surest \
 are b (inclusion 0.60) and a (0.20).
     """
     found = np.max([one.inclusion for one in effects if one.inclusion is not None], axis=0)
@@ -99,6 +104,6 @@ are b (inclusion 0.60) and a (0.20).
             f"{named(effects[0].terms[0])} predicts {named(target)} better than the mean alone, but "
             f"does not stand out {first}."
         )
-    whole = f"Together the {counted(terms, 'column')} predict {named(target)} better than the mean alone"
+    whole = f"Together the {counted(terms, 'variable')} predict {named(target)} better than the mean alone"
     are = "is" if len(said) == 1 else "are"
     return f"{whole}, but no few of them stand out; the surest {are} {listed(said)}."

@@ -9,7 +9,7 @@ import numpy as np
 
 from farrier.families import Ordered
 from farrier.report.digits import ratios, share
-from farrier.report.page.content import Heading, Number, Row, Table
+from farrier.report.page.content import PER_SD, SELECTED_ONLY, Heading, Number, Row, Table
 from farrier.report.page.effects import Effects
 from farrier.report.page.numbers import alike, alone, counted, listed, named, percent_of
 
@@ -57,14 +57,14 @@ def _headings(one: Effects, level: float) -> tuple[Heading, ...]:
         Heading(what, f"{meaning} when the column rises by one unit and the others stay"),
         Heading("From", f"the lower end {sure}"),
         Heading("To", f"the upper end {sure}"),
-        Heading("Per SD", "the same for one standard deviation of the column, so that sizes can be compared"),
+        Heading(PER_SD, "the same for one standard deviation of the column, so that sizes can be compared"),
     ]
     if one.inclusion is not None:
         found.append(Heading("Inclusion", "how sure the column is in: 0 surely not, 1 surely"))
     if one.shrinkage is not None:
         found.append(Heading("Shrinkage", "how far the prior pulls: 0 not at all, 1 to zero"))
     if one.sparse is not None:
-        found.append(Heading("Short model", "the effect in the model of the selected columns alone"))
+        found.append(Heading(SELECTED_ONLY, "the effect in the model of the selected variables alone"))
     return tuple(found)
 
 

@@ -41,7 +41,7 @@ def answer(
     >>> X = np.column_stack([x, np.sin(x * x)])
     >>> found = effects_of(HorseshoeRegressor().fit(X, 3.0 * x + np.cos(x)))
     >>> print(*answer(found, 0.95, "y"))
-    Of 2 columns, 1 matters for y: x0 (+3.00 per unit, 95 % interval from 2.94 to 3.06).
+    1 of 2 variables matters for y: x0 (+3.00 per unit, 95 % interval from 2.94 to 3.06).
     """
     caution = cautions(effects)
     if not any(one.selected.any() for one in effects):
@@ -156,7 +156,7 @@ def _opening(one: Effects, target: str) -> tuple[str, list[str], bool]:
     ranked = list(dict.fromkeys(one.terms[j] for j in one.strongest() if one.selected[j]))
     verb = _verb(len(chosen), sure=status is not Status.CHANCE and status.converged)
     all_told = len(ranked) <= FEW
-    first = f"Of {counted(len(terms), 'column')}, {len(chosen):,} {verb} for {named(target)}"
+    first = f"{len(chosen):,} of {counted(len(terms), 'variable')} {verb} for {named(target)}"
     return first, ranked if all_told else ranked[:STRONGEST], all_told
 
 
@@ -206,7 +206,7 @@ def _ratio_sentence(one: Effects, level: float, target: str, classes: Sequence[s
     first, told, all_told = _opening(one, target)
     what = _multiplied(one, target, classes)
     said = [_ratio_term(one, term, level, number == 0) for number, term in enumerate(told)]
-    strongest = "" if all_told else "Of the strongest, "
+    strongest = "" if all_told else "For the strongest, "
     sentence = f"{what} multiplied {listed(said)}."
     return f"{first}. {strongest}{sentence[0].lower() if strongest else sentence[0]}{sentence[1:]}"
 
@@ -251,7 +251,7 @@ def null(one: Effects) -> str:
 
 
 def _left_out(one: Effects) -> str:
-    """Say which columns have an effect by their intervals, although the short model does without them."""
+    """Say which variables have an effect by their intervals, although they are not selected."""
     if one.inclusion is None:
         return ""
     clear = ~one.selected & ((one.lower > 0.0) | (one.upper < 0.0)) & (one.inclusion >= SURE)
@@ -262,13 +262,13 @@ def _left_out(one: Effects) -> str:
         return ""
     if len(terms) > STRONGEST:
         return (
-            f"Beside them, {counted(len(terms), 'column')} have intervals without {null(one)}, "
-            f"{named(terms[0])} the strongest; the prediction is about as good without them."
+            f"{counted(len(terms), 'variable')} that are not selected, {named(terms[0])} the strongest, have "
+            f"intervals that exclude {null(one)}."
         )
-    has = "has an interval" if len(terms) == 1 else "have intervals"
-    it = "it" if len(terms) == 1 else "them"
     names = listed([named(term) for term in terms])
-    return f"Beside them, {names} {has} without {null(one)}; the prediction is about as good without {it}."
+    if len(terms) == 1:
+        return f"{names} is not selected, but has an interval that excludes {null(one)}."
+    return f"{names} are not selected, but have intervals that exclude {null(one)}."
 
 
 def _classes(effects: Sequence[Effects], target: str) -> list[str]:
@@ -277,12 +277,16 @@ def _classes(effects: Sequence[Effects], target: str) -> list[str]:
     said = [_apart(sure, terms, chosen, target)] if chosen else []
     open_ones = [term for term in terms_of(effects)[1] if term not in chosen]
     if open_ones:
-        told = listed([named(term) for term in open_ones]) if len(open_ones) <= FEW else f"{len(open_ones):,}"
-        every = f"every interval holds {null(effects[0])}"
+        told = (
+            listed([named(term) for term in open_ones])
+            if len(open_ones) <= FEW
+            else f"{len(open_ones):,} more"
+        )
+        every = f"every interval includes {null(effects[0])}"
         said.append(
-            f"Of {told}, which {'is' if len(open_ones) == 1 else 'are'} selected too, {every}."
+            f"{told} {'is' if len(open_ones) == 1 else 'are'} selected too, but {every}."
             if chosen
-            else f"No column is sure to tell apart the classes of {named(target)}: {told} "
+            else f"No variable is sure to tell apart the classes of {named(target)}: {told} "
             f"{'is' if len(open_ones) == 1 else 'are'} selected, but {every}."
         )
     return said
@@ -295,7 +299,7 @@ def _apart(effects: Sequence[Effects], terms: Sequence[str], chosen: Sequence[st
     told = ranked if len(ranked) <= FEW else ranked[:STRONGEST]
     said = [f"{named(term)} (for {listed([named(label) for label in used[term]])})" for term in told]
     verb = _verb(len(chosen), sure=not cautions(effects))
-    first = f"Of {counted(len(terms), 'column')}, {len(chosen):,} {verb}"
+    first = f"{len(chosen):,} of {counted(len(terms), 'variable')} {verb}"
     apart = f"for telling apart the classes of {named(target)}"
     return f"{first} {apart}{': ' if len(told) == len(ranked) else '; the strongest are '}{listed(said)}."
 
