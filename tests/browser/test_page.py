@@ -29,6 +29,11 @@ PIXEL = base64.b64decode(
 )
 
 
+def without_overrides(name):
+    """Return a name as a page shows it: nothing in it turns the letters after it about."""
+    return name.replace("\u202e", "\ufffd")
+
+
 def row(name, value, text=None, selected=False, belongs="x"):
     return Row((name, belongs), selected, (Number(value, str(value) if text is None else text),))
 
@@ -142,6 +147,7 @@ def test_the_console_is_silent_and_nothing_is_asked_for(browser):
 @pytest.mark.parametrize("name", NASTY)
 def test_names_are_text_wherever_they_stand(browser, name):
     browser.open(render(everywhere(name)))
+    name = without_overrides(name)
     browser.head(2).click()  # the rows are now those that the script made
     assert browser.names() == ["b", name]
     places = "return [...document.querySelectorAll('td.text bdi, td.number')].map((one) => one.textContent)"
@@ -253,7 +259,7 @@ def test_the_report_of_a_fit_is_whole(browser):
     y = X.to_numpy() @ np.arange(len(NASTY)) + rng.standard_normal(60)
     page = build_page(HorseshoeRegressorCV(cv=3).fit(X, y), Asked(X, y, target=NASTY[0], command=NASTY[1]))
     address = browser.open(render(page), width=390)
-    assert sorted(browser.names()) == sorted(NASTY)
+    assert sorted(browser.names()) == sorted(map(without_overrides, NASTY))
     assert browser.script("return [...document.images].every((image) => image.naturalWidth > 500)")
     assert browser.script("return document.images.length") == len(page.pictures) + len(page.ending) == 4
     assert browser.script("return document.documentElement.scrollWidth") <= 390

@@ -180,7 +180,7 @@ def recorded(found: Adapted, prepared: Prepared, rows: Rows, known: Rows) -> Ada
     record = record_of(rows, eta, found.family, found.units, found.sets, found.average, known.offset)
     scale = prepared.all_units.places(prepared.all_spread)
     exact = found.family.is_location and found.status in REPLACED
-    if exact and reproduces(rows, found.sparse_coef, found.units.has_intercept):
+    if exact and reproduces(rows, found.sparse_coef, found.units.has_intercept, found.sigma2):
         found = replace(found, status=Status.REPRODUCED)
     return replace(found, scale=scale, record=record)
 

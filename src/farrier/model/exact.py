@@ -23,10 +23,11 @@ REPLACED = (Status.CONVERGED, Status.NO_NOISE)
 """Endings in whose place the status goes."""
 
 
-def reproduces(rows: Rows, coef: Vector, intercept: bool) -> bool:
+def reproduces(rows: Rows, coef: Vector, intercept: bool, noise: float = 0.0) -> bool:
     """Tell whether least squares on the columns with coefficients leaves nothing of y but rounding.
 
-    As many columns as rows always do that, and say nothing; of sums no single row is known.
+    As many columns as rows always do that, and say nothing; of sums no single row is known. Where ``noise``,
+    the noise variance that the fit has found, is more than a few per cent of y, columns are not passed over.
 
     Examples
     --------
@@ -40,9 +41,13 @@ def reproduces(rows: Rows, coef: Vector, intercept: bool) -> bool:
     k = int(np.count_nonzero(chosen))
     if not 0 < k < n - int(intercept) or k > MOST or 8 * n * k > HELD or rows.n_seen != n:
         return False
-    columns = rows.columns.take(chosen)
     with np.errstate(over="ignore", invalid="ignore"):
-        y = _unit(rows.y + rows.level - rows.offset, intercept)
+        y = rows.y + rows.level - rows.offset
+        largest = float(np.abs(y).max()) or 1.0
+        y = _unit(y, intercept)
+        if noise / largest / largest > (1.0 - NEAR) * float(y @ y) / n:
+            return False
+        columns = rows.columns.take(chosen)
         fit = _unit(np.asarray(columns.matvec(coef[chosen])), intercept)
         close = float(y @ fit) ** 2 >= NEAR * float(fit @ fit) * float(y @ y)
     return close and _left(columns, y, intercept) <= EXACT * float(y @ y)

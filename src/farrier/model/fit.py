@@ -91,7 +91,8 @@ def remarked_exact(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted | None
     """Return the fit with a word on columns that reproduce y to rounding; None where they do not."""
     if not spec.family.is_location or fitted.result.status not in REPLACED:
         return None
-    if not reproduces(rows, fitted.coef, spec.fit_intercept):
+    noise = fitted.sigma2 if spec.sigma2 == "estimate" else 0.0
+    if not reproduces(rows, fitted.coef, spec.fit_intercept, noise):
         return None
     return replace(fitted, result=fitted.result.with_status(Status.REPRODUCED))
 

@@ -234,7 +234,7 @@ def _plain(table: Table) -> dict[str, Any]:
                 int(row.selected),
                 [_fit(name) for name in row.names],
                 [number.value for number in row.numbers],
-                [number.text for number in row.numbers],
+                [_fit(number.text) for number in row.numbers],
             ]
             for row in table.rows
         ],
