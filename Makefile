@@ -13,7 +13,7 @@ help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(STAMP): pyproject.toml requirements-dev.txt
-	@$(PYTHON) -c 'import sys; sys.exit("farrier needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c 'import sys; sys.exit("horseshoe needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
 	@echo "Setting up .venv: Python packages from requirements-dev.txt, once; this takes a minute or two ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -e .
@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml requirements-dev.txt
 
 demo: $(STAMP)  ## fit the diabetes data: the answer, a report, the single mode, the posterior, pictures
 	@mkdir -p build
-	$(BIN)/farrier fit diabetes --target progression --report build/diabetes.html
+	$(BIN)/horseshoe fit diabetes --target progression --report build/diabetes.html
 	$(BIN)/python examples/diabetes.py
 
 test: $(STAMP) lint  ## lint, types and every fast test

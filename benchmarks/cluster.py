@@ -101,7 +101,7 @@ def parquet(folder: Path, what: str, rows: int, columns: int) -> None:
 
 
 def fit(found: list[Any], family: str, x: Any, y: Any) -> None:
-    from farrier import HorseshoeRegressor
+    from horseshoe import HorseshoeRegressor
 
     found.append(HorseshoeRegressor(family=family).fit(x, y))
 
@@ -133,7 +133,7 @@ def genotypes(folder: Path, rows: int, columns: int) -> None:
     start, cpu = time.perf_counter(), time.process_time()
     from bed_reader import open_bed
 
-    from farrier import HorseshoeRegressor
+    from horseshoe import HorseshoeRegressor
 
     model = HorseshoeRegressor().fit(open_bed(path), y)
     chosen = np.flatnonzero(model.support_)

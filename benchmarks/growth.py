@@ -24,8 +24,8 @@ for library in ("OPENBLAS", "OMP", "MKL"):
 import numpy as np  # noqa: E402
 from scipy import sparse  # noqa: E402
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV  # noqa: E402
-from farrier.files import write_picture, write_text  # noqa: E402
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV  # noqa: E402
+from horseshoe.files import write_picture, write_text  # noqa: E402
 
 PLACE = Path(__file__).parent
 PICTURE = PLACE.parent / "docs" / "_static" / "growth.png"

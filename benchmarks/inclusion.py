@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import survival, together
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
 
 FIRST = 5000
 """The seed of the first data set."""

@@ -39,14 +39,14 @@ def data(shape: tuple[int, int]) -> tuple[Any, Any]:
 
 def ours(x: Any, y: Any) -> Any:
     """Fit the mode."""
-    from farrier import HorseshoeRegressor
+    from horseshoe import HorseshoeRegressor
 
     return HorseshoeRegressor().fit(x, y).coef_
 
 
 def averaged(x: Any, y: Any) -> Any:
     """Fit the average, and take its sparse answer."""
-    from farrier import HorseshoeRegressorCV
+    from horseshoe import HorseshoeRegressorCV
 
     return HorseshoeRegressorCV().fit(x, y).sparse_coef_
 
@@ -92,12 +92,12 @@ class Entrant(NamedTuple):
 
 
 ENTRANTS = {
-    "tall-mode": Entrant("tall", "farrier HorseshoeRegressor()", None, ours),
-    "tall-average": Entrant("tall", "farrier HorseshoeRegressorCV()", None, averaged),
+    "tall-mode": Entrant("tall", "horseshoe HorseshoeRegressor()", None, ours),
+    "tall-average": Entrant("tall", "horseshoe HorseshoeRegressorCV()", None, averaged),
     "glum": Entrant("tall", "glum GeneralizedLinearRegressorCV(l1_ratio=1, cv=3)", "glum", glum),
     "dask-ml": Entrant("tall", 'dask-ml LinearRegression(penalty="l1"), one penalty', "dask-ml", dask_ml),
-    "wide-mode": Entrant("wide", "farrier HorseshoeRegressor()", None, ours),
-    "wide-average": Entrant("wide", "farrier HorseshoeRegressorCV()", None, averaged),
+    "wide-mode": Entrant("wide", "horseshoe HorseshoeRegressor()", None, ours),
+    "wide-average": Entrant("wide", "horseshoe HorseshoeRegressorCV()", None, averaged),
     "adelie": Entrant("wide", "adelie cv_grpnet(n_folds=5, min_ratio=0.01)", "adelie", adelie),
     "lasso": Entrant("wide", "scikit-learn LassoCV(cv=5)", "scikit-learn", lasso),
 }

@@ -21,9 +21,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.data.dense import Dense
-from farrier.data.long import Long
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.data.dense import Dense
+from horseshoe.data.long import Long
 
 
 class Task(NamedTuple):
@@ -96,7 +96,7 @@ def parquet(folder: Path, n: int, p: int) -> Task:
     import pyarrow
     import pyarrow.parquet
 
-    from farrier.data.parquet import open_parquet
+    from horseshoe.data.parquet import open_parquet
 
     path, rng, where = folder / "rows.parquet", np.random.default_rng(0), np.arange(10)
     writer, syrk = None, 0.0

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier import sample_posterior
-from farrier.paper import table3
-from farrier.paper.core import Fit
-from farrier.paper.truths import TRUTHS, observe
-from farrier.priors import Horseshoe, InvertedBeta
+from horseshoe import sample_posterior
+from horseshoe.paper import table3
+from horseshoe.paper.core import Fit
+from horseshoe.paper.truths import TRUTHS, observe
+from horseshoe.priors import Horseshoe, InvertedBeta
 
 PRIORS = {"a = b = 1/2": Horseshoe(), "a, b estimated": InvertedBeta("estimate", "estimate")}
 TABLE3 = "rho=0.7,sigma2=9"

@@ -1,7 +1,7 @@
 """Whether a slab pays for two classes.
 
 ``python -m benchmarks.slab`` prints the mean log loss of the test rows of Table 6, of the mode and of the
-posterior mean, for several slabs. It needs the data of the paper (FARRIER_DATA).
+posterior mean, for several slabs. It needs the data of the paper (HORSESHOE_DATA).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import warnings
 
 import numpy as np
 
-from farrier import HorseshoeClassifier, sample_posterior
-from farrier.paper.core import Fit, Problem
-from farrier.paper.table6 import SETTINGS, draw
+from horseshoe import HorseshoeClassifier, sample_posterior
+from horseshoe.paper.core import Fit, Problem
+from horseshoe.paper.table6 import SETTINGS, draw
 
 SLABS = (None, 5.0, 2.5, 1.0, 0.5)
 

@@ -61,7 +61,7 @@ RUNS = [
 
 def measure(problem: str, form: str, kind: str) -> dict[str, Any]:
     """Fit once, in this process."""
-    from farrier import HorseshoeClassifier, HorseshoeRegressor
+    from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 
     X, y, real = PROBLEMS[problem]()
     X = X if form == "sparse" else X.toarray()

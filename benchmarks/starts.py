@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 
 N_ROWS, N_EFFECTS = 300, 10
 STARTS = ("paper", "marginal", "linear")

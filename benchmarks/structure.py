@@ -68,21 +68,21 @@ def group_lasso(data: Data) -> Any:
 
 def mode(data: Data) -> Any:
     """Return the horseshoe mode with groups."""
-    from farrier import HorseshoeRegressor
+    from horseshoe import HorseshoeRegressor
 
     return HorseshoeRegressor(groups=LABEL).fit(data.X, data.y).coef_
 
 
 def plain_mode(data: Data) -> Any:
     """Return the horseshoe mode without them."""
-    from farrier import HorseshoeRegressor
+    from horseshoe import HorseshoeRegressor
 
     return HorseshoeRegressor().fit(data.X, data.y).coef_
 
 
 def average(data: Data) -> Any:
     """Return the adaptive average, and the support of its sparse answer."""
-    from farrier import HorseshoeRegressorCV
+    from horseshoe import HorseshoeRegressorCV
 
     model = HorseshoeRegressorCV(groups=LABEL).fit(data.X, data.y)
     return model.coef_, model.support_

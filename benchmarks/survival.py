@@ -23,7 +23,7 @@ from sksurv.linear_model import CoxnetSurvivalAnalysis  # noqa: E402
 from sksurv.metrics import concordance_index_censored  # noqa: E402
 
 from benchmarks.selection import f1  # noqa: E402
-from farrier import HorseshoeSurvival, HorseshoeSurvivalCV  # noqa: E402
+from horseshoe import HorseshoeSurvival, HorseshoeSurvivalCV  # noqa: E402
 
 N_EFFECTS, CENSORED, N_NEW = 10, 0.4, 1000
 SETTINGS = {

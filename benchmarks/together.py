@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from benchmarks.selection import f1
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
 
 FOLDS, CORRELATION = 10, 0.5
 

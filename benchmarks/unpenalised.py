@@ -20,8 +20,8 @@ from sksurv.util import Surv
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.miscmodels.tmodel import TLinearModel
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvival, HorseshoeSurvivalCV
-from farrier.families import Quantile, Tweedie
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvival, HorseshoeSurvivalCV
+from horseshoe.families import Quantile, Tweedie
 
 FIRST = 7000
 """The seed of the first data set."""

@@ -8,10 +8,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
-project = "farrier"
-author = "The farrier developers"
+project = "horseshoe"
+author = "The horseshoe developers"
 copyright = author
-release = re.search(r'__version__ = "(.+)"', (ROOT / "src/farrier/_version.py").read_text("utf-8"))[1]  # type: ignore[index]
+release = re.search(r'__version__ = "(.+)"', (ROOT / "src/horseshoe/_version.py").read_text("utf-8"))[1]  # type: ignore[index]
 
 extensions = [
     "myst_parser",
@@ -49,7 +49,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
-html_title = f"farrier {release}"
+html_title = f"horseshoe {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
 
 N_NOISE, LEVEL = 90, 0.9
 

@@ -11,9 +11,9 @@ matplotlib.use("Agg")
 
 from sklearn.datasets import load_diabetes
 
-from farrier import HorseshoeRegressor
-from farrier.report.plots import plot_coefficients
-from farrier.report.posterior_plots import plot_forest
+from horseshoe import HorseshoeRegressor
+from horseshoe.report.plots import plot_coefficients
+from horseshoe.report.posterior_plots import plot_forest
 
 FOLDER = Path("build")
 

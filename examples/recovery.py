@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 
 N, P, N_DATA = 300, 100, 50
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0, 1.0])

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from farrier.adaptive.at_risk import sets_of
-from farrier.data.dense import Dense
-from farrier.families import resolve_family
+from horseshoe.adaptive.at_risk import sets_of
+from horseshoe.data.dense import Dense
+from horseshoe.families import resolve_family
 from simulate import DRAWS
 
 NAMES = {"Gaussian": "gaussian", "Binomial": "binomial", "Poisson": "poisson", "Laplace": "laplace"}

@@ -9,5 +9,5 @@ for library in ("OPENBLAS", "OMP", "MKL"):
 
 from hypothesis import settings  # noqa: E402
 
-settings.register_profile("farrier", deadline=None, derandomize=True)
-settings.load_profile("farrier")
+settings.register_profile("horseshoe", deadline=None, derandomize=True)
+settings.load_profile("horseshoe")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from farrier.families import (
+from horseshoe.families import (
     Binomial,
     Family,
     Gamma,
@@ -27,7 +27,7 @@ from farrier.families import (
 
 @dataclass(frozen=True)
 class FamilyCase:
-    """A family, and SciPy's distribution of y given eta and sigma2, which knows nothing of farrier."""
+    """A family, and SciPy's distribution of y given eta and sigma2, which knows nothing of horseshoe."""
 
     name: str
     family: Family

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
@@ -27,7 +27,7 @@ from farrier import (
     files,
     keeping,
 )
-from farrier.data.parts import ArrayParts
+from horseshoe.data.parts import ArrayParts
 
 RNG = np.random.default_rng(5)
 NARROW, WIDE, LARGE = (RNG.standard_normal(shape) for shape in ((90, 30), (60, 150), (60, 2000)))

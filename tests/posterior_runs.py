@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import farrier
-from farrier import sample_posterior
-from farrier.families import NegativeBinomial, StudentT
-from farrier.posterior.draws import Posterior
-from farrier.posterior.summaries import QUANTITIES
-from farrier.priors import InverseGammaGlobal, InvertedBeta
-from farrier.sampling import chains
-from farrier.sampling.chains import Plan, Progress
-from farrier.sampling.gibbs import Model, State
+import horseshoe
+from horseshoe import sample_posterior
+from horseshoe.families import NegativeBinomial, StudentT
+from horseshoe.posterior.draws import Posterior
+from horseshoe.posterior.summaries import QUANTITIES
+from horseshoe.priors import InverseGammaGlobal, InvertedBeta
+from horseshoe.sampling import chains
+from horseshoe.sampling.chains import Plan, Progress
+from horseshoe.sampling.gibbs import Model, State
 from simulate import DRAWS
 
-SOURCE = str(Path(farrier.__file__).parents[1])
+SOURCE = str(Path(horseshoe.__file__).parents[1])
 """For processes that a test starts."""
 RNG = np.random.default_rng(11)
 TALL, WIDE = RNG.standard_normal((24, 5)), RNG.standard_normal((10, 16))

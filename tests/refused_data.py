@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.families import Binomial
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.families import Binomial
 from refusals import NAMES, NUMBER, POSITIVE, ROW, Bad, at_row, bad, frozen, put, told
 
 N, P = 40, 5

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 import oracles
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
@@ -14,21 +14,21 @@ from farrier import (
     HorseshoeSurvival,
     HorseshoeSurvivalCV,
 )
-from farrier.conditional.dual import Dual, DualKernel
-from farrier.conditional.gradient import Gradient
-from farrier.conditional.orthogonal import Orthogonal
-from farrier.conditional.primal import PrimalKernel
-from farrier.data.blocks import ColumnBlocks
-from farrier.data.chunks import RowChunks
-from farrier.data.dense import Dense
-from farrier.data.long import Long
-from farrier.data.moved import Moved
-from farrier.data.parts import ArrayParts
-from farrier.data.sparse import Sparse
-from farrier.em.schedule import approximate
-from farrier.families import FAMILIES, NegativeBinomial, Quantile, Tweedie
-from farrier.families import StudentT as StudentNoise
-from farrier.priors import (
+from horseshoe.conditional.dual import Dual, DualKernel
+from horseshoe.conditional.gradient import Gradient
+from horseshoe.conditional.orthogonal import Orthogonal
+from horseshoe.conditional.primal import PrimalKernel
+from horseshoe.data.blocks import ColumnBlocks
+from horseshoe.data.chunks import RowChunks
+from horseshoe.data.dense import Dense
+from horseshoe.data.long import Long
+from horseshoe.data.moved import Moved
+from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sparse import Sparse
+from horseshoe.em.schedule import approximate
+from horseshoe.families import FAMILIES, NegativeBinomial, Quantile, Tweedie
+from horseshoe.families import StudentT as StudentNoise
+from horseshoe.priors import (
     FixedScale,
     GammaScale,
     HalfCauchy,

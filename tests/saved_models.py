@@ -23,7 +23,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.model_selection import KFold
 
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
@@ -32,10 +32,10 @@ from farrier import (
     HorseshoeSurvivalCV,
     load_model,
 )
-from farrier.estimators.saving import save_model
-from farrier.families import NegativeBinomial, Ordinal, Poisson, StudentT
-from farrier.paper.coverage import RESPONSES, SIZES
-from farrier.priors import Horseshoe, Slab
+from horseshoe.estimators.saving import save_model
+from horseshoe.families import NegativeBinomial, Ordinal, Poisson, StudentT
+from horseshoe.paper.coverage import RESPONSES, SIZES
+from horseshoe.priors import Horseshoe, Slab
 from registry import FAMILIES, GLOBAL_PRIORS, LOCAL_PRIORS
 from survival_data import survival
 

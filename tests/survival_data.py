@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from farrier.families.risk import Lifetimes
+from horseshoe.families.risk import Lifetimes
 
 COEF = np.array([1.0, -0.5, 0.0, 0.3])
 

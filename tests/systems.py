@@ -3,12 +3,12 @@
 import numpy as np
 
 import oracles
-from farrier.data.problem import plain
-from farrier.em.loop import solve
-from farrier.em.mstep import Hyper
-from farrier.em.options import Options
-from farrier.em.weights import Constant
-from farrier.priors import HalfCauchy, Horseshoe
+from horseshoe.data.problem import plain
+from horseshoe.em.loop import solve
+from horseshoe.em.mstep import Hyper
+from horseshoe.em.options import Options
+from horseshoe.em.weights import Constant
+from horseshoe.priors import HalfCauchy, Horseshoe
 from simulate import linear
 
 PLAIN = {"fast": False}

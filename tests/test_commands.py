@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from farrier.cli.app import app
+from horseshoe.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
@@ -29,7 +29,7 @@ def commands(page):
 def run(command):
     """Run a command of the program; standard output goes where `>` says."""
     words = shlex.split(command)
-    assert words[0] == "farrier", command
+    assert words[0] == "horseshoe", command
     words, target = (words[1:-2], words[-1]) if ">" in words else (words[1:], None)
     done = CliRunner().invoke(app, words, env={"COLUMNS": "80", "NO_COLOR": "1"})
     assert done.exit_code == 0, f"{command}: {done.output}"

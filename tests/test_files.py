@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from farrier.files import write_file, write_text
+from horseshoe.files import write_file, write_text
 
 
 def test_a_link_is_followed(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.linalg import half_solved, inverse_trace, syrk, triangle, triangular_inverse
+from horseshoe.linalg import half_solved, inverse_trace, syrk, triangle, triangular_inverse
 
 
 @pytest.mark.parametrize("size", [1, 64, 65, 150, 300])

@@ -26,7 +26,7 @@ def extras():
     """Return the modules that only extras install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     wanted = [name for group in project["optional-dependencies"].values() for name in group]
-    names = {re.match(r"[\w-]+", name)[0] for name in wanted} - {"farrier"}
+    names = {re.match(r"[\w-]+", name)[0] for name in wanted} - {"horseshoe"}
     return sorted(MODULES.get(name, name.replace("-", "_")) for name in names)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from farrier import __version__
+from horseshoe import __version__
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -26,7 +26,7 @@ def archives(tmp_path_factory):
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / f"farrier-{__version__}-py3-none-any.whl", folder / f"farrier-{__version__}.tar.gz"
+    return folder / f"horseshoe-{__version__}-py3-none-any.whl", folder / f"horseshoe-{__version__}.tar.gz"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def in_wheel(archives):
 
 @pytest.fixture(scope="module")
 def metadata(in_wheel):
-    return Parser().parsestr(in_wheel[f"farrier-{__version__}.dist-info/METADATA"].decode("utf-8"))
+    return Parser().parsestr(in_wheel[f"horseshoe-{__version__}.dist-info/METADATA"].decode("utf-8"))
 
 
 def test_the_archives_are_fit_for_an_index(archives):
@@ -48,7 +48,7 @@ def test_the_archives_are_fit_for_an_index(archives):
 
 
 def test_the_metadata(metadata):
-    assert (metadata["Name"], metadata["Version"]) == ("farrier", __version__)
+    assert (metadata["Name"], metadata["Version"]) == ("horseshoe", __version__)
     assert metadata["License-Expression"] == "BSD-3-Clause"
     assert metadata["License-File"] == "LICENSE"
     assert metadata["Requires-Python"] == ">=3.11"
@@ -62,20 +62,20 @@ def test_the_metadata(metadata):
 
 
 def test_the_wheel_has_the_package_and_nothing_else(in_wheel):
-    ours = {path for path in (ROOT / "src/farrier").rglob("*") if path.is_file()}
+    ours = {path for path in (ROOT / "src/horseshoe").rglob("*") if path.is_file()}
     kept = {path for path in ours if "__pycache__" not in path.parts}
-    assert {name for name in in_wheel if name.startswith("farrier/")} == {
+    assert {name for name in in_wheel if name.startswith("horseshoe/")} == {
         path.relative_to(ROOT / "src").as_posix() for path in kept
     }
-    assert "farrier/py.typed" in in_wheel
-    assert {name.split("/")[0] for name in in_wheel} == {"farrier", f"farrier-{__version__}.dist-info"}
-    assert b"farrier.__main__:main" in in_wheel[f"farrier-{__version__}.dist-info/entry_points.txt"]
+    assert "horseshoe/py.typed" in in_wheel
+    assert {name.split("/")[0] for name in in_wheel} == {"horseshoe", f"horseshoe-{__version__}.dist-info"}
+    assert b"horseshoe.__main__:main" in in_wheel[f"horseshoe-{__version__}.dist-info/entry_points.txt"]
 
 
 def test_the_source_archive_has_what_a_packager_needs(archives):
     with tarfile.open(archives[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for wanted in ("src/farrier/py.typed", "tests/registry.py", "docs/index.md", "docs/conf.py", "LICENSE"):
+    for wanted in ("src/horseshoe/py.typed", "tests/registry.py", "docs/index.md", "docs/conf.py", "LICENSE"):
         assert wanted in names
     for wanted in ("README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "examples/diabetes.py"):
         assert wanted in names
@@ -90,9 +90,9 @@ def test_the_wheel_works_where_nothing_else_of_the_tree_is(archives, tmp_path):
     with zipfile.ZipFile(archives[0]) as wheel:
         wheel.extractall(tmp_path)
     code = (
-        f"import sys; sys.path[:0] = [{str(tmp_path)!r}]; import farrier;"
-        "fit = farrier.HorseshoeRegressor().fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.1, 2.9, 4.0]);"
-        "print(farrier.__version__, farrier.__file__, fit.support_.sum())"
+        f"import sys; sys.path[:0] = [{str(tmp_path)!r}]; import horseshoe;"
+        "fit = horseshoe.HorseshoeRegressor().fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.1, 2.9, 4.0]);"
+        "print(horseshoe.__version__, horseshoe.__file__, fit.support_.sum())"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import farrier
+import horseshoe
 
-ROOT = Path(farrier.__file__).parent
+ROOT = Path(horseshoe.__file__).parent
 FILES = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(ROOT.rglob("*.py"))}
 LEVELS = """
     _types _lazy _checks _extras _version _visible threads linalg variates files checkpoints keeping
@@ -35,8 +35,8 @@ def imports(text):
 
 
 def room_of(name):
-    """Return the room of ``farrier.room.module.thing``; a public name of the package lives in one too."""
-    return (*farrier._HOMES.get(name.removeprefix("farrier."), name).split("."), "")[1]
+    """Return the room of ``horseshoe.room.module.thing``; a public name of the package lives in one too."""
+    return (*horseshoe._HOMES.get(name.removeprefix("horseshoe."), name).split("."), "")[1]
 
 
 def may_import(room, other):
@@ -49,7 +49,7 @@ def test_imports_go_to_the_left():
     wrong = {}
     for path, text in FILES.items():
         room = path.removesuffix(".py").split("/")[0]
-        own = [(line, name) for line, name in imports(text) if name.split(".")[0] in ("farrier", "")]
+        own = [(line, name) for line, name in imports(text) if name.split(".")[0] in ("horseshoe", "")]
         if room not in (*LEVEL, *FREE):
             wrong[path] = f"{path} is in no room"
         elif room in LEVEL:
@@ -62,8 +62,10 @@ def test_imports_go_to_the_left():
 
 
 def test_the_program_writes_in_one_place():
-    """Text of users goes to a terminal by `farrier.cli.shared` alone, which shows what a terminal obeys."""
-    direct = re.compile(r"rich\.text|stdout\.write|(?<![.\w])print\(|typer\.echo\((?!json_text|f\"farrier )")
+    """Text of users goes to a terminal by `horseshoe.cli.shared` alone, which shows what a terminal obeys."""
+    direct = re.compile(
+        r"rich\.text|stdout\.write|(?<![.\w])print\(|typer\.echo\((?!json_text|f\"horseshoe )"
+    )
     code = {path: re.sub(r"(?m)^ *(>>>|\.\.\.) .*$", "", text) for path, text in FILES.items()}
     wrong = [path for path, text in code.items() if path.startswith("cli/") and direct.search(text)]
     assert wrong == ["cli/shared.py"]
@@ -89,6 +91,6 @@ def test_an_import_brings_nothing_heavy_along():
         "scipy.stats",
         "numba",
     )
-    code = f"import sys, farrier; print(*[name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, horseshoe; print(*[name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

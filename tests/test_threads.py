@@ -10,12 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, linalg
-from farrier.cli.app import app
-from farrier.data import products
-from farrier.families import Poisson
-from farrier.intake import leaks, read
-from farrier.threads import LARGE_CALL, _blas_pools, available_threads, call_threads, one_thread
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, linalg
+from horseshoe.cli.app import app
+from horseshoe.data import products
+from horseshoe.families import Poisson
+from horseshoe.intake import leaks, read
+from horseshoe.threads import LARGE_CALL, _blas_pools, available_threads, call_threads, one_thread
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from distributions import CHAINS, LEVEL, REACH, assert_follows
-from farrier.variates import gamma_above, power_exponential_step, reciprocal_inverse_gaussian, slice_step
+from horseshoe.variates import gamma_above, power_exponential_step, reciprocal_inverse_gaussian, slice_step
 
 
 @pytest.mark.parametrize("a", [0.0, 1e-6, 0.3, 2.0, 50.0, 1e6])

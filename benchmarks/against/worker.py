@@ -1,7 +1,7 @@
 """A worker of one tree, started as ``python -m benchmarks.against.worker SHAPE SOURCE FOLDER``.
 
-The data and the clock are those of this tree, farrier is that of the source folder, which the caller has put
-first on the path. The answer of the first run is left in the folder.
+The data and the clock are those of this tree, the library is that of the source folder, by the name in the
+pyproject.toml beside it. The answer of the first run is left in the folder.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.against.packages import NAME, package_of
 from benchmarks.against.shapes import IMPORTS, Action, action_of
 from benchmarks.harness.clocks import cpu_of, timed
 from benchmarks.harness.serving import Job, Record, serve_process
@@ -49,8 +50,8 @@ class TreeJob(Job):
 class ImportJob(Job):
     """Imports in new processes; the bytecode is kept in the folder."""
 
-    def __init__(self, shape: str, folder: Path) -> None:
-        self.statement = IMPORTS[shape]
+    def __init__(self, shape: str, folder: Path, package: str) -> None:
+        self.statement = IMPORTS[shape].replace(NAME, package)
         self.cache = str(folder)
 
     def first(self) -> Record:
@@ -69,11 +70,16 @@ class ImportJob(Job):
 
 
 def job_of(shape: str, source: str, folder: str) -> Job:
-    """Return the job of a shape, once it is certain which farrier it is for."""
-    package = import_module("farrier").__file__
-    if package is None or not Path(package).resolve().is_relative_to(Path(source).resolve()):
-        raise RuntimeError("farrier was imported from elsewhere")
-    return (ImportJob if shape in IMPORTS else TreeJob)(shape, Path(folder))
+    """Return the job of a shape, once it is certain which tree it is for.
+
+    Tasks ask for the package by the name that it has in this tree.
+    """
+    name = package_of(Path(source).parent)
+    package = import_module(name)
+    if not Path(str(package.__file__)).resolve().is_relative_to(Path(source).resolve()):
+        raise RuntimeError(f"{name} was imported from elsewhere")
+    sys.modules[NAME] = package
+    return ImportJob(shape, Path(folder), name) if shape in IMPORTS else TreeJob(shape, Path(folder))
 
 
 if __name__ == "__main__":

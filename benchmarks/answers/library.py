@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.against.packages import package_of
 from benchmarks.harness.processes import ROOT
 
 TREE = "ANSWERS_TREE"
@@ -30,12 +30,7 @@ EARLIER = {
     "kappa": "shrinkage",
     "kappa_": "shrinkage_",
 }
-"""What public names were called while the package was farrier."""
-
-
-def package_of(tree: Path) -> str:
-    """Return the name of the package of a tree."""
-    return str(tomllib.loads((tree / "pyproject.toml").read_text())["project"]["name"])
+"""What public names were called before: a tree that has none of them answers to these."""
 
 
 class Library:
@@ -49,7 +44,7 @@ class Library:
         self.place = Path(str(self.module.__file__))
         if not self.place.is_relative_to(source):
             raise RuntimeError(f"{self.name} was imported from {self.place}, not from {source}")
-        self._names = EARLIER if self.name == "farrier" else {}
+        self._names = {} if hasattr(self.module, "AdaptiveRegressor") else EARLIER
 
     def named(self, name: str) -> str:
         """Return what a name is called there."""

@@ -20,7 +20,7 @@ from benchmarks.tasks.importing import measure_import
 from benchmarks.tasks.posterior import Problem
 from benchmarks.tasks.registry import TASKS
 
-OUR_PACKAGES = ("farrier", "numpy", "scipy", "scikit-learn")
+OUR_PACKAGES = ("horseshoe", "numpy", "scipy", "scikit-learn")
 
 
 def _describe(environments: dict[str, Environment]) -> dict[str, object]:

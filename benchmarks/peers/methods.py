@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks.arrays import Array
 
-OURS = "farrier"
+OURS = "horseshoe"
 """Name of our own default in every task; it runs in the interpreter that runs the benchmark."""
-ADAPTIVE = "farrier-cv"
+ADAPTIVE = "horseshoe-cv"
 """Name of our estimator that adapts to the unknown sparsity, in every task that has one."""
 
 
@@ -64,7 +64,7 @@ def adaptive(estimator: str) -> Method:
     """Return an adaptive estimator of ours: the average predicts, its sparse answer selects."""
 
     def fit(X: Array, y: Array) -> Fitted:
-        model = getattr(import_module("farrier"), estimator)().fit(X, y)
+        model = getattr(import_module("horseshoe"), estimator)().fit(X, y)
         return attributes(model)._replace(selected=np.asarray(model.support_, dtype=bool))
 
-    return Method(ADAPTIVE, f"farrier {estimator}()", None, (f"farrier:{estimator}",), True, fit)
+    return Method(ADAPTIVE, f"horseshoe {estimator}()", None, (f"horseshoe:{estimator}",), True, fit)

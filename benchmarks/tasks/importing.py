@@ -1,4 +1,4 @@
-"""How long importing farrier takes beyond the libraries it needs."""
+"""How long importing horseshoe takes beyond the libraries it needs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from benchmarks.harness.processes import ONE_THREAD
 
 PAIRS = 21
 
-PACKAGE = "import farrier"
-ESTIMATORS = "from farrier import HorseshoeRegressor, HorseshoeClassifier"
+PACKAGE = "import horseshoe"
+ESTIMATORS = "from horseshoe import HorseshoeRegressor, HorseshoeClassifier"
 """The package loads a name when it is asked for, so a fit needs this one."""
 
 _CLOCK = "clocks.append((time.perf_counter(), time.process_time()))\n"

@@ -28,12 +28,14 @@ and MCP fits take the penalty of least cross-validated error; adelie's default p
 largest penalty, so a longer one is shown beside it."""
 
 
-def fit_farrier(X: Array, y: Array) -> Fitted:
-    return attributes(import_module("farrier").HorseshoeRegressor().fit(X, y))
+def fit_horseshoe(X: Array, y: Array) -> Fitted:
+    return attributes(import_module("horseshoe").HorseshoeRegressor().fit(X, y))
 
 
 METHODS = named(
-    Method(OURS, "farrier HorseshoeRegressor()", None, ("farrier:HorseshoeRegressor",), False, fit_farrier),
+    Method(
+        OURS, "horseshoe HorseshoeRegressor()", None, ("horseshoe:HorseshoeRegressor",), False, fit_horseshoe
+    ),
     adaptive("HorseshoeRegressorCV"),
     scikit_learn.LASSO,
     celer.LASSO,

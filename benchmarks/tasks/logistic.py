@@ -14,7 +14,7 @@ from benchmarks.tasks.data import Family, Simulation
 from benchmarks.tasks.task import Contest, Task
 
 TALL = "100000x100"
-IRLS = "farrier-irls"
+IRLS = "horseshoe-irls"
 UNPENALISED = scikit_learn.UNPENALISED.name
 
 
@@ -37,11 +37,11 @@ def _ours(name: str, **options: str) -> Method:
     """Return our classifier with some options."""
 
     def fit(X: Array, y: Array) -> Fitted:
-        return attributes(import_module("farrier").HorseshoeClassifier(**options).fit(X, y))
+        return attributes(import_module("horseshoe").HorseshoeClassifier(**options).fit(X, y))
 
     shown = ", ".join(f'{option}="{value}"' for option, value in options.items())
-    label = f"farrier HorseshoeClassifier({shown})"
-    return Method(name, label, None, ("farrier:HorseshoeClassifier",), False, fit)
+    label = f"horseshoe HorseshoeClassifier({shown})"
+    return Method(name, label, None, ("horseshoe:HorseshoeClassifier",), False, fit)
 
 
 METHODS = named(

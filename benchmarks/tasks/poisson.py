@@ -25,18 +25,18 @@ ABOUT = """The first three coefficients are 0.4, the next two -0.4; the intercep
 penalty of least cross-validated deviance."""
 
 
-def fit_farrier(X: Array, y: Array) -> Fitted:
-    return attributes(import_module("farrier").HorseshoeRegressor(family="poisson").fit(X, y))
+def fit_horseshoe(X: Array, y: Array) -> Fitted:
+    return attributes(import_module("horseshoe").HorseshoeRegressor(family="poisson").fit(X, y))
 
 
 METHODS = named(
     Method(
         OURS,
-        'farrier HorseshoeRegressor(family="poisson")',
+        'horseshoe HorseshoeRegressor(family="poisson")',
         None,
-        ("farrier:HorseshoeRegressor",),
+        ("horseshoe:HorseshoeRegressor",),
         False,
-        fit_farrier,
+        fit_horseshoe,
     ),
     glum.POISSON,
 )

@@ -17,7 +17,7 @@ from benchmarks.peers.samplers import Drawn, Sample, Sampler
 from benchmarks.tasks import linear
 
 POSTERIOR = "posterior"
-FOUR = "farrier-4-chains"
+FOUR = "horseshoe-4-chains"
 SHAPE = 70, 350
 SEED = 1
 
@@ -41,7 +41,7 @@ def _diabetes() -> tuple[Array, Array]:
 
 def _prepare_ours(X: Array, y: Array, chains: int, warmup: int, draws: int) -> Sample:
     """Load what a call loads, by a short one that is not counted."""
-    sample_posterior = import_module("farrier").sample_posterior
+    sample_posterior = import_module("horseshoe").sample_posterior
 
     def call(seed: int, warmup: int = warmup, draws: int = draws) -> Drawn:
         drawn = sample_posterior(
@@ -56,8 +56,8 @@ def _prepare_ours(X: Array, y: Array, chains: int, warmup: int, draws: int) -> S
 def ours(chains: int, warmup: int, draws: int, name: str = OURS) -> Sampler:
     """Return our sampler for runs of one size."""
     prepare = partial(_prepare_ours, chains=chains, warmup=warmup, draws=draws)
-    label = f"farrier sample_posterior(n_chains={chains})"
-    return Sampler(name, label, None, ("farrier:sample_posterior",), chains, warmup, draws, False, prepare)
+    label = f"horseshoe sample_posterior(n_chains={chains})"
+    return Sampler(name, label, None, ("horseshoe:sample_posterior",), chains, warmup, draws, False, prepare)
 
 
 DIABETES = Problem(

@@ -9,7 +9,7 @@ Sometimes few columns matter, sometimes all do a little. You do not know which b
 import matplotlib.pyplot as plt
 import numpy as np
 
-from farrier import HorseshoeRegressorCV
+from horseshoe import HorseshoeRegressorCV
 
 # %%
 # Four truths

@@ -11,7 +11,7 @@ import time
 import matplotlib.pyplot as plt
 import numpy as np
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
 
 # %%
 # The data

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from farrier import HorseshoeClassifierCV
-from farrier.report.plots import plot_calibration, plot_coefficients, plot_roc
+from horseshoe import HorseshoeClassifierCV
+from horseshoe.report.plots import plot_calibration, plot_coefficients, plot_roc
 
 data = load_breast_cancer(as_frame=True)
 labels = data.target_names[data.target]

@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.report.plots import plot_coefficients, plot_rootogram
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.report.plots import plot_coefficients, plot_rootogram
 
 rng = np.random.default_rng(0)
 n = 300

@@ -2,7 +2,7 @@
 Words, gaps and numbers in one table
 ====================================
 
-Real tables have columns of words and missing values. farrier takes numbers only, and says so by the name of
+Real tables have columns of words and missing values. horseshoe takes numbers only, and says so by the name of
 the column. This page shows two ways to get there: pandas alone, and a scikit-learn pipeline that remembers
 what it did, so that new rows are treated in the same way.
 """
@@ -16,8 +16,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from farrier import HorseshoeRegressorCV
-from farrier.report.plots import plot_coefficients
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.report.plots import plot_coefficients
 
 # %%
 # A table of 250 flats. The rent depends on the size, on the district and on whether there is a balcony. The

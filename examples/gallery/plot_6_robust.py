@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from farrier import HorseshoeRegressor
+from horseshoe import HorseshoeRegressor
 
 rng = np.random.default_rng(0)
 n, p = 200, 50

@@ -9,8 +9,8 @@ from it for the diabetes data (442 patients, 10 measurements), and looks at four
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_diabetes
 
-from farrier import sample_posterior
-from farrier.report.posterior_plots import plot_forest, plot_predictive, plot_rank, plot_trace
+from horseshoe import sample_posterior
+from horseshoe.report.posterior_plots import plot_forest, plot_predictive, plot_rank, plot_trace
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 posterior = sample_posterior(X, y, random_state=0)

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 

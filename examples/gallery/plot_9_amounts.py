@@ -16,8 +16,8 @@ import statsmodels.api as sm
 from sklearn.linear_model import TweedieRegressor
 from sklearn.metrics import d2_tweedie_score
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.families import Tweedie
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.families import Tweedie
 
 table = sm.datasets.fair.load_pandas().data
 y = table.pop("affairs").to_numpy()

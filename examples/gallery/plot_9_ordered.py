@@ -13,7 +13,7 @@ import pandas as pd
 import statsmodels.api as sm
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from farrier import HorseshoeRegressor
+from horseshoe import HorseshoeRegressor
 
 survey = sm.datasets.anes96.load_pandas().data
 y = survey["PID"].astype(int)
@@ -40,11 +40,11 @@ print(model.status_)
 # The same without selection
 # --------------------------
 #
-# statsmodels fits the same likelihood by maximum likelihood, with all columns. The effects that farrier keeps
-# are almost those of maximum likelihood; the noise columns are gone.
+# statsmodels fits the same likelihood by maximum likelihood, with all columns. The effects that the mode
+# keeps are almost those of maximum likelihood; the noise columns are gone.
 
 full = OrderedModel(y, X, distr="logit").fit(method="bfgs", disp=0, maxiter=1000)
-both = pd.DataFrame({"farrier": model.coef_, "statsmodels": full.params[: X.shape[1]]}, index=X.columns)
+both = pd.DataFrame({"horseshoe": model.coef_, "statsmodels": full.params[: X.shape[1]]}, index=X.columns)
 print(both[model.support_].round(3).to_string())
 print(f"columns selected: {int(model.support_.sum())}, false ones: {int(model.support_[-12:].sum())}")
 print(f"columns with p < 0.05: {int((full.pvalues[: X.shape[1]] < 0.05).sum())}")
@@ -62,7 +62,7 @@ ordered = HorseshoeRegressor(family="ordinal").fit(X.iloc[learn], y.iloc[learn])
 maximum = OrderedModel(y.iloc[learn], X.iloc[learn], distr="logit").fit(method="bfgs", disp=0, maxiter=1000)
 numbers = HorseshoeRegressor().fit(X.iloc[learn], y.iloc[learn])
 shares = {
-    "farrier": ordered.predict_proba(X.iloc[new]),
+    "horseshoe": ordered.predict_proba(X.iloc[new]),
     "statsmodels": np.asarray(maximum.predict(X.iloc[new])),
 }
 truth = y.iloc[new].to_numpy()

@@ -16,8 +16,8 @@ from sklearn.linear_model import QuantileRegressor
 from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import KFold
 
-from farrier import HorseshoeRegressor
-from farrier.families import Quantile
+from horseshoe import HorseshoeRegressor
+from horseshoe.families import Quantile
 
 data = load_diabetes()
 names = list(data.feature_names)
@@ -71,7 +71,7 @@ def loss_of(model: object, level: float) -> float:
     return float(np.mean(losses))
 
 
-print("level   farrier   no penalty   best lasso")
+print("level   horseshoe   no penalty   best lasso")
 for level in levels:
     ours = loss_of(HorseshoeRegressor(family=Quantile(level=level)), level)
     lasso = [loss_of(QuantileRegressor(quantile=level, alpha=a), level) for a in penalties]

@@ -15,8 +15,8 @@ from sklearn.model_selection import KFold, cross_val_score
 from sksurv.datasets import load_gbsg2
 from sksurv.linear_model import CoxnetSurvivalAnalysis, CoxPHSurvivalAnalysis
 
-from farrier import HorseshoeSurvival
-from farrier.report.plots import plot_coefficients
+from horseshoe import HorseshoeSurvival
+from horseshoe.report.plots import plot_coefficients
 
 table, y = load_gbsg2()
 X = pd.DataFrame(

@@ -10,8 +10,8 @@ import statsmodels.api as sm
 from sksurv.util import Surv
 from statsmodels.duration.hazard_regression import PHReg
 
-from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvivalCV
-from farrier.families import Tweedie
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from horseshoe.families import Tweedie
 
 N, EFFECT = 240, 0.6
 

@@ -6,11 +6,11 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 
 from adaptive_sets import make_sets
-from farrier.adaptive import average as room
-from farrier.adaptive.average import average, intercepts, judge, judge_all, shrinkage, variance_gain, weigh
-from farrier.adaptive.members import PLAIN, Fitting, prior_of
-from farrier.adaptive.sets import Fits, Sets
-from farrier.data.dense import Dense
+from horseshoe.adaptive import average as room
+from horseshoe.adaptive.average import average, intercepts, judge, judge_all, shrinkage, variance_gain, weigh
+from horseshoe.adaptive.members import PLAIN, Fitting, prior_of
+from horseshoe.adaptive.sets import Fits, Sets
+from horseshoe.data.dense import Dense
 
 N, P = 30, 5
 FOLDS = tuple((np.flatnonzero(np.arange(N) % 3 != f), np.arange(f, N, 3)) for f in range(3))

@@ -8,16 +8,16 @@ import pytest
 from scipy.sparse import csc_array
 from sklearn.model_selection import KFold
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, load_model
-from farrier.adaptive.beside import best_beside, levels_beside
-from farrier.adaptive.iterated import Newton, _nowhere
-from farrier.adaptive.members import GENERAL, Fitting
-from farrier.data.dense import Dense
-from farrier.data.rows import Rows
-from farrier.data.structure import Structure
-from farrier.families import Ordinal
-from farrier.model.spec import ModelSpec, prepare
-from farrier.priors import FixedScale, Horseshoe
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe.adaptive.beside import best_beside, levels_beside
+from horseshoe.adaptive.iterated import Newton, _nowhere
+from horseshoe.adaptive.members import GENERAL, Fitting
+from horseshoe.data.dense import Dense
+from horseshoe.data.rows import Rows
+from horseshoe.data.structure import Structure
+from horseshoe.families import Ordinal
+from horseshoe.model.spec import ModelSpec, prepare
+from horseshoe.priors import FixedScale, Horseshoe
 
 ALWAYS = [0, 2]
 

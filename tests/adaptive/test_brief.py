@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
-from farrier import HorseshoeRegressorCV
-from farrier.adaptive import fit as adaptive
-from farrier.adaptive.brief import brief
-from farrier.adaptive.sets import Sets
-from farrier.data.dense import Dense
-from farrier.families import Gaussian, StudentT
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.adaptive import fit as adaptive
+from horseshoe.adaptive.brief import brief
+from horseshoe.adaptive.sets import Sets
+from horseshoe.data.dense import Dense
+from horseshoe.families import Gaussian, StudentT
 
 N = 6000
 SAID = (

@@ -9,16 +9,16 @@ from scipy.sparse import csc_array
 from scipy.special import softmax
 from sklearn.model_selection import KFold
 
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, load_model
-from farrier.adaptive.sets import Sets
-from farrier.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
-from farrier.adaptive.shared.classes import ClassSets, best_flat
-from farrier.data.dense import Dense
-from farrier.data.rows import Rows
-from farrier.data.structure import Structure
-from farrier.families import Binomial
-from farrier.model.spec import ModelSpec, prepare
-from farrier.priors import FixedScale, Horseshoe
+from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, load_model
+from horseshoe.adaptive.sets import Sets
+from horseshoe.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
+from horseshoe.adaptive.shared.classes import ClassSets, best_flat
+from horseshoe.data.dense import Dense
+from horseshoe.data.rows import Rows
+from horseshoe.data.structure import Structure
+from horseshoe.families import Binomial
+from horseshoe.model.spec import ModelSpec, prepare
+from horseshoe.priors import FixedScale, Horseshoe
 
 ALWAYS = [0, 3]
 

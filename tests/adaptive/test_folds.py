@@ -17,10 +17,10 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV
-from farrier.adaptive.folds import check_folds, given_folds, own_folds
-from farrier.data.dense import Dense
-from farrier.data.rows import Rows, known_rows
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV
+from horseshoe.adaptive.folds import check_folds, given_folds, own_folds
+from horseshoe.data.dense import Dense
+from horseshoe.data.rows import Rows, known_rows
 
 N, P, K = 40, 6, 5
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from farrier.adaptive.forward import forward
-from farrier.adaptive.stack import Stack
-from farrier.data.dense import Dense
-from farrier.data.sparse import Sparse
+from horseshoe.adaptive.forward import forward
+from horseshoe.adaptive.stack import Stack
+from horseshoe.data.dense import Dense
+from horseshoe.data.sparse import Sparse
 
 
 def slow(x, z, n, most):

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressorCV
-from farrier.adaptive import inclusion as room
-from farrier.adaptive.inclusion import LEAST, NEIGHBOURS, POWER, SHARED, SHARES, TRUE, inclusion
-from farrier.data.dense import Dense
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.adaptive import inclusion as room
+from horseshoe.adaptive.inclusion import LEAST, NEIGHBOURS, POWER, SHARED, SHARES, TRUE, inclusion
+from horseshoe.data.dense import Dense
 
 
 def found(included, slope=1.0):

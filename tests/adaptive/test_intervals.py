@@ -6,11 +6,11 @@ from scipy.sparse import csc_array
 from scipy.stats import binom, norm
 
 from adaptive_sets import make_sets
-from farrier import HorseshoeRegressorCV
-from farrier.adaptive import intervals
-from farrier.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
-from farrier.adaptive.sets import Sets
-from farrier.data.sparse import Sparse
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.adaptive import intervals
+from horseshoe.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
+from horseshoe.adaptive.sets import Sets
+from horseshoe.data.sparse import Sparse
 
 
 def slow_cv_plus(mean, folds, errors, level):

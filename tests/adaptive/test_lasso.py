@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import lasso_path
 
-from farrier import HorseshoeRegressorCV
-from farrier.adaptive import members
-from farrier.adaptive.lasso import PENALTIES, SLACK, lasso
-from farrier.adaptive.stack import Stack
-from farrier.data.dense import Dense
-from farrier.data.sparse import Sparse
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.adaptive import members
+from horseshoe.adaptive.lasso import PENALTIES, SLACK, lasso
+from horseshoe.adaptive.stack import Stack
+from horseshoe.data.dense import Dense
+from horseshoe.data.sparse import Sparse
 
 
 def problems(seed=0, n=40, p=600):

@@ -9,13 +9,13 @@ from scipy.special import logsumexp
 from scipy.stats import halfcauchy
 
 from adaptive_sets import make_sets
-from farrier.adaptive import net
-from farrier.adaptive.at_risk import sets_of
-from farrier.adaptive.members import GENERAL, MEMBERS, Fitting
-from farrier.adaptive.sets import Sets
-from farrier.data.dense import Dense
-from farrier.data.sparse import Sparse
-from farrier.families import resolve_family
+from horseshoe.adaptive import net
+from horseshoe.adaptive.at_risk import sets_of
+from horseshoe.adaptive.members import GENERAL, MEMBERS, Fitting
+from horseshoe.adaptive.sets import Sets
+from horseshoe.data.dense import Dense
+from horseshoe.data.sparse import Sparse
+from horseshoe.families import resolve_family
 from registry import FAMILIES as AVERAGED
 
 SHAPES = {"tall": (40, 6), "wide": (40, 60)}

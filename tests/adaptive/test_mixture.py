@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from farrier.adaptive import mixture
-from farrier.adaptive.mixture import GRID, Mixture, fit_mixture, suggested_weights
-from farrier.adaptive.stack import Stack
-from farrier.data.dense import Dense
-from farrier.data.sparse import Sparse
+from horseshoe.adaptive import mixture
+from horseshoe.adaptive.mixture import GRID, Mixture, fit_mixture, suggested_weights
+from horseshoe.adaptive.stack import Stack
+from horseshoe.data.dense import Dense
+from horseshoe.data.sparse import Sparse
 from oracles import mixture_ascent, normal_means_mixture, weighted_centred
 from simulate import linear
 

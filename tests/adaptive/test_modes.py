@@ -7,14 +7,14 @@ import pytest
 
 from adaptive_sets import make_sets
 from family_cases import FAMILIES as CASES
-from farrier.adaptive import modes
-from farrier.adaptive.modes import Start, find_modes
-from farrier.adaptive.points import training_normals
-from farrier.adaptive.sets import Sets
-from farrier.data.dense import Dense
-from farrier.em.mstep import Hyper
-from farrier.families import Binomial, NegativeBinomial, Poisson, StudentT
-from farrier.priors import FixedScale, Horseshoe
+from horseshoe.adaptive import modes
+from horseshoe.adaptive.modes import Start, find_modes
+from horseshoe.adaptive.points import training_normals
+from horseshoe.adaptive.sets import Sets
+from horseshoe.data.dense import Dense
+from horseshoe.em.mstep import Hyper
+from horseshoe.families import Binomial, NegativeBinomial, Poisson, StudentT
+from horseshoe.priors import FixedScale, Horseshoe
 from oracles import em_step, inverted_beta_mode, weighted_centred
 from registry import AVERAGED
 

@@ -8,15 +8,15 @@ from scipy.sparse import csc_array
 from sklearn.linear_model import ElasticNet
 
 from adaptive_sets import make_sets
-from farrier import HorseshoeRegressorCV
-from farrier.adaptive import net as room
-from farrier.adaptive.brief import brief
-from farrier.adaptive.members import Fitting
-from farrier.adaptive.net import PENALTIES, RATIO, net
-from farrier.adaptive.sets import Sets
-from farrier.data.dense import Dense
-from farrier.data.sparse import Sparse
-from farrier.families import Gaussian
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.adaptive import net as room
+from horseshoe.adaptive.brief import brief
+from horseshoe.adaptive.members import Fitting
+from horseshoe.adaptive.net import PENALTIES, RATIO, net
+from horseshoe.adaptive.sets import Sets
+from horseshoe.data.dense import Dense
+from horseshoe.data.sparse import Sparse
+from horseshoe.families import Gaussian
 from oracles import elastic_net_path
 
 SHAPES = {"tall": (40, 6), "wide": (24, 40)}

@@ -7,10 +7,10 @@ from sklearn.linear_model import LogisticRegression
 
 from adaptive_sets import FOLDS, make_sets
 from family_cases import FAMILIES as CASES
-from farrier.adaptive import iterated
-from farrier.adaptive.points import START
-from farrier.adaptive.ridge import PENALTIES, ridge_path
-from farrier.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
+from horseshoe.adaptive import iterated
+from horseshoe.adaptive.points import START
+from horseshoe.adaptive.ridge import PENALTIES, ridge_path
+from horseshoe.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
 from oracles import laplace_evidence, ridge_regression
 
 SHAPES = {"wide": (24, 40), "square": (24, 24), "tall": (24, 7)}

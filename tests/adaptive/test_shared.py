@@ -5,28 +5,28 @@ import pytest
 from scipy.sparse import csc_array
 
 from adaptive_sets import make_sets
-from farrier.adaptive import modes
-from farrier.adaptive.average import judge_all, weigh
-from farrier.adaptive.fit import adapt
-from farrier.adaptive.forward import forward
-from farrier.adaptive.members import GENERAL, Fitting, prior_of
-from farrier.adaptive.mixture import GRID, fit_mixture
-from farrier.adaptive.shared import modes as shared_modes
-from farrier.adaptive.shared.fit import adapt_several
-from farrier.adaptive.shared.forward import shared_forward
-from farrier.adaptive.shared.members import SharedFitting
-from farrier.adaptive.shared.mixture import fit_shared_mixture
-from farrier.adaptive.shared.modes import find_shared_modes
-from farrier.adaptive.shared.stack import SharedStack
-from farrier.adaptive.sparse import summarise
-from farrier.adaptive.stack import Stack
-from farrier.data.dense import Dense
-from farrier.data.responses import leading
-from farrier.data.rows import Rows
-from farrier.data.sparse import Sparse
-from farrier.em.mstep import Hyper
-from farrier.families import Gaussian
-from farrier.priors import FixedScale, Horseshoe
+from horseshoe.adaptive import modes
+from horseshoe.adaptive.average import judge_all, weigh
+from horseshoe.adaptive.fit import adapt
+from horseshoe.adaptive.forward import forward
+from horseshoe.adaptive.members import GENERAL, Fitting, prior_of
+from horseshoe.adaptive.mixture import GRID, fit_mixture
+from horseshoe.adaptive.shared import modes as shared_modes
+from horseshoe.adaptive.shared.fit import adapt_several
+from horseshoe.adaptive.shared.forward import shared_forward
+from horseshoe.adaptive.shared.members import SharedFitting
+from horseshoe.adaptive.shared.mixture import fit_shared_mixture
+from horseshoe.adaptive.shared.modes import find_shared_modes
+from horseshoe.adaptive.shared.stack import SharedStack
+from horseshoe.adaptive.sparse import summarise
+from horseshoe.adaptive.stack import Stack
+from horseshoe.data.dense import Dense
+from horseshoe.data.responses import leading
+from horseshoe.data.rows import Rows
+from horseshoe.data.sparse import Sparse
+from horseshoe.em.mstep import Hyper
+from horseshoe.families import Gaussian
+from horseshoe.priors import FixedScale, Horseshoe
 from oracles import shared_mixture_mean
 
 SHAPES = {"tall": (40, 6), "wide": (40, 60)}

@@ -5,14 +5,14 @@ import pytest
 from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, load_model
-from farrier.adaptive.average import weigh
-from farrier.adaptive.sets import Sets
-from farrier.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
-from farrier.adaptive.shared.classes import ClassSets, shares
-from farrier.adaptive.shared.multinomial import average_classes
-from farrier.data.dense import Dense
-from farrier.families import Binomial
+from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, load_model
+from horseshoe.adaptive.average import weigh
+from horseshoe.adaptive.sets import Sets
+from horseshoe.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
+from horseshoe.adaptive.shared.classes import ClassSets, shares
+from horseshoe.adaptive.shared.multinomial import average_classes
+from horseshoe.data.dense import Dense
+from horseshoe.families import Binomial
 
 SHAPES = {"tall": (120, 6), "wide": (80, 120)}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.adaptive.shifted import shifted
+from horseshoe.adaptive.shifted import shifted
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 40])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from farrier import HorseshoeRegressorCV
-from farrier.adaptive.sparse import summarise
-from farrier.data.dense import Dense
-from farrier.data.sparse import Sparse
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.adaptive.sparse import summarise
+from horseshoe.data.dense import Dense
+from horseshoe.data.sparse import Sparse
 
 N, P = 25, 6
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from farrier.adaptive.stack import Stack
-from farrier.data.dense import Dense
-from farrier.data.sparse import Sparse
+from horseshoe.adaptive.stack import Stack
+from horseshoe.data.dense import Dense
+from horseshoe.data.sparse import Sparse
 from oracles import weighted_centred
 
 T = 4

@@ -12,9 +12,9 @@ from sklearn.model_selection import (
 )
 
 from adaptive_sets import make_sets
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, load_model
-from farrier.adaptive.average import average
-from farrier.adaptive.members import Fitting
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, load_model
+from horseshoe.adaptive.average import average
+from horseshoe.adaptive.members import Fitting
 
 N = 60
 GROUPS = np.arange(N) // 6

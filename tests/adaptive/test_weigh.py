@@ -6,8 +6,8 @@ from scipy import stats
 from scipy.optimize import minimize
 
 from adaptive_sets import make_sets
-from farrier.adaptive.average import TEMPER, average, gains, judge_all, weigh
-from farrier.adaptive.sets import Fits, Sets
+from horseshoe.adaptive.average import TEMPER, average, gains, judge_all, weigh
+from horseshoe.adaptive.sets import Fits, Sets
 
 N, P, FEW = 30, 5, 5
 FOLDS = tuple((np.flatnonzero(np.arange(N) % 3 != f), np.arange(f, N, 3)) for f in range(3))

@@ -94,36 +94,36 @@ def test_a_worker_fits_it(task):
 
 
 def test_at_the_smallest_shape_only_the_lasso_counts():
-    check = check_of(run_of(LASSO, farrier_cv=1.0, sklearn_lasso=1.5, celer=0.5), LASSO)
+    check = check_of(run_of(LASSO, horseshoe_cv=1.0, sklearn_lasso=1.5, celer=0.5), LASSO)
     assert check.passed is True
     assert check.measured == "sklearn-lasso takes 1.50 times its CPU"
-    assert check_of(run_of(LASSO, farrier_cv=1.0, sklearn_lasso=0.9), LASSO).passed is False
+    assert check_of(run_of(LASSO, horseshoe_cv=1.0, sklearn_lasso=0.9), LASSO).passed is False
 
 
 @pytest.mark.parametrize("case", [PEERS, CLASSES])
 def test_elsewhere_every_rival_counts(case):
     times = rivals(case, 2.0)
-    assert check_of(run_of(case, farrier_cv=1.0, **times), case).passed is True
+    assert check_of(run_of(case, horseshoe_cv=1.0, **times), case).passed is True
     fast = next(iter(times))
-    assert check_of(run_of(case, farrier_cv=1.0, **times | {fast: 0.8}), case).passed is False
-    assert check_of(run_of(case, farrier_cv=1.0, **times | {fast: 1.0}), case).passed is False
+    assert check_of(run_of(case, horseshoe_cv=1.0, **times | {fast: 0.8}), case).passed is False
+    assert check_of(run_of(case, horseshoe_cv=1.0, **times | {fast: 1.0}), case).passed is False
     del times[fast]
-    found = check_of(run_of(case, farrier_cv=1.0, **times), case)
+    found = check_of(run_of(case, horseshoe_cv=1.0, **times), case)
     assert found.passed is None
     assert f"not measured: {fast.replace('_', '-')}" in found.measured
 
 
 def test_the_fast_peer_that_ran_refutes_without_the_others():
-    assert check_of(run_of(PEERS, farrier_cv=1.0, celer=0.5), PEERS).passed is False
+    assert check_of(run_of(PEERS, horseshoe_cv=1.0, celer=0.5), PEERS).passed is False
 
 
 def test_methods_that_are_not_cross_validated_are_no_rivals():
     times = rivals(PEERS, 2.0, abess=0.1, sklearn_ard=0.1)
-    assert check_of(run_of(PEERS, farrier_cv=1.0, **times), PEERS).passed is True
+    assert check_of(run_of(PEERS, horseshoe_cv=1.0, **times), PEERS).passed is True
 
 
 def test_our_default_keeps_its_own_checks_and_is_what_ratios_refer_to():
-    run = run_of(PEERS, farrier=0.1, farrier_cv=1.0, **rivals(PEERS, 2.0))
+    run = run_of(PEERS, horseshoe=0.1, horseshoe_cv=1.0, **rivals(PEERS, 2.0))
     (ours,) = (c for c in all_checks(run) if c.case == PEERS and "at least" in c.text)
     assert (ours.passed, ours.measured) == (True, "20.0 times less than sklearn-lasso")
     assert cpu_cell(run)(run.results[PEERS, ADAPTIVE]) == "1.00 (10.00x)"
@@ -169,5 +169,5 @@ def test_the_shapes_of_the_adaptive_estimators_can_be_run_alone():
 
 def test_the_report_has_a_fit_without_rounds():
     report = render(huge(2**31))
-    assert "| farrier HorseshoeRegressorCV() | yes | first fit 29.00 |" in report
+    assert "| horseshoe HorseshoeRegressorCV() | yes | first fit 29.00 |" in report
     assert f"PASS: adaptive {HUGE}: peak memory of the whole process" in report

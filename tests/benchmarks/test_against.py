@@ -86,10 +86,10 @@ def test_a_round_that_timed_one_tree_alone_does_not_count():
 
 def test_a_lost_tree_is_not_measured_and_the_table_says_why():
     sides = result(THIS), result(OTHER)
-    sides[1].reason = "ImportError: no farrier"
+    sides[1].reason = "ImportError: no horseshoe"
     found = Comparison("linear 70x350", *sides)
     assert found.passed(1.05) is None
-    assert "NOT MEASURED (the other: ImportError: no farrier)" in render([found], 1.05)
+    assert "NOT MEASURED (the other: ImportError: no horseshoe)" in render([found], 1.05)
 
 
 def test_the_table_shows_ratio_spread_difference_and_verdict():
@@ -137,28 +137,31 @@ def test_a_worker_answers_every_line_with_a_line(tmp_path):
     assert np.load(tmp_path / ANSWER).shape == (5,)
 
 
-def tree_that_answers(place, value):
+def tree_that_answers(place, name, value):
     """Return the sources of a tree with a regressor that always answers the same."""
-    (place / "farrier").mkdir(parents=True)
-    (place / "farrier" / "__init__.py").write_text(
+    (place / "src" / name).mkdir(parents=True)
+    (place / "pyproject.toml").write_text(f'[project]\nname = "{name}"\n')
+    (place / "src" / name / "__init__.py").write_text(
         "class HorseshoeRegressor:\n"
         "    def __init__(self, family): self.intercept_ = 0.0\n"
         f"    def fit(self, X, y): self.coef_ = X[0] * 0.0 + {value}; return self\n"
     )
-    return place
+    return place / "src"
 
 
-def test_each_worker_has_the_farrier_of_its_tree(tmp_path):
-    this, other = tree_that_answers(tmp_path / "this", 1.0), tree_that_answers(tmp_path / "other", 1.5)
+@pytest.mark.parametrize("name", ["horseshoe", "of_old"])
+def test_each_worker_has_the_package_of_its_tree_whatever_its_name(tmp_path, name):
+    this = tree_that_answers(tmp_path / "this", "horseshoe", 1.0)
+    other = tree_that_answers(tmp_path / "other", name, 1.5)
     found = compare(TINY, {THIS: this, OTHER: other}, rounds=1)
     assert found.difference == 0.5, (found.this.reason, found.other.reason)
     assert len(found.ratios) == 1
 
 
-def test_a_worker_refuses_another_farrier(tmp_path):
+def test_a_worker_refuses_another_horseshoe(tmp_path):
     found = compare(TINY, {THIS: tmp_path, OTHER: tmp_path}, rounds=1)
     assert found.passed(1.05) is None
-    assert "farrier was imported from elsewhere" in found.this.reason
+    assert "horseshoe was imported from elsewhere" in found.this.reason
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from benchmarks.against.packages import package_of
 from benchmarks.answers.__main__ import answer
 from benchmarks.answers.compare import difference, moved
-from benchmarks.answers.library import package_of
 from benchmarks.answers.structured import RESPONSES, STRUCTURES, Task, fit, structured_fits, structured_runs
 
 EACH = [

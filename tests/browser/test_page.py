@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier import HorseshoeRegressorCV
-from farrier.report.page.build import Asked, build_page
-from farrier.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
-from farrier.report.page.html import STEP, render
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.report.page.build import Asked, build_page
+from horseshoe.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
+from horseshoe.report.page.html import STEP, render
 
 NASTY = (
     "<script>alert(1)</script>",

@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner
 
-from farrier.cli.app import app
+from horseshoe.cli.app import app
 
 
 def run(*arguments, stdin=None, **environment):

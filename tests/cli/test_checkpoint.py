@@ -1,4 +1,4 @@
-"""``farrier fit --checkpoint``: killed by a signal, the same command goes on to the same answer."""
+"""``horseshoe fit --checkpoint``: killed by a signal, the same command goes on to the same answer."""
 
 import json
 import os
@@ -9,14 +9,14 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from farrier.cli.app import app
-from farrier.cli.stop import Stop
+from horseshoe.cli.app import app
+from horseshoe.cli.stop import Stop
 from posterior_runs import SOURCE, on_linux
 
 ASKED = ("fit", "diabetes", "--target", "progression", "--json")
 DRIVER = """
 import os, signal, sys
-from farrier import keeping
+from horseshoe import keeping
 
 number, times, keep = int(sys.argv.pop(1)), [], keeping.FitCheckpoint.keep
 keeping.EVERY, keeping.WRITE_SHARE = 0.0, float("inf")
@@ -30,7 +30,7 @@ def stop(self, name, tree):
 
 
 keeping.FitCheckpoint.keep = stop
-import farrier.__main__ as program
+import horseshoe.__main__ as program
 
 program.main()
 """
@@ -59,7 +59,7 @@ def test_a_command_that_was_killed_goes_on(number, more, tmp_path):
     assert dead.stdout == ""
     assert os.listdir(tmp_path) == ["fit.npz"]
     if number == signal.SIGINT:
-        assert f"to go on: farrier {' '.join(ASKED)} --mode --checkpoint {path}" in dead.stderr
+        assert f"to go on: horseshoe {' '.join(ASKED)} --mode --checkpoint {path}" in dead.stderr
     assert answer(*more, "--checkpoint", path) == answer(*more)
 
 
@@ -67,7 +67,7 @@ def test_a_command_that_was_killed_goes_on(number, more, tmp_path):
 def test_ctrl_c_says_how_to_go_on(given):
     stop = Stop()
     stop.arguments = ["fit", "a.csv", *given]
-    assert "What was computed is kept; to go on: farrier fit a.csv --checkpoint" in stop.message()
+    assert "What was computed is kept; to go on: horseshoe fit a.csv --checkpoint" in stop.message()
 
 
 def test_a_checkpoint_of_another_command_is_one_sentence(tmp_path):

@@ -12,8 +12,8 @@ import pandas
 import pytest
 
 from cli.commands import done, refused
-from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, load_model
-from farrier.cli.fitting import check_output
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe.cli.fitting import check_output
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_second_target_is_not_dropped_without_a_word(table):
 @pytest.mark.parametrize("command", ["fit", "sample"])
 def test_an_option_of_one_value_is_given_once(table, command, option):
     message = refused(command, table, "--target", "y", option, "1", option, "1")
-    assert f"farrier: {option} is given 2 times, and takes one value: give it once" in message
+    assert f"horseshoe: {option} is given 2 times, and takes one value: give it once" in message
 
 
 def test_flags_and_options_of_several_values_may_be_repeated(table):
@@ -308,7 +308,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(table, tmp_path, monke
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("farrier.files.os.fsync", full)
+    monkeypatch.setattr("horseshoe.files.os.fsync", full)
     assert "No space left" in refused("fit", table, "--target", "y", *OTHERS, "--model", path)
     assert path.read_text() == "old"
     assert list(tmp_path.glob("*.draft")) == []
@@ -317,7 +317,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(table, tmp_path, monke
 def program(*arguments, **options):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | options.pop("env", {})
     return subprocess.run(
-        [sys.executable, "-m", "farrier", *map(str, arguments)],
+        [sys.executable, "-m", "horseshoe", *map(str, arguments)],
         capture_output=True,
         env=environment,
         timeout=120,
@@ -332,17 +332,17 @@ def test_the_program_ends_with_two_for_data_and_one_for_its_own_faults(tmp_path)
     assert b"empty" in wrong.stderr
     assert b"Traceback" not in wrong.stderr
     (tmp_path / "sitecustomize.py").write_text(
-        "import farrier.intake.read as room\n"
+        "import horseshoe.intake.read as room\n"
         "def broken(*a, **k): raise RuntimeError('oops')\n"
         "room.read_table = broken\n"
     )
     path = os.pathsep.join([str(tmp_path), *sys.path])
     fault = program("fit", "diabetes", "--target", "progression", env={"PYTHONPATH": path})
     assert fault.returncode == 1
-    assert b"a fault of farrier" in fault.stderr
+    assert b"a fault of horseshoe" in fault.stderr
     assert b"Traceback" not in fault.stderr
     told = program(
-        "fit", "diabetes", "--target", "progression", env={"PYTHONPATH": path, "FARRIER_DEBUG": "1"}
+        "fit", "diabetes", "--target", "progression", env={"PYTHONPATH": path, "HORSESHOE_DEBUG": "1"}
     )
     assert b"Traceback" in told.stderr
 
@@ -364,10 +364,10 @@ def test_names_full_of_markup_are_text(tmp_path, frame):
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
-    """As `farrier ... | head -1` does."""
+    """As `horseshoe ... | head -1` does."""
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "farrier", "fit", "diabetes", "--target", "progression"]
+    command = [sys.executable, "-m", "horseshoe", "fit", "diabetes", "--target", "progression"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, env=environment, timeout=120)
     os.close(write)
@@ -402,7 +402,7 @@ def test_a_device_or_a_pipe_is_not_replaced_by_a_file(table, tmp_path):
 def test_a_class_of_one_row_is_refused_with_a_way_out(frame, tmp_path):
     frame.assign(rare=[1, *[0] * 79]).to_csv(tmp_path / "rare.csv", index=False)
     words = refused("fit", tmp_path / "rare.csv", "--target", "rare", "--columns", "age", "--columns", "dose")
-    assert words.startswith("farrier: the class 1 of rare has one row only")
+    assert words.startswith("horseshoe: the class 1 of rare has one row only")
     assert "--mode" in words
 
 

@@ -1,4 +1,4 @@
-"""``farrier fit cohort.bed --target pheno.tsv:bmi``, and predictions for another file of genotypes."""
+"""``horseshoe fit cohort.bed --target pheno.tsv:bmi``, and predictions for another file of genotypes."""
 
 import json
 
@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import genotypes
-from farrier import HorseshoeRegressor, load_model
-from farrier.cli.app import app
-from farrier.intake.genotype_recipe import GenotypeRecipe
+from horseshoe import HorseshoeRegressor, load_model
+from horseshoe.cli.app import app
+from horseshoe.intake.genotype_recipe import GenotypeRecipe
 
 
 def run(*arguments):

@@ -9,8 +9,8 @@ import pandas
 import pytest
 
 from cli.commands import done, refused
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.families import Ordinal, Quantile
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.families import Ordinal, Quantile
 
 COLUMNS = ["dose", "age", "noise"]
 LEVELS = ["none", "mild", "severe"]

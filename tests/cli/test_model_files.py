@@ -72,7 +72,7 @@ def test_another_recipe_is_refused(files, name, recipe, sentence):
     path = changed(files / f"{name}.json", **recipe)
     for command in (("show", path), ("predict", path, files / "table.csv")):
         message = refused(*command)
-        assert message.startswith(f"farrier: the model file '{path}' cannot be loaded: ")
+        assert message.startswith(f"horseshoe: the model file '{path}' cannot be loaded: ")
         assert sentence in message
         assert message.endswith("; save the model again\n")
 

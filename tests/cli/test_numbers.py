@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cli.commands import done, refused
-from farrier import load_model
-from farrier.estimators.saving import save_model
-from farrier.intake.plain import LATER
+from horseshoe import load_model
+from horseshoe.estimators.saving import save_model
+from horseshoe.intake.plain import LATER
 
 RNG = np.random.default_rng(5)
 N = 50

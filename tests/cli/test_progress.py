@@ -8,8 +8,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from farrier.cli import shared
-from farrier.cli.app import app
+from horseshoe.cli import shared
+from horseshoe.cli.app import app
 from posterior_runs import SOURCE, on_linux
 
 ASKED = ("fit", "diabetes", "--target", "progression")
@@ -51,7 +51,7 @@ def test_a_quick_fit_says_nothing_in_a_pipe():
 def test_a_bar_in_a_terminal(more, shown):
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": SOURCE, "TERM": "xterm", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "farrier", *ASKED, "--mode", "--json", *more]
+    command = [sys.executable, "-m", "horseshoe", *ASKED, "--mode", "--json", *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment) as process:
         os.close(theirs)
         said = b""

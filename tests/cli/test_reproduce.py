@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from farrier.cli.app import app
-from farrier.paper import TABLES, load
-from farrier.paper.cells import summarise
-from farrier.paper.core import Fit
-from farrier.paper.features import base
-from farrier.paper.journal import Journal, Record
-from farrier.paper.methods import METHODS, Method
-from farrier.paper.printed import printed
-from farrier.paper.runner import Task, run_task
+from horseshoe.cli.app import app
+from horseshoe.paper import TABLES, load
+from horseshoe.paper.cells import summarise
+from horseshoe.paper.core import Fit
+from horseshoe.paper.features import base
+from horseshoe.paper.journal import Journal, Record
+from horseshoe.paper.methods import METHODS, Method
+from horseshoe.paper.printed import printed
+from horseshoe.paper.runner import Task, run_task
 from paper_data import need
 
 FAST = {  # one replicate of these is enough to see the structure; the compiled peers have tests of their own
@@ -59,7 +59,7 @@ def test_a_table_has_every_cell_and_the_printed_one_beside_it(name, tmp_path):
         known = theirs.get((cell["setting"], cell["metric"], METHODS[cell["method"]].printed))
         assert cell["printed_mean"] == ("" if known is None else str(known.mean))
     report = table.with_suffix(".md").read_text(encoding="utf-8")
-    assert f"farrier reproduce {name} --replicates 2" in report
+    assert f"horseshoe reproduce {name} --replicates 2" in report
     assert report.count("\n## ") >= len(experiment.settings) + 1
     for word in ("versions:", "seed: 1000", "machine:", "date:"):
         assert word in report
@@ -96,12 +96,12 @@ def offline(**_):
 
 
 def test_missing_data_are_named_before_anything_is_computed(tmp_path, monkeypatch):
-    monkeypatch.setenv("FARRIER_DATA", str(tmp_path / "empty"))
+    monkeypatch.setenv("HORSESHOE_DATA", str(tmp_path / "empty"))
     monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
     base.cache_clear()
     done = reproduce("table6", "--replicates", 1, "--out", tmp_path / "out")
     assert done.exit_code == 2
-    assert "FARRIER_DATA" in done.output
+    assert "HORSESHOE_DATA" in done.output
     assert "pima.csv" in done.output
     assert not (tmp_path / "out").exists()
 
@@ -154,7 +154,7 @@ def test_what_is_not_installed_is_named_before_anything_is_computed(tmp_path, mo
     monkeypatch.setitem(sys.modules, "glmnet", None)
     done = reproduce("table3", "--replicates", 1, "--methods", "hs-em,lasso-1se", "--out", tmp_path / "out")
     assert done.exit_code == 2
-    assert "glmnet is needed here: pip install 'farrier[experiments]'" in done.output
+    assert "glmnet is needed here: pip install 'horseshoe[experiments]'" in done.output
     assert not (tmp_path / "out").exists()
 
 
@@ -209,7 +209,7 @@ def test_another_seed_gives_other_data():
 
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path):
-    command = [sys.executable, "-m", "farrier", "reproduce", "table2", "--replicates", "4", "--methods"]
+    command = [sys.executable, "-m", "horseshoe", "reproduce", "table2", "--replicates", "4", "--methods"]
     command += ["hs-em,hs-like-prior,posterior-mean", "--out"]
     journal = tmp_path / "killed" / "journal" / "table2-seed1000.jsonl"
     with subprocess.Popen([*command, str(tmp_path / "killed")], stdout=subprocess.DEVNULL) as run:

@@ -12,14 +12,14 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner
 
-from farrier.cli.app import app
+from horseshoe.cli.app import app
 from posterior_runs import SOURCE, on_linux
 
 DRIVER = """
 import os, signal, sys
 
 event, what = sys.argv.pop(1).split("=")
-import farrier.__main__ as program
+import horseshoe.__main__ as program
 
 
 def press(name, arguments):
@@ -52,7 +52,7 @@ def command(out, *more):
 
 
 def start(*arguments, mark="", **options):
-    environment = {**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "FARRIER_MARK": mark}
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "HORSESHOE_MARK": mark}
     return subprocess.Popen(
         [sys.executable, *arguments],
         env=environment,
@@ -65,7 +65,7 @@ def start(*arguments, mark="", **options):
 def assert_only_told(stderr, *said):
     lines = [line for line in stderr.splitlines() if " done" not in line and "do not count" not in line]
     assert len(lines) == 1, stderr
-    for part in ("farrier: stopped.", "What was computed is kept", "to go on: farrier reproduce", *said):
+    for part in ("horseshoe: stopped.", "What was computed is kept", "to go on: horseshoe reproduce", *said):
         assert part in lines[0]
 
 
@@ -103,7 +103,7 @@ def processes(mark):
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if f"FARRIER_MARK={mark}".encode() in (folder / "environ").read_bytes():
+            if f"HORSESHOE_MARK={mark}".encode() in (folder / "environ").read_bytes():
                 found.append(folder.name)
         except OSError:  # it has ended, or is not ours
             continue
@@ -123,7 +123,7 @@ def test_nobody_goes_on_working(ending, tmp_path):
     mark = uuid4().hex
     journal = tmp_path / "journal" / "table2-seed1000.jsonl"
     long = ["reproduce", "table2", "--methods", "hs-em,posterior-mean", "--out", str(tmp_path), "--jobs", "2"]
-    with start("-m", "farrier", *long, mark=mark) as run:
+    with start("-m", "horseshoe", *long, mark=mark) as run:
         wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 4)
         assert len(processes(mark)) == 3
         os.killpg(run.pid, ending)
@@ -149,7 +149,7 @@ def test_in_a_terminal_the_cursor_comes_back(tmp_path):
         "--jobs",
         "1",
     ]
-    with start("-m", "farrier", *options, stderr=theirs) as run:
+    with start("-m", "horseshoe", *options, stderr=theirs) as run:
         os.close(theirs)
         wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 2)
         os.killpg(run.pid, signal.SIGINT)
@@ -168,7 +168,7 @@ def test_in_a_terminal_the_cursor_comes_back(tmp_path):
     text = shown.decode()
     assert "Traceback" not in text
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")  # shown after it was hidden
-    assert "What was computed is kept; to go on: farrier reproduce table2" in text.replace("\r\n", "")
+    assert "What was computed is kept; to go on: horseshoe reproduce table2" in text.replace("\r\n", "")
 
 
 def test_fresh_is_not_said_again_once_results_come_in(tmp_path):
@@ -181,7 +181,7 @@ def test_fresh_is_not_said_again_once_results_come_in(tmp_path):
 
 
 def test_progress_in_a_pipe_is_a_line_now_and_then(tmp_path):
-    with start("-m", "farrier", *command(tmp_path, "--replicates", "20", "--jobs", "1")) as run:
+    with start("-m", "horseshoe", *command(tmp_path, "--replicates", "20", "--jobs", "1")) as run:
         stdout, stderr = run.communicate(timeout=120)
     assert run.returncode == 0, stderr
     lines = stderr.splitlines()

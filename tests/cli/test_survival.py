@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from cli.commands import done, refused
-from farrier import HorseshoeSurvival, HorseshoeSurvivalCV, load_model
+from horseshoe import HorseshoeSurvival, HorseshoeSurvivalCV, load_model
 
 
 @pytest.fixture

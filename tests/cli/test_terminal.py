@@ -10,10 +10,10 @@ import pandas
 import pytest
 
 from cli.commands import done, refused
-from farrier import HorseshoeRegressor
-from farrier.cli.shared import write_data
-from farrier.report.page.numbers import named
-from farrier.report.summaries import summary_text
+from horseshoe import HorseshoeRegressor
+from horseshoe.cli.shared import write_data
+from horseshoe.report.page.numbers import named
+from horseshoe.report.summaries import summary_text
 
 RED, TITLE, TURNED, LINES = "\x1b[31mred", "\x9b2Jclear", "\u202egnp.exe", "two\nlines\tand a tab"
 NAMES = (RED, TITLE, TURNED, LINES)
@@ -101,7 +101,7 @@ def test_summaries_and_sentences():
 
 
 def test_labels_of_pictures():
-    from farrier.report.axes import shown
+    from horseshoe.report.axes import shown
 
     for name in NAMES:
         check(shown(name))

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 import oracles
-from farrier._types import Scales
-from farrier.conditional.base import condition, kernel, moments
-from farrier.conditional.dual import Dual, DualKernel
-from farrier.conditional.orthogonal import Orthogonal
-from farrier.conditional.primal import Primal, PrimalKernel
-from farrier.data import dense
-from farrier.data.identity import Identity
-from farrier.data.problem import LeastSquares, Targets, plain
-from farrier.data.sparse import Sparse
-from farrier.em.schedule import approximate, average_draws
+from horseshoe._types import Scales
+from horseshoe.conditional.base import condition, kernel, moments
+from horseshoe.conditional.dual import Dual, DualKernel
+from horseshoe.conditional.orthogonal import Orthogonal
+from horseshoe.conditional.primal import Primal, PrimalKernel
+from horseshoe.data import dense
+from horseshoe.data.identity import Identity
+from horseshoe.data.problem import LeastSquares, Targets, plain
+from horseshoe.data.sparse import Sparse
+from horseshoe.em.schedule import approximate, average_draws
 from registry import FORMS
 from systems import SHAPES, assert_moments, problem, reference
 

@@ -6,9 +6,9 @@ from scipy import stats
 
 import oracles
 from distributions import LEVEL
-from farrier.conditional.base import condition, kernel
-from farrier.conditional.batch import Batch
-from farrier.data.problem import plain
+from horseshoe.conditional.base import condition, kernel
+from horseshoe.conditional.batch import Batch
+from horseshoe.data.problem import plain
 
 SCALES = {
     "ones": lambda rng, p: np.ones(p),

@@ -14,8 +14,8 @@ import pytest
 from sksurv.util import Surv
 
 import simulate
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
-from farrier.families import Quantile
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from horseshoe.families import Quantile
 from registry import AVERAGED
 
 N, N_NEW, CV = 64, 12, 4

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from farrier.data.dense import Dense
-from farrier.data.identity import Identity
-from farrier.data.standardise import standardise
+from horseshoe.data.dense import Dense
+from horseshoe.data.identity import Identity
+from horseshoe.data.standardise import standardise
 from registry import COLUMNS
 
 
 @pytest.fixture(autouse=True)
 def small_ones_as_if_large(monkeypatch):
     """Small matrices take the way of large ones here; their own has a test at the end of `test_sparse`."""
-    monkeypatch.setattr("farrier.data.sparse.SMALL", 0)
+    monkeypatch.setattr("horseshoe.data.sparse.SMALL", 0)
 
 
 SHAPES = {"long": (40, 9), "wide": (12, 50), "large": (60, 700), "one column": (8, 1)}

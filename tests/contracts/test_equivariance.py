@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from farrier import HorseshoeRegressor, normal_means
+from horseshoe import HorseshoeRegressor, normal_means
 from selections import in_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, normal_means, sample_posterior
-from farrier.data.dense import Dense
-from farrier.data.standardise import standardise
-from farrier.posterior.draws import Posterior
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, normal_means, sample_posterior
+from horseshoe.data.dense import Dense
+from horseshoe.data.standardise import standardise
+from horseshoe.posterior.draws import Posterior
 from refusals import NAMES, assert_says, at_column, at_row, refused
 from registry import COLUMNS, IN_PARTS
 

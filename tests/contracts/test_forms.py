@@ -11,8 +11,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from farrier import HorseshoeRegressor, normal_means
 from forms import NAMES, VECTOR_FORMS, X_FORMS, N, P, make_data
+from horseshoe import HorseshoeRegressor, normal_means
 from selections import in_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")

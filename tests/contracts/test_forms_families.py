@@ -18,9 +18,9 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.families import Binomial, NegativeBinomial, StudentT
 from forms import NAMES, VECTOR_FORMS, X_FORMS, N, P, make_data, read_only
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.families import Binomial, NegativeBinomial, StudentT
 from selections import in_turn
 
 pytestmark = pytest.mark.filterwarnings("error")

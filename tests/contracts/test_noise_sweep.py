@@ -20,8 +20,8 @@ from sklearn.metrics import (
 )
 from sksurv.util import Surv
 
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
-from farrier.families import Quantile, Tweedie
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from horseshoe.families import Quantile, Tweedie
 from registry import AVERAGED
 
 N, P, CV = 150, 8, 5

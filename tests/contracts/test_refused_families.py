@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from farrier import HorseshoeRegressor
-from farrier.families import NegativeBinomial, StudentT
+from horseshoe import HorseshoeRegressor
+from horseshoe.families import NegativeBinomial, StudentT
 from refusals import NUMBER, POSITIVE, ROW, assert_says, at_row, bad, put, refused, told
 from refused_data import (
     BAD_FOR_ALL,

@@ -10,13 +10,13 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
-from farrier.conditional.base import kernel
-from farrier.data.dense import Dense
-from farrier.data.problem import LeastSquares, Targets
-from farrier.data.sparse import Sparse
-from farrier.data.standardise import standardise
-from farrier.families import FAMILIES
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe.conditional.base import kernel
+from horseshoe.data.dense import Dense
+from horseshoe.data.problem import LeastSquares, Targets
+from horseshoe.data.sparse import Sparse
+from horseshoe.data.standardise import standardise
+from horseshoe.families import FAMILIES
 from registry import LOCAL_PRIORS, name
 from selections import in_pairs
 
@@ -24,7 +24,7 @@ from selections import in_pairs
 @pytest.fixture(autouse=True)
 def small_ones_as_if_large(monkeypatch):
     """Small matrices take the way of large ones here; their own has a test at the end of `test_sparse`."""
-    monkeypatch.setattr("farrier.data.sparse.SMALL", 0)
+    monkeypatch.setattr("horseshoe.data.sparse.SMALL", 0)
 
 
 SHAPES = {"long": (150, 20), "wide": (60, 150), "rests": (70, 1500)}
@@ -385,7 +385,7 @@ def test_small_matrices_have_the_answer_of_large_ones(monkeypatch):
     X = sparse.random_array((30, 120), density=0.1, rng=rng, format="csc")
     y = np.asarray(X[:, [3]].toarray()).ravel() + 0.1 * rng.standard_normal(30)
     as_large = HorseshoeRegressor(tol=1e-11).fit(X, y)
-    monkeypatch.setattr("farrier.data.sparse.SMALL", 2**14)
+    monkeypatch.setattr("horseshoe.data.sparse.SMALL", 2**14)
     small = HorseshoeRegressor(tol=1e-11).fit(X, y)
     assert (small.support_ == as_large.support_).all()
     np.testing.assert_allclose(small.coef_, as_large.coef_, rtol=1e-8, atol=1e-10)

@@ -12,8 +12,8 @@ import dask.array
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor
-from farrier.data.cluster import run
+from horseshoe import HorseshoeRegressor
+from horseshoe.data.cluster import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

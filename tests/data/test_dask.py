@@ -8,18 +8,18 @@ import pandas
 import pytest
 from sklearn.base import clone
 
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     load_model,
 )
-from farrier.data import dask_parts as dask_parts_room
-from farrier.data.dask_parts import OFTEN, DaskParts, dask_parts
-from farrier.data.parts import ArrayParts
-from farrier.data.validation import check_x
-from farrier.families import FAMILIES
+from horseshoe.data import dask_parts as dask_parts_room
+from horseshoe.data.dask_parts import OFTEN, DaskParts, dask_parts
+from horseshoe.data.parts import ArrayParts
+from horseshoe.data.validation import check_x
+from horseshoe.families import FAMILIES
 from registry import DASK
 
 
@@ -136,7 +136,7 @@ def test_all_folds_of_an_average_are_summed_up_in_one_pass(monkeypatch):
 
 @pytest.mark.parametrize("room", [0, 1 << 28])
 def test_averages_of_other_families_hold_what_has_room(room, monkeypatch):
-    monkeypatch.setattr("farrier.data.chunks.ROOM", room)
+    monkeypatch.setattr("horseshoe.data.chunks.ROOM", room)
     x, eta, rng = data("long")
     y = response("poisson", eta, rng)
     ours = HorseshoeRegressorCV(family="poisson", cv=2).fit(FORMS["rows"](x), y)
@@ -361,11 +361,11 @@ class TestRefused:
 
     def test_dask_is_found_without_being_imported(self, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "dask", None)
-        with pytest.raises(ImportError, match=r"pip install 'farrier\[dask\]'"):
+        with pytest.raises(ImportError, match=r"pip install 'horseshoe\[dask\]'"):
             DaskParts(lambda across: ([], False), [chunk()], 0, check_x).summed(total, which=[])
 
 
 def chunk():
-    from farrier.data.dask_parts import Chunk
+    from horseshoe.data.dask_parts import Chunk
 
     return Chunk(0, (0, 0), (2, 2), None)

@@ -10,8 +10,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from farrier import HorseshoeRegressor
-from farrier.data.validation import check_x
+from horseshoe import HorseshoeRegressor
+from horseshoe.data.validation import check_x
 from refusals import assert_says, at_column, at_row, refused
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from farrier.data.adjusted import AdjustedTargets
-from farrier.data.dense import Dense
-from farrier.data.problem import Targets
-from farrier.linalg import both_triangles
+from horseshoe.data.adjusted import AdjustedTargets
+from horseshoe.data.dense import Dense
+from horseshoe.data.problem import Targets
+from horseshoe.linalg import both_triangles
 from registry import COLUMNS
 
 RNG = np.random.default_rng(0)

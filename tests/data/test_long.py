@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor
-from farrier.data import long
-from farrier.data.dense import Dense
-from farrier.data.long import Long, in_memory
+from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor
+from horseshoe.data import long
+from horseshoe.data.dense import Dense
+from horseshoe.data.long import Long, in_memory
 
 
 def data(far=0.0, seed=0):

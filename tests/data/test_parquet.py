@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.data.parquet import open_parquet
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.data.parquet import open_parquet
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -12,9 +12,9 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr("farrier.data.parquet.PART_BYTES", 8000)
+    monkeypatch.setattr("horseshoe.data.parquet.PART_BYTES", 8000)
     for module in ("chunks", "blocks"):
-        monkeypatch.setattr(f"farrier.data.{module}.ROOM", 0)
+        monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", 0)
 
 
 def table(n=500, p=6, seed=0):

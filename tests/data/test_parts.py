@@ -5,9 +5,9 @@ import os
 import numpy as np
 import pytest
 
-from farrier.data.blocks import ColumnBlocks
-from farrier.data.chunks import RowChunks
-from farrier.data.parts import ArrayParts, Picked, Reading
+from horseshoe.data.blocks import ColumnBlocks
+from horseshoe.data.chunks import RowChunks
+from horseshoe.data.parts import ArrayParts, Picked, Reading
 
 
 class Counted(ArrayParts):
@@ -24,7 +24,7 @@ class Counted(ArrayParts):
 
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
-    monkeypatch.setattr("farrier.data.parts.available_threads", lambda: request.param)
+    monkeypatch.setattr("horseshoe.data.parts.available_threads", lambda: request.param)
     return request.param
 
 
@@ -45,7 +45,7 @@ def test_sums_do_not_depend_on_the_threads(monkeypatch):
     x = np.random.default_rng(0).standard_normal((500, 40))
     found = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr("farrier.data.parts.available_threads", lambda threads=threads: threads)
+        monkeypatch.setattr("horseshoe.data.parts.available_threads", lambda threads=threads: threads)
         found.append(RowChunks(ArrayParts(x, axis=0, step=7)).gram())
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
@@ -77,7 +77,7 @@ def test_an_error_in_a_part_comes_through(threads):
 
 
 def test_columns_that_left_are_not_read_again(monkeypatch):
-    monkeypatch.setattr("farrier.data.blocks.ROOM", 0)
+    monkeypatch.setattr("horseshoe.data.blocks.ROOM", 0)
     parts = Counted(X, axis=1, step=3)
     some = ColumnBlocks(parts).take(np.arange(10) > 6)
     parts.seen.clear()
@@ -96,7 +96,7 @@ def test_few_columns_are_held_in_memory():
 @pytest.mark.parametrize("room", [0, 1 << 20])
 def test_rows_and_columns_of_chunks(room, monkeypatch):
     for module in ("chunks", "blocks"):
-        monkeypatch.setattr(f"farrier.data.{module}.ROOM", room)
+        monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", room)
     keep, rows = np.arange(10) % 3 == 0, np.array([True, False, True, True, False, True])
     for home in (RowChunks(ArrayParts(X, axis=0, step=4)), ColumnBlocks(ArrayParts(X, axis=1, step=4))):
         np.testing.assert_array_equal(home.take(keep).rows(rows).dense(), X[rows][:, keep])

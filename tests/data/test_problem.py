@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.data.problem import LeastSquares, Targets
+from horseshoe.data.problem import LeastSquares, Targets
 from registry import COLUMNS
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import oracles
-from farrier.data.condensed import condensed, folded, shortened
-from farrier.data.dense import Dense
-from farrier.data.products import CrossProducts, cross_products
-from farrier.data.rows import Rows
+from horseshoe.data.condensed import condensed, folded, shortened
+from horseshoe.data.dense import Dense
+from horseshoe.data.products import CrossProducts, cross_products
+from horseshoe.data.rows import Rows
 
 
 def table(n=300, p=6, seed=0, mean=0.0):
@@ -31,7 +31,7 @@ def summed(x, y, weights, chunks):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("chunks", [1, 7, 300])
 def test_sums_are_those_of_the_definition(order, weighted, chunks, monkeypatch):
-    monkeypatch.setattr("farrier.data.products.BLOCK_ROWS", 32)
+    monkeypatch.setattr("horseshoe.data.products.BLOCK_ROWS", 32)
     x, y, weights = table()
     weights = weights if weighted else None
     total, mean, products = oracles.cross_products(x, y, weights)

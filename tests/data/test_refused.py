@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from farrier import HorseshoeRegressor
+from horseshoe import HorseshoeRegressor
 from refusals import NAMES, NUMBER, assert_says, at_column, at_row, refused
 from refused_data import N, P, make_data
 

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     HorseshoeSurvival,
 )
-from farrier.data.parts import ArrayParts
+from horseshoe.data.parts import ArrayParts
 from registry import DASK
 
 N, P = 400, 9

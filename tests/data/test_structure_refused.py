@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, sample_posterior
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, sample_posterior
 
 NAN = float("nan")
 X = pd.DataFrame(np.random.default_rng(0).standard_normal((12, 4)), columns=["age", "sex", "bmi", "bp"])

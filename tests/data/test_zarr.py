@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 import zarr
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.data.homes import as_parts
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.data.homes import as_parts
 
 
 @pytest.fixture
 def parts(monkeypatch):
     """Read in parts what would be read at once, as small as it is."""
-    monkeypatch.setattr("farrier.data.homes.HELD", 0)
-    monkeypatch.setattr("farrier.data.parts.PART_BYTES", 20_000)
+    monkeypatch.setattr("horseshoe.data.homes.HELD", 0)
+    monkeypatch.setattr("horseshoe.data.parts.PART_BYTES", 20_000)
     for module in ("chunks", "blocks"):
-        monkeypatch.setattr(f"farrier.data.{module}.ROOM", 0)
+        monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", 0)
 
 
 def table(n, p, dtype=np.float64):

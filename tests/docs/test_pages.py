@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import farrier
-from farrier import families, priors
-from farrier.report import plots
+import horseshoe
+from horseshoe import families, priors
+from horseshoe.report import plots
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -44,7 +44,7 @@ def test_what_is_in_python_is_run(page):
 
 def test_every_public_name_is_in_the_reference():
     said = set(re.findall(r"\w+", (DOCS / "api.md").read_text("utf-8")))
-    assert set(farrier.__all__) - {"__version__"} <= said
+    assert set(horseshoe.__all__) - {"__version__"} <= said
     assert set(plots.__all__) <= said
     for module in (priors, families):
         classes = {name for name in module.__all__ if isinstance(getattr(module, name), type)}

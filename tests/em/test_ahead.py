@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor
-from farrier.data.chunks import RowChunks
-from farrier.data.parts import ArrayParts
-from farrier.em.ahead import with_sums
-from farrier.families import Binomial, Gamma, Huber, Poisson, Working
+from horseshoe import HorseshoeRegressor
+from horseshoe.data.chunks import RowChunks
+from horseshoe.data.parts import ArrayParts
+from horseshoe.em.ahead import with_sums
+from horseshoe.families import Binomial, Gamma, Huber, Poisson, Working
 
 N, P = 6_000, 12
 FAMILIES = {
@@ -31,7 +31,7 @@ class Counted(ArrayParts):
 
 @pytest.fixture(autouse=True)
 def nothing_is_held(monkeypatch):
-    monkeypatch.setattr("farrier.data.chunks.ROOM", 0)
+    monkeypatch.setattr("horseshoe.data.chunks.ROOM", 0)
 
 
 def data(name, seed=0):
@@ -56,7 +56,7 @@ def fit(x, y, known, family, **options):
 def test_fewer_passes_end_in_the_same_fit(name, monkeypatch):
     x, y, known = data(name)
     ours, few = fit(x, y, known, FAMILIES[name])
-    monkeypatch.setattr(f"farrier.families.{type(FAMILIES[name]).__name__}.rowwise", False)
+    monkeypatch.setattr(f"horseshoe.families.{type(FAMILIES[name]).__name__}.rowwise", False)
     theirs, many = fit(x, y, known, FAMILIES[name])
     here = HorseshoeRegressor(family=FAMILIES[name]).fit(x, y, **known)
     assert few <= 25
@@ -89,7 +89,7 @@ def test_rows_that_do_not_stand_alone_are_found_out(monkeypatch):
     x, y, known = data("poisson")
     found = []
     monkeypatch.setattr(
-        "farrier.em.steps.with_sums", lambda *args: found.append(with_sums(*args)) or found[-1]
+        "horseshoe.em.steps.with_sums", lambda *args: found.append(with_sums(*args)) or found[-1]
     )
     ours, _ = fit(x, y, known, Related())
     here = HorseshoeRegressor(family=Related()).fit(x, y, **known)

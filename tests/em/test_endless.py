@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from farrier._types import Status
-from farrier.data.adjusted import Free
-from farrier.em.endless import DRIFT, Endless
-from farrier.families import Binomial, Gaussian, Ordinal
+from horseshoe._types import Status
+from horseshoe.data.adjusted import Free
+from horseshoe.em.endless import DRIFT, Endless
+from horseshoe.families import Binomial, Gaussian, Ordinal
 
 LEVELS = np.repeat([0.0, 1.0, 2.0], 4)
 CLASSES = (LEVELS == 2.0).astype(float)

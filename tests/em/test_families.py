@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor, Status
-from farrier.data.dense import Dense
-from farrier.data.standardise import standardise
-from farrier.em.loop import solve
-from farrier.em.options import Options
-from farrier.em.weights import Moving
-from farrier.families import (
+from horseshoe import HorseshoeRegressor, Status
+from horseshoe.data.dense import Dense
+from horseshoe.data.standardise import standardise
+from horseshoe.em.loop import solve
+from horseshoe.em.options import Options
+from horseshoe.em.weights import Moving
+from horseshoe.families import (
     Binomial,
     Family,
     Laplace,

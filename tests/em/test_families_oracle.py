@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.families import Binomial, Poisson
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.families import Binomial, Poisson
 
 KINDS = {
     "polya_gamma": Binomial(weights="polya_gamma"),

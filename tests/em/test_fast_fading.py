@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from farrier._types import Scales
-from farrier.conditional.base import moments
-from farrier.conditional.dual import DualKernel
-from farrier.em.fast.fading import MatrixFading, Weight, absorb
-from farrier.em.fast.pruning import worth_keeping
+from horseshoe._types import Scales
+from horseshoe.conditional.base import moments
+from horseshoe.conditional.dual import DualKernel
+from horseshoe.em.fast.fading import MatrixFading, Weight, absorb
+from horseshoe.em.fast.pruning import worth_keeping
 from systems import problem
 
 

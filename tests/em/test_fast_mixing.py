@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from farrier._types import Status
-from farrier.data.dense import Dense
-from farrier.data.standardise import standardise
-from farrier.em.loop import solve
-from farrier.em.mstep import Hyper
-from farrier.em.options import Options
-from farrier.em.weights import Moving
-from farrier.families import Binomial, Laplace, Poisson
-from farrier.priors import GammaScale, HalfCauchy, Horseshoe, InverseGammaScale, Lasso, Ridge, StudentT
+from horseshoe._types import Status
+from horseshoe.data.dense import Dense
+from horseshoe.data.standardise import standardise
+from horseshoe.em.loop import solve
+from horseshoe.em.mstep import Hyper
+from horseshoe.em.options import Options
+from horseshoe.em.weights import Moving
+from horseshoe.families import Binomial, Laplace, Poisson
+from horseshoe.priors import GammaScale, HalfCauchy, Horseshoe, InverseGammaScale, Lasso, Ridge, StudentT
 from systems import run, standard_system
 
 DENSE = {

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from farrier.em.fast import schedule
-from farrier.em.fast.limits import LIMITS
+from horseshoe.em.fast import schedule
+from horseshoe.em.fast.limits import LIMITS
 from registry import SCHEDULES
 from simulate import SETTINGS
 from systems import PLAIN, run, standard_system

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from farrier.conditional.base import condition, moments
-from farrier.data.problem import LeastSquares, Targets, plain
-from farrier.em.fast.limits import LIMITS
-from farrier.em.fast.resting import let_rest
+from horseshoe.conditional.base import condition, moments
+from horseshoe.data.problem import LeastSquares, Targets, plain
+from horseshoe.em.fast.limits import LIMITS
+from horseshoe.em.fast.resting import let_rest
 from registry import COLUMNS
 
 

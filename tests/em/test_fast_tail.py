@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from farrier.data.problem import plain
-from farrier.em.anderson import Anderson
-from farrier.em.fast.tail import EMMap, find_fixed_point
+from horseshoe.data.problem import plain
+from horseshoe.em.anderson import Anderson
+from horseshoe.em.fast.tail import EMMap, find_fixed_point
 from systems import hyper, run, standard_system
 
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.data.dense import Dense
-from farrier.data.standardise import standardise, standardise_response
-from farrier.em.loop import solve
-from farrier.em.mstep import Hyper
-from farrier.em.options import Options
-from farrier.em.weights import Constant, Moving
-from farrier.families import Binomial
-from farrier.priors import HalfCauchy, Horseshoe, InverseGammaGlobal, Lasso
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.data.dense import Dense
+from horseshoe.data.standardise import standardise, standardise_response
+from horseshoe.em.loop import solve
+from horseshoe.em.mstep import Hyper
+from horseshoe.em.options import Options
+from horseshoe.em.weights import Constant, Moving
+from horseshoe.families import Binomial
+from horseshoe.priors import HalfCauchy, Horseshoe, InverseGammaGlobal, Lasso
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = sorted(path.stem for path in GOLDEN.glob("[adg]_*.json"))

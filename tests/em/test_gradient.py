@@ -5,19 +5,19 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier._types import Status
-from farrier.conditional.base import condition
-from farrier.conditional.gradient import Gradient, System, solve, strongest
-from farrier.data.parts import ArrayParts
-from farrier.data.problem import plain
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe._types import Status
+from horseshoe.conditional.base import condition
+from horseshoe.conditional.gradient import Gradient, System, solve, strongest
+from horseshoe.data.parts import ArrayParts
+from horseshoe.data.problem import plain
 
 
 @pytest.fixture
 def few(monkeypatch):
     """Exact steps take over late and few columns are strong, so that small data go the way of large ones."""
-    monkeypatch.setattr("farrier.em.gradient.FEW", 20)
-    monkeypatch.setattr("farrier.conditional.gradient.STRONG", 10)
+    monkeypatch.setattr("horseshoe.em.gradient.FEW", 20)
+    monkeypatch.setattr("horseshoe.conditional.gradient.STRONG", 10)
 
 
 def table(n, p, seed=0, rho=0.0):
@@ -32,7 +32,7 @@ def table(n, p, seed=0, rho=0.0):
 @pytest.mark.parametrize(("n", "p"), [(150, 80), (80, 150)])
 @pytest.mark.parametrize("strong", [1, 20, 500])
 def test_variances_are_as_wrong_as_stated(n, p, rho, strong, monkeypatch):
-    monkeypatch.setattr("farrier.conditional.gradient.STRONG", strong)
+    monkeypatch.setattr("horseshoe.conditional.gradient.STRONG", strong)
     x, y, rng = table(n, p, rho=rho)
     problem, d = plain(x, y), rng.gamma(0.5, 0.05, p)
     exact = condition(problem, d)
@@ -66,9 +66,9 @@ def test_the_strongest_columns_precondition(spread):
 
 
 def test_what_is_not_solved_is_told(monkeypatch):
-    monkeypatch.setattr("farrier.conditional.gradient.STRONG", 1)
-    monkeypatch.setattr("farrier.conditional.gradient.MOST_STEPS", 2)
-    monkeypatch.setattr("farrier.em.gradient.FEW", 0)
+    monkeypatch.setattr("horseshoe.conditional.gradient.STRONG", 1)
+    monkeypatch.setattr("horseshoe.conditional.gradient.MOST_STEPS", 2)
+    monkeypatch.setattr("horseshoe.em.gradient.FEW", 0)
     x, y, rng = table(100, 150, rho=0.9)
     problem, d = plain(x, y), rng.gamma(0.5, 0.5, 150)
     given, exact = Gradient(problem, d, np.random.default_rng(0)), condition(problem, d)
@@ -105,7 +105,7 @@ def test_seeds_decide_and_sparse_is_dense(few):
 
 
 def test_many_columns_to_the_end(monkeypatch):
-    monkeypatch.setattr("farrier.em.gradient.FEW", 0)
+    monkeypatch.setattr("horseshoe.em.gradient.FEW", 0)
     x, y, _ = table(150, 100)
     ours = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0).fit(x, y)
     exact = HorseshoeRegressor().fit(x, y)
@@ -118,19 +118,19 @@ def test_many_columns_to_the_end(monkeypatch):
 
 def test_dense_priors_come_to_rest(monkeypatch):
     """Nothing leaves, and EM creeps: with new signs at every step the change would never be small."""
-    monkeypatch.setattr("farrier.em.gradient.GRADIENT_TOL", 1e-6)
+    monkeypatch.setattr("horseshoe.em.gradient.GRADIENT_TOL", 1e-6)
     x, y, _ = table(60, 100)
     model = HorseshoeRegressor(prior="lasso", expectation="conjugate_gradient", random_state=0).fit(x, y)
     assert model.status_.converged
     assert 50 < model.n_iter_ < 1_000
-    monkeypatch.setattr("farrier.em.gradient.MOST_STEPS", 20)
+    monkeypatch.setattr("horseshoe.em.gradient.MOST_STEPS", 20)
     with pytest.warns(ConvergenceWarning, match="still move"):
         assert model.fit(x, y).status_ is Status.UNSETTLED
 
 
 @pytest.mark.parametrize("family", ["gaussian", "poisson", "student_t"])
 def test_columns_that_are_always_in(family, monkeypatch):
-    monkeypatch.setattr("farrier.em.gradient.FEW", 0)
+    monkeypatch.setattr("horseshoe.em.gradient.FEW", 0)
     x, y, rng = table(150, 100)
     y = rng.poisson(np.exp(0.3 * y)) if family == "poisson" else y
     ours, exact = (
@@ -143,7 +143,7 @@ def test_columns_that_are_always_in(family, monkeypatch):
 
 
 def test_blocks_are_the_array(few, monkeypatch):
-    monkeypatch.setattr("farrier.data.blocks.ROOM", 0)
+    monkeypatch.setattr("horseshoe.data.blocks.ROOM", 0)
     x, y, _ = table(60, 150)
     model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0)
     coef = model.fit(x, y).coef_
@@ -176,13 +176,13 @@ def test_2000_by_5000_within_one_variable():
 
 
 def test_what_has_no_room_is_refused_and_the_engine_named(monkeypatch):
-    monkeypatch.setattr("farrier._checks._free_memory", lambda: 7e5)
-    monkeypatch.setattr("farrier._checks.NOTABLE", 1e5)
-    monkeypatch.setattr("farrier.model.fit.FEW", 20)
+    monkeypatch.setattr("horseshoe._checks._free_memory", lambda: 7e5)
+    monkeypatch.setattr("horseshoe._checks.NOTABLE", 1e5)
+    monkeypatch.setattr("horseshoe.model.fit.FEW", 20)
     x, y, _ = table(300, 200)
     with pytest.raises(ValueError, match=r"an exact fit of 300 rows and 200 columns.*conjugate_gradient"):
         HorseshoeRegressor().fit(x, y)
     model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0).fit(x, y)
-    monkeypatch.setattr("farrier._checks._free_memory", lambda: 1e5)
+    monkeypatch.setattr("horseshoe._checks._free_memory", lambda: 1e5)
     with pytest.raises(ValueError, match=r"a fit by conjugate gradients of 300 rows.*some of the columns"):
         model.fit(x, y)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import oracles
-from farrier.data.problem import plain
-from farrier.em.fast.tail import EMMap
-from farrier.em.loop import solve
-from farrier.em.options import Options
-from farrier.em.weights import Constant
-from farrier.priors import FixedScale, Groups, Horseshoe, HorseshoeLike, Lasso, NormalGamma, StudentT
+from horseshoe.data.problem import plain
+from horseshoe.em.fast.tail import EMMap
+from horseshoe.em.loop import solve
+from horseshoe.em.options import Options
+from horseshoe.em.weights import Constant
+from horseshoe.priors import FixedScale, Groups, Horseshoe, HorseshoeLike, Lasso, NormalGamma, StudentT
 from registry import LOCAL_PRIORS, name
 from systems import PLAIN, hyper
 

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 import oracles
-from farrier import HorseshoeRegressor, Status
-from farrier.data.dense import Dense
-from farrier.data.identity import Identity
-from farrier.data.problem import LeastSquares, Targets, plain
-from farrier.data.standardise import standardise
-from farrier.em.loop import solve
-from farrier.em.options import Options
-from farrier.em.schedule import MOST_STALLS
-from farrier.em.starts import paper_start
-from farrier.em.weights import Moving
-from farrier.families import Poisson
-from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
+from horseshoe import HorseshoeRegressor, Status
+from horseshoe.data.dense import Dense
+from horseshoe.data.identity import Identity
+from horseshoe.data.problem import LeastSquares, Targets, plain
+from horseshoe.data.standardise import standardise
+from horseshoe.em.loop import solve
+from horseshoe.em.options import Options
+from horseshoe.em.schedule import MOST_STALLS
+from horseshoe.em.starts import paper_start
+from horseshoe.em.weights import Moving
+from horseshoe.families import Poisson
+from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 from registry import COORDINATES, LOCAL_PRIORS, name
 from selections import in_pairs
 from simulate import linear
@@ -140,7 +140,7 @@ def test_ends_and_their_advice():
 
 
 def test_averages_that_do_not_settle_end_with_a_word(monkeypatch):
-    monkeypatch.setattr("farrier.em.schedule.MOST_AVERAGES", 20)
+    monkeypatch.setattr("horseshoe.em.schedule.MOST_AVERAGES", 20)
     fit = run(standard_system(60, 12, n_signals=4), expectation="stochastic", tol=0.0)
     assert fit.status is Status.UNSETTLED
     assert fit.n_iter == 20
@@ -222,7 +222,7 @@ class HalfNormalScale:
 
 
 def test_a_users_own_prior_fits_like_the_same_prior_of_ours():
-    from farrier.priors import GammaScale
+    from horseshoe.priors import GammaScale
 
     X, y, _ = linear(100, 20, n_signals=4)
     own = HorseshoeRegressor(prior=HalfNormalScale()).fit(X, y)

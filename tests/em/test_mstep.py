@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from farrier.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
-from farrier.priors import HalfCauchy, Horseshoe, Lasso, Ridge, resolve_global
+from horseshoe.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
+from horseshoe.priors import HalfCauchy, Horseshoe, Lasso, Ridge, resolve_global
 from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
 from selections import in_pairs
 

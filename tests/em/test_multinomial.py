@@ -6,13 +6,13 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import oracles
-from farrier._types import Status
-from farrier.data.dense import Dense
-from farrier.data.standardise import standardise
-from farrier.em.mstep import Hyper
-from farrier.em.multinomial import solve_multinomial
-from farrier.em.options import Options
-from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
+from horseshoe._types import Status
+from horseshoe.data.dense import Dense
+from horseshoe.data.standardise import standardise
+from horseshoe.em.mstep import Hyper
+from horseshoe.em.multinomial import solve_multinomial
+from horseshoe.em.options import Options
+from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 
 TIGHT = Options(tol=1e-13)
 SHAPES = [(200, 6, 3), (150, 4, 5), (40, 70, 3), (120, 5, 2)]
@@ -88,9 +88,9 @@ def test_the_end_is_a_mode_at_its_own_scales(n, p, q, weights):
 
 def test_two_classes_are_a_binomial_regression_with_twice_the_prior_variance():
     design, chosen, _ = data(120, 5, 2)
-    from farrier.em.loop import solve
-    from farrier.em.weights import Moving
-    from farrier.families import Binomial
+    from horseshoe.em.loop import solve
+    from horseshoe.em.weights import Moving
+    from horseshoe.families import Binomial
 
     pair = solve_multinomial(design, chosen, hyper(2, Ridge(), FixedScale(0.4)), TIGHT)
     weights = Moving(design, chosen[:, 1], np.zeros(120), Binomial(), center=True)
@@ -141,7 +141,7 @@ def test_the_order_of_classes_means_nothing_and_a_column_is_in_for_all():
 
 
 def test_classes_that_are_separated_are_said_to_be_where_the_way_ends(monkeypatch):
-    monkeypatch.setattr("farrier.em.multinomial.MOST_STALLS", 0)  # the first step is the last
+    monkeypatch.setattr("horseshoe.em.multinomial.MOST_STALLS", 0)  # the first step is the last
     design, chosen, _ = data(120, 5, 3)
     assert solve_multinomial(design, chosen, hyper(3), Options())[0].status is Status.STALLED
     apart = np.eye(3)[np.arange(120) % 3]

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, Iteration
-from farrier._types import Step
-from farrier.em.news import LOOK_BACK, Teller, seconds_left
 from fit_checkpoints import CASES, NARROW, PARTS, WIDE, noisy
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, Iteration
+from horseshoe._types import Step
+from horseshoe.em.news import LOOK_BACK, Teller, seconds_left
 
 
 def falling(rate, n=LOOK_BACK + 1, pace=0.5):

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import oracles
-from farrier._types import Status
-from farrier.data.problem import plain
-from farrier.em.loop import solve
-from farrier.em.mstep import Hyper
-from farrier.em.options import Options
-from farrier.em.several import solve_several
-from farrier.em.weights import Constant
-from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
+from horseshoe._types import Status
+from horseshoe.data.problem import plain
+from horseshoe.em.loop import solve
+from horseshoe.em.mstep import Hyper
+from horseshoe.em.options import Options
+from horseshoe.em.several import solve_several
+from horseshoe.em.weights import Constant
+from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 from registry import COORDINATES, LOCAL_PRIORS, name
 
 TIGHT = Options(tol=1e-14)

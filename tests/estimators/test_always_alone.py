@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csc_array
 from sklearn.linear_model import LogisticRegression, QuantileRegressor
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status, sample_posterior
-from farrier.families import Quantile
-from farrier.families.pinball import pinball
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status, sample_posterior
+from horseshoe.families import Quantile
+from horseshoe.families.pinball import pinball
 
 LEVELS = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
 

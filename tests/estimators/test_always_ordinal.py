@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_array
 from scipy.special import expit
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.priors import GammaScale
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status
+from horseshoe.priors import GammaScale
 
 ALWAYS = [0, 2, 7]
 

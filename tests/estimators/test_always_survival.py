@@ -9,12 +9,12 @@ import pytest
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array
 
-from farrier import HorseshoeSurvival, Status
-from farrier.data.adjusted import AdjustedTargets
-from farrier.data.coupled import CoupledTargets
-from farrier.data.dense import Dense
-from farrier.families.cox import Cox
-from farrier.linalg import both_triangles
+from horseshoe import HorseshoeSurvival, Status
+from horseshoe.data.adjusted import AdjustedTargets
+from horseshoe.data.coupled import CoupledTargets
+from horseshoe.data.dense import Dense
+from horseshoe.families.cox import Cox
+from horseshoe.linalg import both_triangles
 from survival_data import lifetimes, survival
 
 TIES = ["efron", "breslow"]

@@ -10,14 +10,14 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.data.rows import Rows
-from farrier.data.validation import check_x
-from farrier.em.mstep import Hyper
-from farrier.families import Gaussian
-from farrier.model.chance import gains, threshold
-from farrier.model.spec import ModelSpec
-from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Lasso
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status
+from horseshoe.data.rows import Rows
+from horseshoe.data.validation import check_x
+from horseshoe.em.mstep import Hyper
+from horseshoe.families import Gaussian
+from horseshoe.model.chance import gains, threshold
+from horseshoe.model.spec import ModelSpec
+from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Lasso
 
 SHAPES = ((300, 100), (300, 1000), (300, 5000), (100, 20_000))
 EFFECTS = np.array([4.0, -3.5, 3.0, -2.5, 2.0])
@@ -50,7 +50,7 @@ def test_no_more_columns_are_judged_than_can_be_held(form: Any, monkeypatch: pyt
     )
     every = list(gains(spec, rows, fitted))
     assert len(every) == model.support_.sum() > 4
-    monkeypatch.setattr("farrier.model.chance.HELD", 8 * 300 * 3)
+    monkeypatch.setattr("horseshoe.model.chance.HELD", 8 * 300 * 3)
     np.testing.assert_allclose(list(gains(spec, rows, fitted)), every[:3])
 
 

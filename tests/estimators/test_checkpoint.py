@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, keeping
-from farrier.data.chunks import RowChunks
-from farrier.data.parts import ArrayParts
-from farrier.families import Poisson
 from fit_checkpoints import CASES, NARROW, WIDE, At, assert_same_fit, interrupt, noisy
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, keeping
+from horseshoe.data.chunks import RowChunks
+from horseshoe.data.parts import ArrayParts
+from horseshoe.families import Poisson
 from posterior_runs import SOURCE, files_in, on_linux
 
 Y = noisy(WIDE)

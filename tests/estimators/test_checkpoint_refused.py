@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, keeping, sample_posterior
-from farrier.keeping import FitCheckpoint
 from fit_checkpoints import CASES, NARROW, At, interrupt, noisy
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, keeping, sample_posterior
+from horseshoe.keeping import FitCheckpoint
 from mutations.checkpoints import mutated_checkpoint
 from mutations.files import opened
 from posterior_runs import files_in
@@ -86,7 +86,7 @@ def test_other_structure(name: str, good: Path) -> None:
 
 def test_another_version_and_another_format(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "__version__", "97.1")
-    assert_refused(good, "written by farrier .*, this is 97.1")
+    assert_refused(good, "written by horseshoe .*, this is 97.1")
     monkeypatch.undo()
     monkeypatch.setattr(keeping, "FORMAT", 98)
     assert_refused(good, "format 98")
@@ -212,7 +212,7 @@ def test_a_changed_checkpoint_is_refused_or_is_what_was_written(count: int, seed
 @pytest.mark.parametrize("end", [0, 1, 100, 5000, -1])
 def test_a_truncated_file(end: int, good: Path) -> None:
     good.write_bytes(good.read_bytes()[:end])
-    assert_refused(good, "is not a checkpoint of farrier")
+    assert_refused(good, "is not a checkpoint of horseshoe")
 
 
 def test_a_state_that_is_none(good: Path) -> None:
@@ -222,4 +222,4 @@ def test_a_state_that_is_none(good: Path) -> None:
     part["tree"] = {**part["tree"], "state": {"class": "Harmful"}}
     file._fresh = True
     file.save()
-    assert_refused(good, "is not a checkpoint of farrier")
+    assert_refused(good, "is not a checkpoint of horseshoe")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.utils.class_weight import compute_class_weight
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.families import Binomial
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.families import Binomial
 
 both_weights = pytest.mark.parametrize("weights", ["polya_gamma", "irls"])
 OPTIONS: dict[str, Any] = {"tol": 1e-10}

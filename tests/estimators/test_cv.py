@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV, Status
-from farrier.adaptive import members as room
-from farrier.adaptive.adapted import MemberRow
-from farrier.adaptive.members import MEMBERS
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV, Status
+from horseshoe.adaptive import members as room
+from horseshoe.adaptive.adapted import MemberRow
+from horseshoe.adaptive.members import MEMBERS
 from registry import AVERAGED
 from simulate import glm
 
@@ -459,6 +459,6 @@ def test_refused_methods(gaussian):
 def test_rows_that_have_no_room_are_refused_and_not_killed(monkeypatch):
     X, y = np.zeros((100_000, 1)), np.zeros(100_000)
     X[::2], y[::3] = 1.0, 1.0
-    monkeypatch.setattr("farrier._checks._free_memory", lambda: 1e8)
+    monkeypatch.setattr("horseshoe._checks._free_memory", lambda: 1e8)
     with pytest.raises(ValueError, match=r"over 10 folds of 100,000 rows takes about 0.3 GiB .* 0.1 GiB are"):
         HorseshoeRegressorCV(family="student_t").fit(X, y)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
-from farrier import HorseshoeClassifierCV, HorseshoeRegressorCV, Status
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, Status
 
 N, P = 90, 8
 

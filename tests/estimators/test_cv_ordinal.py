@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import KFold
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.families import Ordinal
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.families import Ordinal
 
 LEVELS = ("none", "mild", "severe")
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from farrier import HorseshoeRegressorCV
-from farrier.families import Laplace, Quantile
+from horseshoe import HorseshoeRegressorCV
+from horseshoe.families import Laplace, Quantile
 from registry import AVERAGED
 from selections import in_turn
 from simulate import glm

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sksurv.metrics import as_concordance_index_ipcw_scorer, concordance_index_censored
 
-from farrier import HorseshoeSurvival, HorseshoeSurvivalCV, Status
+from horseshoe import HorseshoeSurvival, HorseshoeSurvivalCV, Status
 from oracles import partial_log_likelihood
 from refusals import assert_says, refused
 from survival_data import survival

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor, Status
+from horseshoe import HorseshoeRegressor, Status
 from refusals import assert_says, refused
 from refused_data import N, P, make_data
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
-from farrier.families import Poisson
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe.families import Poisson
 from refusals import ROW, at_row, put, told
 
 COUNTS = ("poisson", "negative_binomial")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.families import Binomial, Laplace
-from farrier.paper.coverage import RESPONSES, SIZES
-from farrier.paper.methods import regressor
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.families import Binomial, Laplace
+from horseshoe.paper.coverage import RESPONSES, SIZES
+from horseshoe.paper.methods import regressor
 from registry import FAMILIES
 
 SHORT: dict[str, Any] = {"n_draws": 100, "n_warmup": 100, "n_chains": 2}

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, load_model
-from farrier.adaptive.adapted import Adapted
-from farrier.data.fitted import Fitted
-from farrier.estimators.baseline import Baseline
-from farrier.estimators.intervals import Kept
-from farrier.estimators.invariants import AVERAGE, BASELINE, ESTIMATED, KEPT, MODE
-from farrier.estimators.portable import CHOICES, REGISTRY
-from farrier.families import Family
-from farrier.priors import HalfCauchy
-from farrier.store.kinds import dtype_of, origin_of, parts_of
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, load_model
+from horseshoe.adaptive.adapted import Adapted
+from horseshoe.data.fitted import Fitted
+from horseshoe.estimators.baseline import Baseline
+from horseshoe.estimators.intervals import Kept
+from horseshoe.estimators.invariants import AVERAGE, BASELINE, ESTIMATED, KEPT, MODE
+from horseshoe.estimators.portable import CHOICES, REGISTRY
+from horseshoe.families import Family
+from horseshoe.priors import HalfCauchy
+from horseshoe.store.kinds import dtype_of, origin_of, parts_of
 from mutations.models import signed
 from mutations.numbers import CHANGES, numbers_of, plain
 from saved_models import CASES, classes, fit

@@ -3,24 +3,24 @@
 import numpy as np
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, sample_posterior
-from farrier.data.parts import ArrayParts
-from farrier.families import FAMILIES
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, sample_posterior
+from horseshoe.data.parts import ArrayParts
+from horseshoe.families import FAMILIES
 from simulate import glm
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_held(monkeypatch):
     """Small maps are read in parts here, and stay there."""
-    monkeypatch.setattr("farrier.data.homes.HELD", 0)
-    monkeypatch.setattr("farrier.data.parts.PART_BYTES", 4000)
+    monkeypatch.setattr("horseshoe.data.homes.HELD", 0)
+    monkeypatch.setattr("horseshoe.data.parts.PART_BYTES", 4000)
 
 
 @pytest.fixture(params=[0, 1 << 20])
 def room(request, monkeypatch):
     """Columns that are left go to memory, or do not."""
     for module in ("chunks", "blocks"):
-        monkeypatch.setattr(f"farrier.data.{module}.ROOM", request.param)
+        monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", request.param)
     return request.param
 
 
@@ -87,7 +87,7 @@ def test_far_columns_on_disk(tmp_path, shape, room):
 
 
 def test_columns_that_rest_are_those_of_memory(tmp_path, monkeypatch, room):
-    monkeypatch.setattr("farrier.data.parts.PART_BYTES", 400_000)
+    monkeypatch.setattr("horseshoe.data.parts.PART_BYTES", 400_000)
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 4000))
     y = x[:, :3] @ np.array([2.0, -2.0, 2.0]) + 0.5 * rng.standard_normal(60)
@@ -138,7 +138,7 @@ def test_maps_are_not_held(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 2000))
     y = 3.0 * x[:, 5] + 0.1 * rng.standard_normal(60)
-    monkeypatch.setattr("farrier.data.blocks.ROOM", 60 * 8 * 300)
+    monkeypatch.setattr("horseshoe.data.blocks.ROOM", 60 * 8 * 300)
     dense = ArrayParts.read
 
     def read(self, part, across):

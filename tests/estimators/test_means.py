@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import oracles
-from farrier import normal_means
-from farrier._types import Status
+from horseshoe import normal_means
+from horseshoe._types import Status
 
 
 @pytest.mark.parametrize("sigma2", ["estimate", 1.0])

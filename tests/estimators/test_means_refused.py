@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from farrier import normal_means
+from horseshoe import normal_means
 from refusals import NUMBER, POSITIVE, assert_says, at_row, refused
 
 pytestmark = pytest.mark.filterwarnings("error")

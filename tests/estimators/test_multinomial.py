@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from farrier import HorseshoeClassifier, Status
-from farrier.report.plots import plot_coefficients
-from farrier.report.summaries import summary_text
+from horseshoe import HorseshoeClassifier, Status
+from horseshoe.report.plots import plot_coefficients
+from horseshoe.report.summaries import summary_text
 
 Q = 3
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 
 SHORT = {"n_draws": 40, "n_warmup": 40, "n_chains": 2, "random_state": 0}
 ASKED = (

@@ -13,9 +13,9 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, load_model
-from farrier.estimators.onnx import register_converters, to_onnx
-from farrier.families import Gaussian
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, load_model
+from horseshoe.estimators.onnx import register_converters, to_onnx
+from horseshoe.families import Gaussian
 from registry import AVERAGED
 from saved_models import CASES, LABELS, classes, data
 

@@ -13,9 +13,9 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, Status, sample_posterior
-from farrier.priors import InvertedBeta
-from farrier.report.summaries import summary_text
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, Status, sample_posterior
+from horseshoe.priors import InvertedBeta
+from horseshoe.report.summaries import summary_text
 
 Q = 3
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, load_model
-from farrier._types import Status
-from farrier.estimators.cv_streamed import dealt
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe._types import Status
+from horseshoe.estimators.cv_streamed import dealt
 
 
 def table(n=1100, p=9, seed=0, mean=0.0):

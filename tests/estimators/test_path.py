@@ -12,13 +12,13 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-import farrier
+import horseshoe
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status, horseshoe_path
-from farrier.em.options import Options
-from farrier.families import FAMILIES
-from farrier.model.fit import Earlier, fit
-from farrier.priors import (
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status, horseshoe_path
+from horseshoe.em.options import Options
+from horseshoe.families import FAMILIES
+from horseshoe.model.fit import Earlier, fit
+from horseshoe.priors import (
     GammaScale,
     HorseshoeLike,
     InvertedBeta,
@@ -251,8 +251,8 @@ def test_one_warning_for_all_fits() -> None:
 
 
 def test_it_is_public_and_draws_nothing_unasked() -> None:
-    assert "horseshoe_path" in dir(farrier)
-    code = "import sys; from farrier import horseshoe_path; print('matplotlib' in sys.modules)"
+    assert "horseshoe_path" in dir(horseshoe)
+    code = "import sys; from horseshoe import horseshoe_path; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
 

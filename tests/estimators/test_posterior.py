@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
 
 SHORT = {"n_draws": 200, "n_warmup": 100}
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import sample_posterior
+from horseshoe import sample_posterior
 from posterior_runs import never
 from refusals import assert_says, missing, put
 from refused_data import COUNTS, FRAME, NONE_BEFORE, REAL, SAMPLED, N, P, X
@@ -27,7 +27,7 @@ def test_without_polyagamma(family: str, tmp_path: Path, monkeypatch: pytest.Mon
     arguments = {"X": FRAME, "y": SAMPLED[family], "family": family}
     arguments |= {"checkpoint": tmp_path / "run", "progress": never, "n_jobs": 1}
     message = missing(lambda: sample_posterior(**arguments))
-    assert_says(message, r"\bpolyagamma\b", r"pip install 'farrier\[posterior\]'")
+    assert_says(message, r"\bpolyagamma\b", r"pip install 'horseshoe\[posterior\]'")
     assert list(tmp_path.iterdir()) == []
 
 

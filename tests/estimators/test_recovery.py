@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from simulate import glm
 
 

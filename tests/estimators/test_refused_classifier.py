@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from farrier import HorseshoeClassifier
+from horseshoe import HorseshoeClassifier
 from refusals import NUMBER, ROW, Bad, at_row, bad, frozen, put, refused, told
 from refused_data import (
     BAD_FOR_ALL,

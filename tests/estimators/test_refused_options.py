@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.priors import FixedScale, HalfCauchy, InverseGammaGlobal, InvertedBeta
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.priors import FixedScale, HalfCauchy, InverseGammaGlobal, InvertedBeta
 from refusals import NAMES, NOT_NEGATIVE, POSITIVE, assert_says, refused
 from refused_data import N, make_data
 from selections import in_turn

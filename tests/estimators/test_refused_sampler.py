@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from farrier import sample_posterior
-from farrier.families import Laplace, Location, Working
+from horseshoe import sample_posterior
+from horseshoe.families import Laplace, Location, Working
 from posterior_runs import never
 from refusals import NUMBER, POSITIVE, ROW, at_column, at_row, bad, put, told
 from refused_data import CODES, COUNTS, FRAME, NONE_BEFORE, REAL, SAMPLED, WORDS, N, X, with_value
@@ -77,7 +77,7 @@ def test_a_checkpoint_that_is_no_path(value: Any, tmp_path: Path) -> None:
 def test_a_family_that_is_not_known(value: Any, tmp_path: Path) -> None:
     arguments = {"X": X, "y": REAL, "family": value, "checkpoint": tmp_path / "run"}
     every = [f"'{family}'" for family in SAMPLED]
-    told(lambda: sample_posterior(**arguments), r"\bfamily=", *every, "farrier.families")
+    told(lambda: sample_posterior(**arguments), r"\bfamily=", *every, "horseshoe.families")
 
 
 @pytest.mark.parametrize("value", ["horsehoe", 3, None], ids=repr)
@@ -145,10 +145,10 @@ class NoLogDensity:
 
 WITHOUT_SAMPLER: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "family": ({"family": Cauchy()}, ("Cauchy", "no density", "method='mode'")),
-    "prior": ({"prior": NoDraw()}, ("NoDraw", r"draw\(w, lambda2, rng\)", "farrier.priors")),
+    "prior": ({"prior": NoDraw()}, ("NoDraw", r"draw\(w, lambda2, rng\)", "horseshoe.priors")),
     "tau": (
         {"tau": NoLogDensity()},
-        ("NoLogDensity", r"log_density\(log_tau\)", r"draw\(n, s, tau2, rng\)", "farrier.priors"),
+        ("NoLogDensity", r"log_density\(log_tau\)", r"draw\(n, s, tau2, rng\)", "horseshoe.priors"),
     ),
 }
 

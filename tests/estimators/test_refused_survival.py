@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from farrier import HorseshoeSurvival
+from horseshoe import HorseshoeSurvival
 from refusals import ROW, assert_says, at_row, put, refused
 from survival_data import survival
 

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 
 import oracles
-from farrier import HorseshoeRegressor, Status
-from farrier.paper import table3
+from horseshoe import HorseshoeRegressor, Status
+from horseshoe.paper import table3
 from simulate import linear
 
 
@@ -200,7 +200,7 @@ def test_missing_extra_is_named(monkeypatch, diabetes):
     X, y = diabetes
     model = HorseshoeRegressor().fit(X.to_numpy(), y)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"farrier\[pandas\]"):
+    with pytest.raises(ImportError, match=r"horseshoe\[pandas\]"):
         model.summary()
 
 

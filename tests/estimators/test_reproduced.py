@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, Status
-from farrier.data.dense import Dense
-from farrier.data.rows import Rows
-from farrier.model.exact import reproduces
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, Status
+from horseshoe.data.dense import Dense
+from horseshoe.data.rows import Rows
+from horseshoe.model.exact import reproduces
 
 ESTIMATORS = [HorseshoeRegressor, HorseshoeRegressorCV]
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier import sample_posterior
-from farrier.families import Laplace
+from horseshoe import sample_posterior
+from horseshoe.families import Laplace
 from posterior_runs import CASES, FAMILIES, FLAT, OFFSET, TALL, WHOLE, WIDE, assert_same_draws, case, run
 
 # --- two classes ----------------------------------------------------------------------------------

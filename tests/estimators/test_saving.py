@@ -18,10 +18,10 @@ import pytest
 from sklearn.base import clone
 
 import saved_models
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
-from farrier.estimators.portable import PARAMETERS, REGISTRY, TRACE_ENDS
-from farrier.estimators.saving import KINDS, STRUCTURE, estimator_class, save_model
-from farrier.model.fit import Earlier
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe.estimators.portable import PARAMETERS, REGISTRY, TRACE_ENDS
+from horseshoe.estimators.saving import KINDS, STRUCTURE, estimator_class, save_model
+from horseshoe.model.fit import Earlier
 from registry import ESTIMATORS
 from saved_models import CASES, GOLDEN, GOLDEN_CASES, answers, data, fit
 

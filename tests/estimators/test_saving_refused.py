@@ -12,10 +12,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
-from farrier.estimators.saving import save_model
-from farrier.families import Gaussian
-from farrier.priors import Horseshoe, Slab
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe.estimators.saving import save_model
+from horseshoe.families import Gaussian
+from horseshoe.priors import Horseshoe, Slab
 from mutations.models import signed
 from saved_models import CASES, data
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor, sample_posterior
-from farrier._checks import check_random_state
+from horseshoe import HorseshoeRegressor, sample_posterior
+from horseshoe._checks import check_random_state
 from refusals import told
 
 RNG = np.random.default_rng(0)

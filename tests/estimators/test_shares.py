@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
-from farrier.families import FAMILIES, Binomial
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe.families import FAMILIES, Binomial
 from refusals import told
 
 N = 120

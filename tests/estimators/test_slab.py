@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
-from farrier.data.dense import Dense
-from farrier.data.rows import Rows
-from farrier.em.options import Options
-from farrier.families import Gaussian, resolve_family
-from farrier.model.fit import fit
-from farrier.model.spec import ModelSpec
-from farrier.paper.coverage import RESPONSES
-from farrier.priors import HalfCauchy, Horseshoe, Lasso, Slab
-from farrier.sampling import gibbs
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe.data.dense import Dense
+from horseshoe.data.rows import Rows
+from horseshoe.em.options import Options
+from horseshoe.families import Gaussian, resolve_family
+from horseshoe.model.fit import fit
+from horseshoe.model.spec import ModelSpec
+from horseshoe.paper.coverage import RESPONSES
+from horseshoe.priors import HalfCauchy, Horseshoe, Lasso, Slab
+from horseshoe.sampling import gibbs
 
 FAMILIES = ("gaussian", "poisson", "binomial", "student_t", "negative_binomial", "laplace")
 

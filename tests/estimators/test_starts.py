@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.starts import count, simulate
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 
 WIDE = 10_000
 

@@ -11,7 +11,7 @@ from scipy.linalg import null_space
 from scipy.sparse import csc_array
 
 import oracles
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,

@@ -11,7 +11,7 @@ from scipy.linalg import null_space
 from scipy.sparse import csc_array
 
 import oracles
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status, sample_posterior
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status, sample_posterior
 
 ALWAYS = [0, 2, 7]
 LABEL = np.repeat(np.arange(8), 3)
@@ -100,8 +100,8 @@ def test_groups_of_several_responses_are_those_of_the_definition(shape: tuple[in
 @pytest.mark.parametrize("seed", range(3))
 @KINDS
 def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, seed: int) -> None:
-    from farrier.em.options import Options
-    from farrier.estimators import classifier, fitting
+    from horseshoe.em.options import Options
+    from horseshoe.estimators import classifier, fitting
 
     X, y = data(n=60 + 20 * (seed % 2))
     X = X[:, np.random.default_rng(seed).permutation(24)]
@@ -321,7 +321,7 @@ def test_too_many_coefficients_for_a_joint_covariance(monkeypatch: pytest.Monkey
     """The factor that classes share says about the same of what is not shrunk."""
     X, y = classes(p=12)
     exact = multinomial(always=[0, 2], prior="ridge", tau=0.3).fit(X, y)
-    monkeypatch.setattr("farrier.em.multinomial.MOST_JOINT", 0)
+    monkeypatch.setattr("horseshoe.em.multinomial.MOST_JOINT", 0)
     shared = multinomial(always=[0, 2], prior="ridge", tau=0.3).fit(X, y)
     np.testing.assert_allclose(shared.coef_, exact.coef_, rtol=1e-12)
     np.testing.assert_allclose(shared.coef_std_, exact.coef_std_, rtol=0.35)

@@ -29,10 +29,10 @@ from sksurv.metrics import (
 )
 
 import oracles
-from farrier import HorseshoeSurvival, Status, horseshoe_path, load_model, sample_posterior
-from farrier.estimators.concordance import concordance
-from farrier.families import Cox
 from golden.survival import LIFELINES
+from horseshoe import HorseshoeSurvival, Status, horseshoe_path, load_model, sample_posterior
+from horseshoe.estimators.concordance import concordance
+from horseshoe.families import Cox
 from survival_data import COEF, Survival, survival
 
 FLAT: dict[str, Any] = {"prior": "ridge", "tau": 1e4, "zero_threshold": 0, "tol": 1e-10}
@@ -178,7 +178,7 @@ def wide(seed: int = 0, n: int = 150, p: int = 400) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("start", ["auto", "linear", "paper"])
 def test_the_fast_path_ends_in_the_mode_of_plain_em(start: str, monkeypatch: Any) -> None:
-    import farrier.estimators.survival as module
+    import horseshoe.estimators.survival as module
 
     X, y, _ = wide()
     fast = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)
@@ -192,7 +192,7 @@ def test_the_fast_path_ends_in_the_mode_of_plain_em(start: str, monkeypatch: Any
 
 
 def test_columns_that_rest_end_in_the_same_mode(monkeypatch: Any) -> None:
-    import farrier.em.fast.schedule as module
+    import horseshoe.em.fast.schedule as module
 
     X, y, _ = wide(1)
     usual = HorseshoeSurvival(tol=1e-9).fit(X, y)
@@ -397,7 +397,7 @@ def test_a_perfect_order_is_pointed_out_where_hazards_are_out_of_range(
 
 def test_a_fit_that_stalls_for_other_reasons_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     data = survival()
-    monkeypatch.setattr("farrier.em.schedule.MOST_STALLS", 0)
+    monkeypatch.setattr("horseshoe.em.schedule.MOST_STALLS", 0)
     with pytest.warns(ConvergenceWarning, match="rounding"):
         assert HorseshoeSurvival().fit(data.X, data.y).status_ is Status.STALLED
 

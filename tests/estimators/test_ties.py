@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csc_array
 from sklearn.datasets import load_diabetes
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 
 FAMILIES = ("gaussian", "student_t", "laplace", "poisson", "negative_binomial")
 COPIES = {

@@ -8,9 +8,9 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status, normal_means, sample_posterior
-from farrier.estimators import sample as sampling
-from farrier.priors import Horseshoe
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status, normal_means, sample_posterior
+from horseshoe.estimators import sample as sampling
+from horseshoe.priors import Horseshoe
 
 SHORT = {"n_draws": 40, "n_warmup": 40, "n_chains": 2, "random_state": 0}
 X, Y = load_diabetes(return_X_y=True, scaled=False)
@@ -98,7 +98,7 @@ def test_the_sampler_says_it_of_the_mode(monkeypatch):
 
 
 def sampling_options(model):
-    from farrier.estimators.settings import em_options
+    from horseshoe.estimators.settings import em_options
 
     return em_options(model)
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status, sample_posterior
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status, sample_posterior
 
 PRECISION = {"weight_type": "precision"}
 SHORT = {"n_draws": 60, "n_warmup": 60, "n_chains": 2, "random_state": 0}

@@ -13,9 +13,9 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score
 
 from families.test_references import DATA, FLAT, PLAIN, assert_same, extras, flat_fit, frequencies
 from family_cases import CompoundPoisson
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, Status, horseshoe_path, sample_posterior
-from farrier.families import Gamma, Huber, Laplace, Quantile, Tweedie
-from farrier.priors import Ridge
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, Status, horseshoe_path, sample_posterior
+from horseshoe.families import Gamma, Huber, Laplace, Quantile, Tweedie
+from horseshoe.priors import Ridge
 
 LOG = sm.families.links.Log()
 RNG = np.random.default_rng(3)

@@ -9,13 +9,13 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import oracles
-from farrier import HorseshoeRegressor, Status
-from farrier.conditional.dual import DualKernel
-from farrier.conditional.primal import PrimalKernel
-from farrier.data.coupled import Coupled, CoupledTargets
-from farrier.data.dense import Dense
-from farrier.families import Cox
-from farrier.families.risk import Lifetimes, RiskSets, _step
+from horseshoe import HorseshoeRegressor, Status
+from horseshoe.conditional.dual import DualKernel
+from horseshoe.conditional.primal import PrimalKernel
+from horseshoe.data.coupled import Coupled, CoupledTargets
+from horseshoe.data.dense import Dense
+from horseshoe.families import Cox
+from horseshoe.families.risk import Lifetimes, RiskSets, _step
 from survival_data import lifetimes, survival
 
 TIES = ("efron", "breslow")

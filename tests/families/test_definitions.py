@@ -12,8 +12,8 @@ import pytest
 from scipy import integrate, special, stats
 
 from family_cases import FAMILIES, FamilyCase, count_families, every_family, noise_families
-from farrier import HorseshoeRegressor
-from farrier.families import (
+from horseshoe import HorseshoeRegressor
+from horseshoe.families import (
     Binomial,
     Family,
     Gaussian,

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status
+from horseshoe.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
 from refusals import assert_says, at_row, refused
 
 N = 81

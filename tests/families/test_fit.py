@@ -9,8 +9,8 @@ import pytest
 from scipy import special
 
 from family_cases import FAMILIES, FamilyCase, count_families, every_family, noise_families
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.families import (
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status
+from horseshoe.families import (
     Binomial,
     Gamma,
     Gaussian,

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from distributions import LEVEL
-from farrier.families import Binomial, Laplace, NegativeBinomial, Poisson
-from farrier.families import StudentT as StudentNoise
+from horseshoe.families import Binomial, Laplace, NegativeBinomial, Poisson
+from horseshoe.families import StudentT as StudentNoise
 
 pytest.importorskip("polyagamma")
 

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from farrier import HorseshoeRegressor, HorseshoeRegressorCV, load_model, sample_posterior
-from farrier.families import Binomial, Ordinal
-from farrier.families.thresholds import best_thresholds, draw_thresholds
+from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, load_model, sample_posterior
+from horseshoe.families import Binomial, Ordinal
+from horseshoe.families.thresholds import best_thresholds, draw_thresholds
 from simulate import glm
 
 FEW = {"n_draws": 400, "n_warmup": 300, "n_chains": 2}
@@ -341,7 +341,7 @@ def test_refused_levels() -> None:
 
 def test_there_is_no_onnx_of_levels() -> None:
     pytest.importorskip("skl2onnx")
-    from farrier.estimators.onnx import to_onnx
+    from horseshoe.estimators.onnx import to_onnx
 
     X, y = table()
     model = HorseshoeRegressor(family=Ordinal(levels=LEVELS)).fit(X.to_numpy(), y)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from farrier.families.pinball import least_pinball, pinball
+from horseshoe.families.pinball import least_pinball, pinball
 
 LEVELS = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
 

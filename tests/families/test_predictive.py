@@ -10,8 +10,8 @@ import statsmodels.api as sm
 from scipy import special, stats
 
 from family_cases import FAMILIES, FamilyCase
-from farrier import HorseshoeClassifier, HorseshoeRegressor
-from farrier.families import Binomial, NegativeBinomial, Poisson, StudentT, Tweedie
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor
+from horseshoe.families import Binomial, NegativeBinomial, Poisson, StudentT, Tweedie
 
 FLAT = {"prior": "ridge", "tau": 1e4, "zero_threshold": 0, "tol": 1e-10}
 WITH_CDF = [case for case in FAMILIES if not isinstance(case.family, Binomial)]

@@ -18,9 +18,9 @@ from statsmodels.discrete.discrete_model import NegativeBinomial as DiscreteNega
 from statsmodels.miscmodels.tmodel import TLinearModel
 
 from family_cases import FAMILIES, FamilyCase, every_family
-from farrier import HorseshoeClassifier, HorseshoeRegressor, Status
-from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
-from farrier.priors import Ridge
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status
+from horseshoe.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from horseshoe.priors import Ridge
 
 FLAT = {"prior": Ridge(), "tau": 1e4, "zero_threshold": 0, "tol": 1e-10}
 CLOSE = 1e-5

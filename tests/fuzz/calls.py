@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from farrier import (
+from fuzz.cases import SEEDED, Case, resolve, structure
+from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
+from fuzz.flaws import spoil_vector, spoil_x
+from fuzz.kept import MOST, ONE_IN, differs
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
@@ -20,11 +24,7 @@ from farrier import (
     normal_means,
     sample_posterior,
 )
-from farrier.posterior.several import SeveralPosterior
-from fuzz.cases import SEEDED, Case, resolve, structure
-from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
-from fuzz.flaws import spoil_vector, spoil_x
-from fuzz.kept import MOST, ONE_IN, differs
+from horseshoe.posterior.several import SeveralPosterior
 
 Values = dict[str, Any]
 
@@ -56,7 +56,7 @@ class ContradictionError(AssertionError):
 
 
 def call(case: Case, data: Data) -> Values:
-    """Return the numbers that farrier answers, in the user's units; raise what it raises."""
+    """Return the numbers that horseshoe answers, in the user's units; raise what it raises."""
     X, y = _given(case, data)
     before = _copies(X, y)
     values = CALLS[case.call](case, data, X, y)

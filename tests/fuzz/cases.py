@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from farrier.families import Binomial, Huber, NegativeBinomial, Quantile, Tweedie
-from farrier.families import StudentT as StudentNoise
-from farrier.priors import (
+from horseshoe.families import Binomial, Huber, NegativeBinomial, Quantile, Tweedie
+from horseshoe.families import StudentT as StudentNoise
+from horseshoe.priors import (
     GammaScale,
     HalfCauchy,
     InverseGammaGlobal,

@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 
-from farrier import (
+from fuzz.calls import ContradictionError, Values, call
+from fuzz.cases import Case, resolve
+from fuzz.changes import Changed, applies, changed, is_exact, jittered, unchanged
+from fuzz.data import Data, build
+from fuzz.homes import HOMES
+from fuzz.sameness import different
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
@@ -26,13 +32,7 @@ from farrier import (
     normal_means,
     sample_posterior,
 )
-from farrier.priors import is_sparse, resolve_local
-from fuzz.calls import ContradictionError, Values, call
-from fuzz.cases import Case, resolve
-from fuzz.changes import Changed, applies, changed, is_exact, jittered, unchanged
-from fuzz.data import Data, build
-from fuzz.homes import HOMES
-from fuzz.sameness import different
+from horseshoe.priors import is_sparse, resolve_local
 
 ARGUMENTS = {
     name
@@ -66,7 +66,7 @@ WORDS = {
     "labels",
 }
 CULPRIT = re.compile(rf"\b({'|'.join(sorted(ARGUMENTS | WORDS))})\b")
-OURS = ("/farrier/", "/sklearn/utils/", "/fuzz/")
+OURS = ("/horseshoe/", "/sklearn/utils/", "/fuzz/")
 DELIBERATE = (
     (ConvergenceWarning, ""),
     (UserWarning, "R-hat"),
@@ -251,9 +251,9 @@ def _deliberate(case: Case, caught: Any) -> bool:
 
 
 def _place(error: BaseException) -> str:
-    """Return the innermost function of farrier on the way to an error."""
+    """Return the innermost function of horseshoe on the way to an error."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "/farrier/" in frame.filename] or frames
+    ours = [frame for frame in frames if "/horseshoe/" in frame.filename] or frames
     return f"{_short(ours[-1].filename)}:{ours[-1].name}"
 
 

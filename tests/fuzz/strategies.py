@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from farrier import sample_posterior
 from fuzz.calls import ESTIMATORS
 from fuzz.cases import Case
 from fuzz.flaws import FLAWS
 from fuzz.homes import HOMES
+from horseshoe import sample_posterior
 
 LARGEST = 150
 """Scales are 10**-150 to 10**150."""

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import Table, TableError, ask, read_table
+from horseshoe.intake import Table, TableError, ask, read_table
 
 N = 60
 RNG = np.random.default_rng(3)
@@ -359,7 +359,7 @@ def test_several_names_in_one_option():
 
 
 def test_only_what_was_filled_in_is_said_to_be():
-    from farrier.intake.told import fillings_of
+    from horseshoe.intake.told import fillings_of
 
     question = asked(frame=frame(b=np.where(np.arange(N) < 3, np.nan, 2.0 * A)), missing="impute")
     assert question.imputed_columns == {"b": 3}

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import Table, TableError, ask, read_table
-from farrier.intake.kinds import understand
+from horseshoe.intake import Table, TableError, ask, read_table
+from horseshoe.intake.kinds import understand
 
 SEPARATORS = pytest.mark.parametrize("mark", [";", "\t", "|"])
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farrier.intake import Recipe, Table, TableError, ask
-from farrier.intake.formula import parse_formula
+from horseshoe.intake import Recipe, Table, TableError, ask
+from horseshoe.intake.formula import parse_formula
 
 N = 30
 RNG = np.random.default_rng(1)

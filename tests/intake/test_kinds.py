@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake.kinds import understand
+from horseshoe.intake.kinds import understand
 
 N = 40
 DIGITS = [f"{j % 7}" for j in range(N)]

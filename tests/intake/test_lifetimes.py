@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import Table, TableError, ask
-from farrier.intake.recipe import Recipe
+from horseshoe.intake import Table, TableError, ask
+from horseshoe.intake.recipe import Recipe
 
 N = 40
 RNG = np.random.default_rng(8)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import Recipe, Table, TableError, ask, read_table
-from farrier.intake.placeholders import find_codes
+from horseshoe.intake import Recipe, Table, TableError, ask, read_table
+from horseshoe.intake.placeholders import find_codes
 
 N = 60
 RNG = np.random.default_rng(11)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import TableError, delimited, read_table
+from horseshoe.intake import TableError, delimited, read_table
 
 SOME = pd.DataFrame({"größe": [1.5, 2.25, 3.0], "name": ["é", "b c", "d"], "n": [1, 2, 3]})
 

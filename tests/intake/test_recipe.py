@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import Recipe, Table, TableError, ask
+from horseshoe.intake import Recipe, Table, TableError, ask
 
 N = 40
 RNG = np.random.default_rng(2)
@@ -294,7 +294,7 @@ def test_a_changed_recipe_is_refused_or_applied(recipe):
 
 @pytest.mark.parametrize("formula", [None, "y ~ a * city + smoker + log(days)", "y ~ log(a - days + 9)"])
 def test_what_columns_stand_for_can_be_told_without_the_data(formula):
-    from farrier.intake.told import terms_of
+    from horseshoe.intake.told import terms_of
 
     asked = question(formula=formula)
     assert terms_of(Recipe.from_plain(asked.recipe.to_plain())) == asked.terms

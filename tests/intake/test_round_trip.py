@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farrier.intake import TableError, read_table
+from horseshoe.intake import TableError, read_table
 
 LETTERS = (
     st.text(st.sampled_from("abcxyzäöüßé \"',;|\t\n<>&"), min_size=1, max_size=8)

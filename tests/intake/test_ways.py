@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier.intake import Recipe, Table, TableError, ask
-from farrier.intake.told import missing_words
+from horseshoe.intake import Recipe, Table, TableError, ask
+from horseshoe.intake.told import missing_words
 
 N = 40
 RNG = np.random.default_rng(21)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from farrier.store.envelope import TAIL
+from horseshoe.store.envelope import TAIL
 from mutations.files import ANY_FILE, Harmful, Rng
 
 Json = dict[str, Any]
@@ -73,7 +73,7 @@ def no_schema(content: Json, rng: Rng) -> None:
 
 
 def other_format(content: Json, rng: Rng) -> None:
-    content["format"] = some(["", None, "farrier-checkpoint", 3], rng)
+    content["format"] = some(["", None, "horseshoe-checkpoint", 3], rng)
 
 
 def other_type(content: Json, rng: Rng) -> None:

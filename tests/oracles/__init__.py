@@ -1,6 +1,6 @@
 """Slow truths: every formula of the model written out again from its definition, with no thought for speed.
 
-Nothing here imports `farrier`. Each function follows the paper's text: the scale mixture
+Nothing here imports `horseshoe`. Each function follows the paper's text: the scale mixture
 beta_j ~ N(0, sigma2 tau2 lambda2_j), a density for lambda2_j, and Algorithm 1.
 """
 

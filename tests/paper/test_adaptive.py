@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import farrier
-from farrier.cli.app import app
-from farrier.paper import adaptive, load, tuning
-from farrier.paper.adaptive_report import make_report
-from farrier.paper.adaptive_rows import real_rows, table_rows, truth_rows
-from farrier.paper.cells import Cell
-from farrier.paper.core import Fit, Problem
-from farrier.paper.features import base
-from farrier.paper.methods import METHODS
-from farrier.paper.paired import OURS
-from farrier.paper.runner import Task, run_task
+import horseshoe
+from horseshoe.cli.app import app
+from horseshoe.paper import adaptive, load, tuning
+from horseshoe.paper.adaptive_report import make_report
+from horseshoe.paper.adaptive_rows import real_rows, table_rows, truth_rows
+from horseshoe.paper.cells import Cell
+from horseshoe.paper.core import Fit, Problem
+from horseshoe.paper.features import base
+from horseshoe.paper.methods import METHODS
+from horseshoe.paper.paired import OURS
+from horseshoe.paper.runner import Task, run_task
 from paper_data import need
 
-pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
+pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'horseshoe[experiments]'")
 
 
 def reproduce(*arguments):
@@ -156,7 +156,7 @@ def test_some_settings_of_a_table_of_the_paper(tmp_path):
 
 
 def test_only_the_data_of_the_chosen_rows_are_needed(tmp_path, monkeypatch):
-    monkeypatch.setenv("FARRIER_DATA", str(tmp_path / "empty"))
+    monkeypatch.setenv("HORSESHOE_DATA", str(tmp_path / "empty"))
     base.cache_clear()
     options = ("--replicates", 1, "--methods", "mean", "--jobs", 1, "--out", tmp_path / "out")
     missing = reproduce("adaptive", *options, "--settings", "none,real-heart")
@@ -196,7 +196,7 @@ class Stand:
 def stand(monkeypatch):
     names = {"HorseshoeRegressorCV": Stand, "HorseshoeClassifierCV": Stand}
     for name, kind in names.items():
-        monkeypatch.setattr(farrier, name, kind, raising=False)
+        monkeypatch.setattr(horseshoe, name, kind, raising=False)
     rows = {**truth_rows(), **table_rows(), **real_rows()}
     monkeypatch.setattr(adaptive, "EXPERIMENT", adaptive.experiment("adaptive", "title", rows))
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import PoissonRegressor, Ridge
 
-from farrier.paper.core import toeplitz_normal
-from farrier.paper.peers import counts
-from farrier.paper.peers.paths import GAMMA, cross_validate, glmnet, nonconvex
-from farrier.paper.peers.ridge import ridge
-from farrier.paper.peers.stability import SHARES, stability
+from horseshoe.paper.core import toeplitz_normal
+from horseshoe.paper.peers import counts
+from horseshoe.paper.peers.paths import GAMMA, cross_validate, glmnet, nonconvex
+from horseshoe.paper.peers.ridge import ridge
+from horseshoe.paper.peers.stability import SHARES, stability
 
-pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
-pytest.importorskip("numba", reason="numba is not installed: pip install 'farrier[experiments]'")
+pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'horseshoe[experiments]'")
+pytest.importorskip("numba", reason="numba is not installed: pip install 'horseshoe[experiments]'")
 
 
 def data(n=80, p=12, seed=0):

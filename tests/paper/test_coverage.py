@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from farrier.families import resolve_family
-from farrier.families.cox import Cox
-from farrier.paper.coverage import EXPERIMENT, SIZES
+from horseshoe.families import resolve_family
+from horseshoe.families.cox import Cox
+from horseshoe.paper.coverage import EXPERIMENT, SIZES
 
 TABLE = Path(__file__).parents[2] / "experiments" / "results" / "coverage.csv"
 LEAST = 0.85

@@ -11,10 +11,18 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
-from farrier.paper import datasets
-from farrier.paper.datasets import SOURCES, MissingDataError, Source, Table, WrongDataError, fingerprint, load
+from horseshoe.paper import datasets
+from horseshoe.paper.datasets import (
+    SOURCES,
+    MissingDataError,
+    Source,
+    Table,
+    WrongDataError,
+    fingerprint,
+    load,
+)
 
-FOLDER = os.environ.get("FARRIER_DATA")
+FOLDER = os.environ.get("HORSESHOE_DATA")
 SHAPES = {
     "diabetes": (442, 10),
     "boston": (506, 13),
@@ -29,14 +37,14 @@ TINY = Table("boston", ("crim", "rad"), np.array([[1.5, 24.0], [2.5, 5.0]]), np.
 @pytest.fixture
 def folder():
     if not FOLDER:
-        pytest.skip("FARRIER_DATA is not set: the data sets of the paper are not here")
+        pytest.skip("HORSESHOE_DATA is not set: the data sets of the paper are not here")
     return Path(FOLDER)
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     """No folder, and a Boston of two rows."""
-    monkeypatch.delenv("FARRIER_DATA", raising=False)
+    monkeypatch.delenv("HORSESHOE_DATA", raising=False)
     monkeypatch.setitem(SOURCES, "boston", Source("somebody", "0" * 64, fingerprint(TINY), 531, TINY.names))
 
 
@@ -86,7 +94,7 @@ def test_names_recorded_for_fetched_sets_are_those_of_the_files(folder, name):
 
 def test_the_copy_of_scikit_learn_is_the_file(folder, monkeypatch):
     table = load("diabetes")
-    monkeypatch.delenv("FARRIER_DATA")
+    monkeypatch.delenv("HORSESHOE_DATA")
     bundled = load("diabetes")
     assert bundled.names == table.names
     np.testing.assert_array_equal(bundled.values, table.values)
@@ -94,7 +102,7 @@ def test_the_copy_of_scikit_learn_is_the_file(folder, monkeypatch):
 
 
 def test_diabetes_needs_no_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("FARRIER_DATA", str(tmp_path))
+    monkeypatch.setenv("HORSESHOE_DATA", str(tmp_path))
     assert load("diabetes").values.shape == (442, 10)
 
 
@@ -103,7 +111,7 @@ def test_another_version_of_scikit_learns_copy_is_refused(monkeypatch):
 
     bunch = load_diabetes(scaled=False)
     bunch.data[3, 3] += 1e-9
-    monkeypatch.delenv("FARRIER_DATA", raising=False)
+    monkeypatch.delenv("HORSESHOE_DATA", raising=False)
     monkeypatch.setattr("sklearn.datasets.load_diabetes", lambda scaled: bunch)
     with pytest.raises(WrongDataError, match=SOURCES["diabetes"].numbers):
         load("diabetes")
@@ -116,11 +124,17 @@ def test_a_changed_byte_is_refused(folder, monkeypatch, tmp_path, name):
     content[-2] ^= 1
     path = tmp_path / f"{name}.csv"
     path.write_bytes(content)
-    monkeypatch.setenv("FARRIER_DATA", str(tmp_path))
+    monkeypatch.setenv("HORSESHOE_DATA", str(tmp_path))
     with pytest.raises(WrongDataError) as caught:
         load(name)
     found = hashlib.sha256(content).hexdigest()
-    for part in (str(path), SOURCES[name].sha256, found, "Put the original file there", "unset FARRIER_DATA"):
+    for part in (
+        str(path),
+        SOURCES[name].sha256,
+        found,
+        "Put the original file there",
+        "unset HORSESHOE_DATA",
+    ):
         assert part in str(caught.value)
 
 
@@ -131,19 +145,19 @@ def test_unknown_names_are_refused():
 
 @pytest.mark.parametrize("name", ["eye", "heart"])
 def test_missing_without_a_copy_elsewhere(monkeypatch, name):
-    monkeypatch.delenv("FARRIER_DATA", raising=False)
+    monkeypatch.delenv("HORSESHOE_DATA", raising=False)
     calls = stub(monkeypatch, np.zeros((1, 1)), ["x"])
     with pytest.raises(MissingDataError) as caught:
         load(name)
     assert not calls
     assert isinstance(caught.value, FileNotFoundError)
-    for part in (name, "FARRIER_DATA is not set", f"{name}.csv", SOURCES[name].origin, "none was tried"):
+    for part in (name, "HORSESHOE_DATA is not set", f"{name}.csv", SOURCES[name].origin, "none was tried"):
         assert part in str(caught.value)
 
 
 def test_missing_names_the_folder_that_lacks_the_file(monkeypatch, tmp_path):
-    monkeypatch.setenv("FARRIER_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match=f"FARRIER_DATA is {tmp_path}, which has no such file"):
+    monkeypatch.setenv("HORSESHOE_DATA", str(tmp_path))
+    with pytest.raises(MissingDataError, match=f"HORSESHOE_DATA is {tmp_path}, which has no such file"):
         load("eye")
 
 
@@ -153,7 +167,7 @@ def test_a_failing_fetch_is_reported(monkeypatch, name, error):
     def fail(**options):
         raise error
 
-    monkeypatch.delenv("FARRIER_DATA", raising=False)
+    monkeypatch.delenv("HORSESHOE_DATA", raising=False)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
     with pytest.raises(MissingDataError) as caught:
         load(name)
@@ -207,7 +221,7 @@ def test_the_whole_sets_pass_from_openml_and_changed_ones_do_not(folder, monkeyp
     table = load(name)
     numbers, names = all_columns(table), [f"column {j}" for j in range(len(table.names) + 1)]
     categories = {names[-1]: ["tested_negative", "tested_positive"]} if name == "pima" else {}
-    monkeypatch.delenv("FARRIER_DATA")
+    monkeypatch.delenv("HORSESHOE_DATA")
     stub(monkeypatch, numbers, names, categories)
     assert fingerprint(load(name)) == fingerprint(table)
     changed = numbers.copy()
@@ -226,9 +240,9 @@ def test_fingerprints_see_numbers_only():
 
 def test_the_module_adds_neither_pandas_nor_scikit_learn_to_what_is_imported():
     code = (
-        "import sys, farrier; before = set(sys.modules); import farrier.paper.datasets; "
+        "import sys, horseshoe; before = set(sys.modules); import horseshoe.paper.datasets; "
         "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "farrier" in done.stdout.split()
+    assert "horseshoe" in done.stdout.split()
     assert not {"pandas", "sklearn", "scipy"} & set(done.stdout.split())

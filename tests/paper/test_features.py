@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from farrier.paper import table5, table6
-from farrier.paper.core import Fit
-from farrier.paper.datasets import MissingDataError, Table, load
-from farrier.paper.features import (
+from horseshoe.paper import table5, table6
+from horseshoe.paper.core import Fit
+from horseshoe.paper.datasets import MissingDataError, Table, load
+from horseshoe.paper.features import (
     RECIPES,
     NamedColumns,
     Recipe,
@@ -251,9 +251,9 @@ def test_what_is_missing_is_said_before_anything_runs(monkeypatch, experiment):
         raise OSError("no network")
 
     base.cache_clear()
-    monkeypatch.delenv("FARRIER_DATA", raising=False)
+    monkeypatch.delenv("HORSESHOE_DATA", raising=False)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
-    with pytest.raises(MissingDataError, match="FARRIER_DATA"):
+    with pytest.raises(MissingDataError, match="HORSESHOE_DATA"):
         experiment.prepare(experiment.settings)
 
 

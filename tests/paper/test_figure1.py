@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from farrier.paper import figure1, shrinkage
-from farrier.paper.figure1 import THRESHOLD
-from farrier.paper.shrinkage import horseshoe, horseshoe_like, horseshoe_threshold
+from horseshoe.paper import figure1, shrinkage
+from horseshoe.paper.figure1 import THRESHOLD
+from horseshoe.paper.shrinkage import horseshoe, horseshoe_like, horseshoe_threshold
 
 CURVES = ["lasso", "horseshoe", "horseshoe_lambda2", "horseshoe_like"]
 MATCHED = ["lasso", "horseshoe", "horseshoe_like"]

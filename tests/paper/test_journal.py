@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farrier.paper.core import RequestError
-from farrier.paper.journal import Journal, Record, read
+from horseshoe.paper.core import RequestError
+from horseshoe.paper.journal import Journal, Record, read
 from mutations.files import opened
 from mutations.journals import mutated_journal
 

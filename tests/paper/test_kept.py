@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from farrier.paper import kept
-from farrier.paper.core import Fit, RequestError
-from farrier.paper.journal import Journal, Record
-from farrier.paper.methods import METHODS as KNOWN
-from farrier.paper.reproduce import Outcome, reproduce
-from farrier.paper.request import requested
-from farrier.paper.runner import FitError
+from horseshoe.paper import kept
+from horseshoe.paper.core import Fit, RequestError
+from horseshoe.paper.journal import Journal, Record
+from horseshoe.paper.methods import METHODS as KNOWN
+from horseshoe.paper.reproduce import Outcome, reproduce
+from horseshoe.paper.request import requested
+from horseshoe.paper.runner import FitError
 
 ABOUT = {"seed": 7, "versions": {"numpy": "2.0"}}
 RECORDS = [
@@ -162,8 +162,8 @@ def test_a_file_of_other_versions_is_not_replaced(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_journal_of_another_farrier_and_another_machine_is_kept(tmp_path: Path) -> None:
-    journal = journal_with(tmp_path, RECORDS, machine="another", versions=versions(farrier="0.0.1"))
+def test_a_journal_of_another_horseshoe_and_another_machine_is_kept(tmp_path: Path) -> None:
+    journal = journal_with(tmp_path, RECORDS, machine="another", versions=versions(horseshoe="0.0.1"))
     before = journal.read_bytes()
     assert "8 results, up to 3 data sets" in kept.main("adaptive", tmp_path)
     assert in_order(held(tmp_path)) == in_order(RECORDS)
@@ -173,13 +173,13 @@ def test_a_journal_of_another_farrier_and_another_machine_is_kept(tmp_path: Path
 
 def test_a_journal_of_other_versions_is_refused(tmp_path: Path) -> None:
     journal_with(tmp_path, RECORDS, versions=versions(numpy="1.0"))
-    with pytest.raises(RequestError, match=r"jsonl is of numpy 1\.0 \(here .*\): run farrier reproduce"):
+    with pytest.raises(RequestError, match=r"jsonl is of numpy 1\.0 \(here .*\): run horseshoe reproduce"):
         kept.main("adaptive", tmp_path)
     assert list(tmp_path.glob("*")) == [tmp_path / "journal"]
 
 
 def test_without_a_journal_there_is_nothing_to_keep(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"there is no .*jsonl: run farrier reproduce adaptive first"):
+    with pytest.raises(RequestError, match=r"there is no .*jsonl: run horseshoe reproduce adaptive first"):
         kept.main("adaptive", tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from farrier.paper.core import Problem, toeplitz_normal
-from farrier.paper.methods import METHODS
-from farrier.paper.peers import descent
-from farrier.paper.peers.horseshoe_like import expected_precision, horseshoe_like
-from farrier.paper.peers.means_posterior import means_posterior
-from farrier.paper.peers.paths import FOLDS, GAMMA, cross_validate, glmnet, nonconvex
-from farrier.paper.peers.released import _as_written, _e_step, released
+from horseshoe.paper.core import Problem, toeplitz_normal
+from horseshoe.paper.methods import METHODS
+from horseshoe.paper.peers import descent
+from horseshoe.paper.peers.horseshoe_like import expected_precision, horseshoe_like
+from horseshoe.paper.peers.means_posterior import means_posterior
+from horseshoe.paper.peers.paths import FOLDS, GAMMA, cross_validate, glmnet, nonconvex
+from horseshoe.paper.peers.released import _as_written, _e_step, released
 
-pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
-pytest.importorskip("skglm", reason="skglm is not installed: pip install 'farrier[experiments]'")
+pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'horseshoe[experiments]'")
+pytest.importorskip("skglm", reason="skglm is not installed: pip install 'horseshoe[experiments]'")
 
 
 def data(kind, n=60, p=12, seed=0):

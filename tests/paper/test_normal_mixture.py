@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from farrier.adaptive.stack import Local
-from farrier.adaptive.visits import one_at_a_time
-from farrier.paper import TABLES, load
-from farrier.paper.core import Problem, RequestError, toeplitz_normal
-from farrier.paper.methods import METHODS
-from farrier.paper.peers import normal_mixture as rival
-from farrier.paper.peers.paths import cross_validate, glmnet
+from horseshoe.adaptive.stack import Local
+from horseshoe.adaptive.visits import one_at_a_time
+from horseshoe.paper import TABLES, load
+from horseshoe.paper.core import Problem, RequestError, toeplitz_normal
+from horseshoe.paper.methods import METHODS
+from horseshoe.paper.peers import normal_mixture as rival
+from horseshoe.paper.peers.paths import cross_validate, glmnet
 from oracles import mixture_ascent
 
-pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'farrier[experiments]'")
-pytest.importorskip("numba", reason="numba is not installed: pip install 'farrier[experiments]'")
+pytest.importorskip("glmnet", reason="python-glmnet is not installed: pip install 'horseshoe[experiments]'")
+pytest.importorskip("numba", reason="numba is not installed: pip install 'horseshoe[experiments]'")
 
 
 def data(seed=0, n=60, p=80):

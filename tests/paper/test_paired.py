@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from farrier.paper import load
-from farrier.paper.adaptive_criteria import criteria
-from farrier.paper.adaptive_report import make_report
-from farrier.paper.journal import Record
-from farrier.paper.paired import DIFFERENCE, OURS, cells_of, index, rival_auc, verdicts_of
-from farrier.paper.report import markdown
+from horseshoe.paper import load
+from horseshoe.paper.adaptive_criteria import criteria
+from horseshoe.paper.adaptive_report import make_report
+from horseshoe.paper.journal import Record
+from horseshoe.paper.paired import DIFFERENCE, OURS, cells_of, index, rival_auc, verdicts_of
+from horseshoe.paper.report import markdown
 
 ADAPTIVE = load("adaptive")
 

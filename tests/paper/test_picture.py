@@ -5,11 +5,11 @@ from itertools import combinations
 import matplotlib as mpl
 import pytest
 
-from farrier.paper import TABLES, load
-from farrier.paper.cells import Cell
-from farrier.paper.methods import METHODS
-from farrier.paper.picture import draw
-from farrier.paper.printed import printed
+from horseshoe.paper import TABLES, load
+from horseshoe.paper.cells import Cell
+from horseshoe.paper.methods import METHODS
+from horseshoe.paper.picture import draw
+from horseshoe.paper.printed import printed
 
 CASES = [
     *((name, load(name).methods) for name in TABLES),
@@ -43,7 +43,7 @@ def cells_of(name, methods, spread):
 def figure_of(monkeypatch):
     """Return a function that draws a table, and returns the figure instead of a file."""
     figures = []
-    monkeypatch.setattr("farrier.paper.picture.write_picture", lambda path, figure: figures.append(figure))
+    monkeypatch.setattr("horseshoe.paper.picture.write_picture", lambda path, figure: figures.append(figure))
 
     def make(name, methods, spread):
         draw(load(name), methods, cells_of(name, methods, spread), None)

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from farrier.paper import TABLES, load
-from farrier.paper.cells import Cell
-from farrier.paper.methods import METHODS
-from farrier.paper.printed import printed
-from farrier.paper.report import make_report, markdown
+from horseshoe.paper import TABLES, load
+from horseshoe.paper.cells import Cell
+from horseshoe.paper.methods import METHODS
+from horseshoe.paper.printed import printed
+from horseshoe.paper.report import make_report, markdown
 
 
 def cells_of(name, methods, shift, replicates=30):

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from farrier.paper import TABLES, load
-from farrier.paper.cells import Cell, summarise
-from farrier.paper.journal import Journal
-from farrier.paper.methods import METHODS
-from farrier.paper.printed import printed
-from farrier.paper.report import make_report
-from farrier.paper.runner import run
-from farrier.paper.verdicts import TIMES_FASTER, compared, far, worse
+from horseshoe.paper import TABLES, load
+from horseshoe.paper.cells import Cell, summarise
+from horseshoe.paper.journal import Journal
+from horseshoe.paper.methods import METHODS
+from horseshoe.paper.printed import printed
+from horseshoe.paper.report import make_report
+from horseshoe.paper.runner import run
+from horseshoe.paper.verdicts import TIMES_FASTER, compared, far, worse
 from paper_data import need
 
 RESULTS = Path(__file__).resolve().parents[2] / "experiments" / "results"

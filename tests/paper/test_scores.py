@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from farrier.paper.core import Fit
-from farrier.paper.scores import auc, log_loss, means, selection
+from horseshoe.paper.core import Fit
+from horseshoe.paper.scores import auc, log_loss, means, selection
 
 
 def test_the_auc_is_that_of_scikit_learn():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from farrier.paper import TABLES, load
-from farrier.paper.core import Fit
-from farrier.paper.methods import METHODS
-from farrier.paper.printed import printed
+from horseshoe.paper import TABLES, load
+from horseshoe.paper.core import Fit
+from horseshoe.paper.methods import METHODS
+from horseshoe.paper.printed import printed
 
 
 def test_every_printed_number_has_a_method_and_a_cell():

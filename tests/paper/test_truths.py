@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import t as student
 from sklearn.metrics import mean_poisson_deviance
 
-from farrier.paper.adaptive_rows import draw_truth, truth_rows
-from farrier.paper.core import Fit
-from farrier.paper.scores import excess, log_loss
-from farrier.paper.truths import CLASSES_AND_COUNTS, LOG_COUNT, SPREAD, TRUTHS, Design, observe
+from horseshoe.paper.adaptive_rows import draw_truth, truth_rows
+from horseshoe.paper.core import Fit
+from horseshoe.paper.scores import excess, log_loss
+from horseshoe.paper.truths import CLASSES_AND_COUNTS, LOG_COUNT, SPREAD, TRUTHS, Design, observe
 
 SIZES = r"([\d,]+) x ([\d,]+)"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farrier.paper.workers import RUNNING, WorkerError, spread
+from horseshoe.paper.workers import RUNNING, WorkerError, spread
 
 
 @pytest.mark.parametrize(("pieces", "jobs"), [(0, 2), (1, 4), (7, 1), (7, 3)])

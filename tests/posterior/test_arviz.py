@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from farrier.posterior.summaries import QUANTITIES
+from horseshoe.posterior.summaries import QUANTITIES
 from posterior_runs import TALL, case, long, run
 
 

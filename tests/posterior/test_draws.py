@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier import HorseshoeRegressor
-from farrier.families import Poisson
-from farrier.sampling import diagnostics
+from horseshoe import HorseshoeRegressor
+from horseshoe.families import Poisson
+from horseshoe.sampling import diagnostics
 from posterior_runs import CASES, FAMILIES, FLAT, TALL, assert_same_draws, case, long, run
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from farrier.families import NegativeBinomial, Poisson
-from farrier.posterior import draws as posterior_module
-from farrier.posterior.draws import Posterior
-from farrier.posterior.predictive import predictive_std
-from farrier.sampling.diagnostics import ess_mean
+from horseshoe.families import NegativeBinomial, Poisson
+from horseshoe.posterior import draws as posterior_module
+from horseshoe.posterior.draws import Posterior
+from horseshoe.posterior.predictive import predictive_std
+from horseshoe.sampling.diagnostics import ess_mean
 from posterior_runs import CASES, FAMILIES, TALL, WHOLE, flat_draws, long, run
 from simulate import DRAWS
 

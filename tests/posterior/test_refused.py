@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import sample_posterior
-from farrier.posterior.draws import Posterior
+from horseshoe import sample_posterior
+from horseshoe.posterior.draws import Posterior
 from refusals import NAMES, NUMBER, ROW, assert_says, at_row, missing, put, told
 from refused_data import CODES, COUNTS, FRAME, REAL, SAMPLED, WORDS, N, P, X, with_value
 
@@ -147,10 +147,10 @@ def test_labels_of_new_rows() -> None:
 def test_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     draws = drawn()
     monkeypatch.setitem(sys.modules, "pandas", None)
-    assert_says(missing(draws.summary), r"\bpandas\b", r"pip install 'farrier\[pandas\]'")
+    assert_says(missing(draws.summary), r"\bpandas\b", r"pip install 'horseshoe\[pandas\]'")
 
 
 def test_without_arviz(monkeypatch: pytest.MonkeyPatch) -> None:
     draws = drawn()
     monkeypatch.setitem(sys.modules, "arviz_base", None)
-    assert_says(missing(draws.to_arviz), r"\barviz_base\b", r"pip install 'farrier\[arviz\]'")
+    assert_says(missing(draws.to_arviz), r"\barviz_base\b", r"pip install 'horseshoe\[arviz\]'")

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import simulate
-from farrier import sample_posterior
-from farrier.data.dense import Dense
-from farrier.data.rows import Rows
-from farrier.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
-from farrier.posterior import selection
-from farrier.posterior.draws import Posterior
-from farrier.posterior.selection import select
+from horseshoe import sample_posterior
+from horseshoe.data.dense import Dense
+from horseshoe.data.rows import Rows
+from horseshoe.families import Binomial, Gaussian, Laplace, NegativeBinomial, Poisson, StudentT
+from horseshoe.posterior import selection
+from horseshoe.posterior.draws import Posterior
+from horseshoe.posterior.selection import select
 
 
 def made(

@@ -6,7 +6,7 @@ from scipy import stats
 
 import oracles
 from distributions import CHAINS, LEVEL, REACH, assert_follows
-from farrier.priors import GammaScale, HalfCauchy, HorseshoeLike, InverseGammaGlobal, InvertedBeta
+from horseshoe.priors import GammaScale, HalfCauchy, HorseshoeLike, InverseGammaGlobal, InvertedBeta
 from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
 
 

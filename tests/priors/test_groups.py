@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 
 import oracles
-from farrier.priors import Groups, InvertedBeta, grouped
+from horseshoe.priors import Groups, InvertedBeta, grouped
 from registry import COORDINATES, LOCAL_PRIORS, name
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]

@@ -7,8 +7,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
 import oracles
-from farrier import HorseshoeRegressor, normal_means, sample_posterior
-from farrier.priors import HorseshoeLike, resolve_local
+from horseshoe import HorseshoeRegressor, normal_means, sample_posterior
+from horseshoe.priors import HorseshoeLike, resolve_local
 from registry import COORDINATES
 from simulate import linear
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from farrier.priors import Horseshoe, LocalPrior, is_sparse, resolve_global, resolve_local
+from horseshoe.priors import Horseshoe, LocalPrior, is_sparse, resolve_global, resolve_local
 from registry import COORDINATES, LOCAL_PRIORS, name
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]
@@ -64,7 +64,7 @@ def test_names_and_objects_resolve():
 
 @pytest.mark.parametrize("bad", [{"a": 0.0}, {"b": -1.0}, {"a": np.nan}, {"b": "x"}])
 def test_bad_parameters_are_named(bad):
-    from farrier.priors import InvertedBeta
+    from horseshoe.priors import InvertedBeta
 
     with pytest.raises((TypeError, ValueError), match=f"InvertedBeta: {next(iter(bad))}"):
         InvertedBeta(**bad)

@@ -6,9 +6,9 @@ from scipy import stats
 
 import oracles
 from distributions import LEVEL, assert_follows
-from farrier import HorseshoeClassifier, HorseshoeRegressor, horseshoe_path, normal_means
-from farrier.priors import Horseshoe, InvertedBeta, Slab, StrawdermanBerger, estimated, settled, shapes
-from farrier.priors.shapes import SHAPE_RANGE, Lifted, Shapes, log_prior
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, horseshoe_path, normal_means
+from horseshoe.priors import Horseshoe, InvertedBeta, Slab, StrawdermanBerger, estimated, settled, shapes
+from horseshoe.priors.shapes import SHAPE_RANGE, Lifted, Shapes, log_prior
 from refusals import assert_says, refused
 from registry import ESTIMATING, LOCAL_PRIORS, name
 

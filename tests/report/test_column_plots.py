@@ -10,17 +10,17 @@ import pytest
 from matplotlib import pyplot
 
 import simulate
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     normal_means,
 )
-from farrier.em.mstep import Hyper
-from farrier.model.profile import profile
-from farrier.priors import FixedScale, resolve_known
-from farrier.report.plots import (
+from horseshoe.em.mstep import Hyper
+from horseshoe.model.profile import profile
+from horseshoe.priors import FixedScale, resolve_known
+from horseshoe.report.plots import (
     plot_coefficients,
     plot_convergence,
     plot_inclusion,
@@ -155,7 +155,7 @@ def test_several_classes_are_drawn_one_by_one(classes: Any, draw: Any) -> None:
 def test_only_fitted_models_are_drawn(draw: Any) -> None:
     with pytest.raises(ValueError, match="not fitted yet"):
         draw(HorseshoeRegressor())
-    with pytest.raises(TypeError, match="no model of farrier"):
+    with pytest.raises(TypeError, match="no model of horseshoe"):
         draw(3)
 
 
@@ -288,5 +288,5 @@ def test_without_matplotlib(average: Any, mode: Any, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     for draw, model in ((plot_inclusion, average), (plot_shrinkage, mode), (plot_convergence, mode)):
-        with pytest.raises(ImportError, match=r"pip install 'farrier\[plot\]'"):
+        with pytest.raises(ImportError, match=r"pip install 'horseshoe\[plot\]'"):
             draw(model)

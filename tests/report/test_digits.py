@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farrier.report.digits import MOST, ratios, share, significant, together, whole
+from horseshoe.report.digits import MOST, ratios, share, significant, together, whole
 
 NUMBERS = st.floats(-1e308, 1e308)
 

@@ -12,11 +12,11 @@ import pytest
 from matplotlib import pyplot
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
-from farrier.families import Family
-from farrier.report.axes import told_apart, unit_of
-from farrier.report.plots import plot_coefficients
-from farrier.report.posterior_plots import plot_forest, plot_rank, plot_trace
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe.families import Family
+from horseshoe.report.axes import told_apart, unit_of
+from horseshoe.report.plots import plot_coefficients
+from horseshoe.report.posterior_plots import plot_forest, plot_rank, plot_trace
 
 mpl.use("Agg")
 SHORT = {"n_draws": 60, "n_warmup": 60, "n_chains": 2, "random_state": 0}

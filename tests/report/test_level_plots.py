@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier import HorseshoeRegressor
-from farrier.report.plots import plot_levels
+from horseshoe import HorseshoeRegressor
+from horseshoe.report.plots import plot_levels
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.report.notebook import MOST
+from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.report.notebook import MOST
 
 EVERY = [HorseshoeRegressor(), HorseshoeRegressorCV(cv=3), HorseshoeClassifier(), HorseshoeClassifierCV(cv=3)]
 NAME = '<script>alert("{}")</script>&'
@@ -27,7 +27,7 @@ class Cells(HTMLParser):
         super().__init__()
         self.rows: list[list[str]] = []
         self.scripts = 0
-        self.feed(html[html.rindex('<div class="farrier-summary">') :])
+        self.feed(html[html.rindex('<div class="horseshoe-summary">') :])
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         if tag == "tr":
@@ -51,7 +51,7 @@ def fitted(model: Any, n_classes: int = 2, p: int = 8) -> Any:
 @pytest.mark.parametrize("model", EVERY)
 def test_before_the_fit_it_is_scikit_learns(model: Any) -> None:
     html = type(model)()._repr_html_()
-    assert "farrier-summary" not in html
+    assert "horseshoe-summary" not in html
     assert "sk-container" in html
 
 
@@ -61,7 +61,7 @@ def test_after_it_the_selected_columns_stand_below(model: Any, n_classes: int) -
     found = fitted(model, n_classes)
     html = found._repr_html_()
     assert "sk-container" in html
-    assert found._repr_mimebundle_()["text/html"].count("farrier-summary") == 1
+    assert found._repr_mimebundle_()["text/html"].count("horseshoe-summary") == 1
     cells = Cells(html)
     assert cells.scripts == 0
     several = getattr(found, "classes_", np.arange(2)).size > 2
@@ -94,7 +94,7 @@ def test_in_a_pipeline_and_as_text() -> None:
     X, y, _ = simulate.linear(60, 4, rho=0.0, sigma2=1.0, n_signals=2, size=2.0)
     pipeline = make_pipeline(StandardScaler(), HorseshoeRegressor()).fit(X, y)
     assert "HorseshoeRegressor" in pipeline._repr_html_()
-    assert "farrier-summary" in pipeline[-1]._repr_html_()
+    assert "horseshoe-summary" in pipeline[-1]._repr_html_()
     set_config(display="text")
     try:
         assert not hasattr(pipeline[-1], "_repr_html_")

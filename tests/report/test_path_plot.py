@@ -12,9 +12,9 @@ import pytest
 from matplotlib import pyplot
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeRegressor, horseshoe_path
-from farrier.report.path_plot import apart
-from farrier.report.plots import plot_path
+from horseshoe import HorseshoeClassifier, HorseshoeRegressor, horseshoe_path
+from horseshoe.report.path_plot import apart
+from horseshoe.report.plots import plot_path
 
 mpl.use("Agg")
 LONG = "the concentration of substance {} in the serum"

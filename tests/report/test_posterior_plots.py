@@ -12,12 +12,12 @@ import pytest
 from matplotlib import colors, pyplot
 
 import simulate
-from farrier import sample_posterior
-from farrier.data.dense import Dense
-from farrier.families import Family, Location
-from farrier.posterior.draws import Posterior
-from farrier.report.axes import CHAINS, MODE, SELECTED, ZERO
-from farrier.report.posterior_plots import plot_forest, plot_predictive, plot_rank, plot_trace
+from horseshoe import sample_posterior
+from horseshoe.data.dense import Dense
+from horseshoe.families import Family, Location
+from horseshoe.posterior.draws import Posterior
+from horseshoe.report.axes import CHAINS, MODE, SELECTED, ZERO
+from horseshoe.report.posterior_plots import plot_forest, plot_predictive, plot_rank, plot_trace
 
 mpl.use("Agg")
 NAMES = ["price_$x$", "constant", "x2", "x3", "x4", "x5", "x6"]
@@ -441,7 +441,7 @@ def test_without_matplotlib(posterior, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     for draw in (plot_forest, plot_trace, plot_rank, plot_predictive):
-        with pytest.raises(ImportError, match=r"pip install 'farrier\[plot\]'"):
+        with pytest.raises(ImportError, match=r"pip install 'horseshoe\[plot\]'"):
             draw(posterior)
 
 

@@ -13,23 +13,23 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import simulate
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     load_model,
 )
-from farrier.report.plots import (
+from horseshoe.report.plots import (
     plot_calibration,
     plot_observed,
     plot_residuals,
     plot_roc,
     plot_rootogram,
 )
-from farrier.report.plots_classes import calibration, roc
-from farrier.report.plots_counts import bar_edges, expected_counts
-from farrier.report.rows import Predicted, interval_of, predicted
+from horseshoe.report.plots_classes import calibration, roc
+from horseshoe.report.plots_counts import bar_edges, expected_counts
+from horseshoe.report.rows import Predicted, interval_of, predicted
 from pictures import assert_legend_is_free, assert_nothing_overlaps, by_label
 
 N, P = 150, 5
@@ -188,7 +188,7 @@ def test_classes_left_out(fits: Any) -> None:
 
 
 def test_calibration_by_hand() -> None:
-    from farrier.families import Binomial
+    from horseshoe.families import Binomial
 
     rng = np.random.default_rng(0)
     mean = rng.random(400)

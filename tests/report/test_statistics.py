@@ -11,16 +11,16 @@ import pytest
 from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 
 import simulate
-from farrier import (
+from horseshoe import (
     HorseshoeClassifier,
     HorseshoeClassifierCV,
     HorseshoeRegressor,
     HorseshoeRegressorCV,
     Status,
 )
-from farrier.families import FAMILIES
-from farrier.families.deviance import Deviance, deviance
-from farrier.report.statistics import FitStatistics, all_classes
+from horseshoe.families import FAMILIES
+from horseshoe.families.deviance import Deviance, deviance
+from horseshoe.report.statistics import FitStatistics, all_classes
 from registry import AVERAGED
 
 N, P = 80, 6

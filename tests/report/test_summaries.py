@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import simulate
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.data.dense import Dense
-from farrier.report.formats import FORMATS, Grid, escape_latex, escape_markdown, write_grid
-from farrier.report.summaries import summary_text
+from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.data.dense import Dense
+from horseshoe.report.formats import FORMATS, Grid, escape_latex, escape_markdown, write_grid
+from horseshoe.report.summaries import summary_text
 
 N, P = 90, 6
 NASTY = [
@@ -239,5 +239,5 @@ def test_wide_characters_take_two_places() -> None:
 def test_models_that_are_none() -> None:
     with pytest.raises(ValueError, match="this HorseshoeRegressor is not fitted yet"):
         summary_text(HorseshoeRegressor())
-    with pytest.raises(TypeError, match="no model of farrier"):
+    with pytest.raises(TypeError, match="no model of horseshoe"):
         summary_text([1, 2])

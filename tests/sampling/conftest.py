@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from farrier.sampling import chains, checkpoint
+from horseshoe.sampling import chains, checkpoint
 from posterior_runs import run
 
 

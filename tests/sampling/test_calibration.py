@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from farrier import sample_posterior
-from farrier.families import Quantile, Tweedie
-from farrier.priors import Horseshoe, InvertedBeta, NormalGamma
+from horseshoe import sample_posterior
+from horseshoe.families import Quantile, Tweedie
+from horseshoe.priors import Horseshoe, InvertedBeta, NormalGamma
 from sampling.truths import (
     KNOWN,
     LOCATION,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from farrier import sample_posterior
-from farrier.families import Ordinal
+from horseshoe import sample_posterior
+from horseshoe.families import Ordinal
 
 pytest.importorskip("polyagamma")
 pytestmark = pytest.mark.slow

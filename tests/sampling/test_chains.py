@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from farrier.conditional import batch
-from farrier.sampling import chains, streams
-from farrier.sampling.chains import advance
-from farrier.sampling.gibbs import join
-from farrier.threads import _blas_pools
+from horseshoe.conditional import batch
+from horseshoe.sampling import chains, streams
+from horseshoe.sampling.chains import advance
+from horseshoe.sampling.gibbs import join
+from horseshoe.threads import _blas_pools
 from posterior_runs import (
     CASES,
     LARGE,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier.sampling import chains
+from horseshoe.sampling import chains
 from posterior_runs import (
     FAMILIES,
     StoppedError,

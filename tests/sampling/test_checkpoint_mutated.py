@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farrier.sampling.checkpoint import Checkpoint
+from horseshoe.sampling.checkpoint import Checkpoint
 from mutations.checkpoints import mutated_checkpoint
 from mutations.files import opened
 from posterior_runs import assert_same_arrays, assert_same_state

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier.sampling import chains, checkpoint
+from horseshoe.sampling import chains, checkpoint
 from mutations.files import Harmful
 from posterior_runs import CASES, OFFSET, SHARES, TALL, as_bytes, files_in, never, run
 
@@ -89,7 +89,7 @@ def test_two_settings_are_both_named(good: Path) -> None:
 def test_a_checkpoint_of_another_version(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = checkpoint.__version__
     monkeypatch.setattr(checkpoint, "__version__", "97.1")
-    assert_left_alone(good, f"written by farrier {there}", "this is 97.1")
+    assert_left_alone(good, f"written by horseshoe {there}", "this is 97.1")
 
 
 def test_a_checkpoint_of_another_format(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ NOT_CHECKPOINTS = (
 def test_a_file_that_is_no_checkpoint(which: str, good: Path, tmp_path: Path) -> None:
     harm = tmp_path / "harm"
     good.write_bytes(not_a_checkpoint(which, good, harm))
-    assert_left_alone(good, "is not a checkpoint of farrier")
+    assert_left_alone(good, "is not a checkpoint of horseshoe")
     assert not harm.exists()
 
 
@@ -186,7 +186,7 @@ def test_a_checkpoint_from_before_there_were_digests(good: Path) -> None:
     arrays = arrays_of(good)
     del arrays["digest"]
     good.write_bytes(as_bytes(np.savez, **arrays))
-    wrote = f"farrier {checkpoint.__version__}, format {checkpoint.FORMAT}"
+    wrote = f"horseshoe {checkpoint.__version__}, format {checkpoint.FORMAT}"
     assert_left_alone(good, "has no digest of its content", wrote, "nobody can tell whether it was changed")
 
 

@@ -10,8 +10,8 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import norm, rankdata
 
-from farrier.sampling import diagnostics
-from farrier.sampling.diagnostics import (
+from horseshoe.sampling import diagnostics
+from horseshoe.sampling.diagnostics import (
     equal_tailed,
     ess_bulk,
     ess_mean,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier.sampling import chains
+from horseshoe.sampling import chains
 from posterior_runs import CASES, SHORT, SOURCE, assert_same_draws, at, files_in, heard, on_linux, run
 
 pytestmark = pytest.mark.usefixtures("no_processes_stay")
@@ -80,8 +80,8 @@ def test_ctrl_c_at_any_moment(
 SCRIPT = """
 import os, sys, time
 import numpy as np
-from farrier import sample_posterior
-from farrier.sampling import chains, checkpoint
+from horseshoe import sample_posterior
+from horseshoe.sampling import chains, checkpoint
 
 chains.PIECE_SECONDS, chains.LOOK_SHARE = {piece}, 1e9
 folder = sys.argv[1]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from farrier.data.dense import Dense
-from farrier.families import (
+from horseshoe.data.dense import Dense
+from horseshoe.families import (
     Binomial,
     Gaussian,
     Huber,
@@ -16,10 +16,10 @@ from farrier.families import (
     Quantile,
     StudentT,
 )
-from farrier.priors import HalfCauchy, Horseshoe, InvertedBeta, NormalGamma, StrawdermanBerger, estimated
-from farrier.sampling.gibbs import Model, State
-from farrier.sampling.metropolis import sampler
-from farrier.sampling.streams import Streams
+from horseshoe.priors import HalfCauchy, Horseshoe, InvertedBeta, NormalGamma, StrawdermanBerger, estimated
+from horseshoe.sampling.gibbs import Model, State
+from horseshoe.sampling.metropolis import sampler
+from horseshoe.sampling.streams import Streams
 from registry import ESTIMATING, LOCAL_PRIORS, name
 from sampling.truths import LOCATION, draw_lambda2, draw_nuisance, draw_shapes, draw_tau, draw_y
 
@@ -32,7 +32,7 @@ TAU_MAX = 1.0
 
 @dataclass(frozen=True)
 class Joint:
-    """A model on the scale on which the prior acts, for tests of `farrier.sampling.gibbs` itself.
+    """A model on the scale on which the prior acts, for tests of `horseshoe.sampling.gibbs` itself.
 
     With ``proper`` sigma2 is known to be 1 and there is no intercept; otherwise a location family has both,
     with their improper priors.

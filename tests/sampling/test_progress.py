@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from farrier.posterior.summaries import QUANTITIES
-from farrier.sampling import chains, diagnostics
-from farrier.sampling.chains import Plan, Progress
+from horseshoe.posterior.summaries import QUANTITIES
+from horseshoe.sampling import chains, diagnostics
+from horseshoe.sampling.chains import Plan, Progress
 from posterior_runs import SOURCE, case, never, on_linux, run
 
 # --- progress -------------------------------------------------------------------------------------
@@ -93,8 +93,8 @@ def test_too_many_draws_are_refused_beforehand(monkeypatch: pytest.MonkeyPatch) 
 MEMORY = """
 import resource, warnings
 import numpy as np
-from farrier import sample_posterior
-from farrier.sampling.chains import Plan
+from horseshoe import sample_posterior
+from horseshoe.sampling.chains import Plan
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)

@@ -9,10 +9,10 @@ from scipy import optimize, special, stats
 
 import oracles
 from distributions import LEVEL
-from farrier import sample_posterior
-from farrier.families import NegativeBinomial, Quantile, Tweedie
-from farrier.families import StudentT as StudentNoise
-from farrier.sampling.diagnostics import mcse_mean
+from horseshoe import sample_posterior
+from horseshoe.families import NegativeBinomial, Quantile, Tweedie
+from horseshoe.families import StudentT as StudentNoise
+from horseshoe.sampling.diagnostics import mcse_mean
 
 pytest.importorskip("polyagamma")
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from farrier.data.dense import Dense
-from farrier.families import Binomial, Gaussian
-from farrier.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
-from farrier.sampling.gibbs import State
-from farrier.sampling.several import SeveralGibbs, SeveralModel, SoftmaxGibbs
-from farrier.sampling.streams import Streams
+from horseshoe.data.dense import Dense
+from horseshoe.families import Binomial, Gaussian
+from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
+from horseshoe.sampling.gibbs import State
+from horseshoe.sampling.several import SeveralGibbs, SeveralModel, SoftmaxGibbs
+from horseshoe.sampling.streams import Streams
 from registry import LOCAL_PRIORS, name
 from sampling.test_joint import TAU_MAX, standardised_gap
 from sampling.truths import draw_lambda2, draw_tau

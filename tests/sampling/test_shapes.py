@@ -11,8 +11,8 @@ from scipy import stats
 
 import oracles
 from distributions import LEVEL
-from farrier.priors import FixedScale, HalfCauchy, InvertedBeta, Slab
-from farrier.sampling.shapes import ShapeMoves
+from horseshoe.priors import FixedScale, HalfCauchy, InvertedBeta, Slab
+from horseshoe.sampling.shapes import ShapeMoves
 from posterior_runs import SHAPES, TALL, WIDE, assert_different, case, long, run
 
 

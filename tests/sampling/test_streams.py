@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from distributions import LEVEL
-from farrier.sampling.streams import Streams
+from horseshoe.sampling.streams import Streams
 
 
 def test_streams_have_the_right_distributions():

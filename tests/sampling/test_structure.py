@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from farrier import sample_posterior
-from farrier.priors import InvertedBeta
+from horseshoe import sample_posterior
+from horseshoe.priors import InvertedBeta
 from simulate import DRAWS
 
 pytestmark = pytest.mark.slow

@@ -16,8 +16,8 @@ from scipy import special, stats
 
 import oracles
 from distributions import LEVEL
-from farrier import HorseshoeSurvival
-from farrier.sampling.diagnostics import mcse_mean
+from horseshoe import HorseshoeSurvival
+from horseshoe.sampling.diagnostics import mcse_mean
 from survival_data import survival
 
 ERRORS = 4.5

@@ -1,6 +1,6 @@
 """Parameters from the prior and data from them, by their definitions, for statistics of the sampler.
 
-Nothing comes from `farrier` but the classes by which priors are told apart: all is simulated with NumPy.
+Nothing comes from `horseshoe` but the classes by which priors are told apart: all is simulated with NumPy.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy import special, stats
 
 import oracles
 from family_cases import CompoundPoisson
-from farrier.priors import GammaScale, HorseshoeLike, InverseGammaScale, InvertedBeta, Ridge, estimated
+from horseshoe.priors import GammaScale, HorseshoeLike, InverseGammaScale, InvertedBeta, Ridge, estimated
 
 LOCATION = ("gaussian", "student_t", "laplace", "quantile", "huber")
 KNOWN = {"gamma": 0.5, "tweedie": 0.8}

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from farrier import HorseshoeRegressor, load_model
+from horseshoe import HorseshoeRegressor, load_model
 from saved_models import CASES
 
 KILLED = """
 import os, sys
 from pathlib import Path
-import farrier.files
-from farrier import HorseshoeRegressor
+import horseshoe.files
+from horseshoe import HorseshoeRegressor
 
 when, path = sys.argv[1], Path(sys.argv[2])
 model = HorseshoeRegressor().fit([[k / 7.0, k % 3] for k in range(40)], [float(k % 5) for k in range(40)])

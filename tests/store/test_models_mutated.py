@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from farrier import load_model
+from horseshoe import load_model
 from mutations.files import ANY_FILE, opened
 from mutations.models import MODELS, huge_array, mutated_model, signed
 from saved_models import CASES
@@ -88,13 +88,13 @@ def test_what_is_said(tmp_path: Path) -> None:
     assert why(content[: len(content) // 2]) == "it ends in the middle: the file was cut off"
     assert why(content[:-2]) == "it ends in the middle: the file was cut off"
     newer = why(content.replace(b'"schema": 1', b'"schema": 2'))
-    assert newer.startswith("it was written by farrier ")
+    assert newer.startswith("it was written by horseshoe ")
     assert "with schema 2" in newer
-    assert newer.endswith("reads up to 1: update farrier")
-    assert why(b"\x80\x04\x95") == "it looks like a pickle; farrier reads JSON and never unpickles"
+    assert newer.endswith("reads up to 1: update horseshoe")
+    assert why(b"\x80\x04\x95") == "it looks like a pickle; horseshoe reads JSON and never unpickles"
     assert why(b"PK\x03\x04").startswith("it looks like a zip archive")
     assert why(b"") == "it is empty"
-    assert why(b"[1]") == "it is JSON, but not a model of farrier: its format is not 'farrier-model'"
+    assert why(b"[1]") == "it is JSON, but not a model of horseshoe: its format is not 'horseshoe-model'"
     assert why(b"y,x\n1,2\n") == "it is not JSON"
     assert why(b'{"a": NaN}') == "NaN is no number of JSON"
     assert why(b"[" * 10**6) == "lists and objects are nested more than 40 levels deep"

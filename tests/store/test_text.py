@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farrier.store.arrays import Budget, decode_array, decode_number, encode_array, encode_number
-from farrier.store.text import DEEPEST, from_text, refuse_unplain, to_text
+from horseshoe.store.arrays import Budget, decode_array, decode_number, encode_array, encode_number
+from horseshoe.store.text import DEEPEST, from_text, refuse_unplain, to_text
 
 PLAIN = st.recursive(
     st.none()

@@ -7,18 +7,18 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
-from farrier import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
-from farrier.report.page import build
-from farrier.report.page.build import Asked, build_page
-from farrier.report.page.content import Reason
-from farrier.report.page.html import render
+from horseshoe import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe.report.page import build
+from horseshoe.report.page.build import Asked, build_page
+from horseshoe.report.page.content import Reason
+from horseshoe.report.page.html import render
 
 
 @pytest.fixture(scope="module")
 def diabetes():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     asked = Asked(
-        X, y, target="progression", source="diabetes.csv", command="farrier fit diabetes", seconds=1.5
+        X, y, target="progression", source="diabetes.csv", command="horseshoe fit diabetes", seconds=1.5
     )
     return build_page(HorseshoeRegressorCV().fit(X, y), asked)
 
@@ -29,7 +29,7 @@ def test_a_report_says_what_was_asked_and_what_was_found(diabetes):
     assert diabetes.answer[0].startswith("3 of 10 variables matter for progression: s5 (+50 per unit, 95 %")
     assert ("Time", "1.5 s") in diabetes.asked
     assert ("Rows", "442") in diabetes.data
-    assert diabetes.command == "farrier fit diabetes"
+    assert diabetes.command == "horseshoe fit diabetes"
 
 
 def test_the_table_is_the_summary_with_the_selected_first(diabetes):

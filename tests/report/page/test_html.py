@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from farrier.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
-from farrier.report.page.html import STEP, data_block, render, text
+from horseshoe.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
+from horseshoe.report.page.html import STEP, data_block, render, text
 
 NAMES = (
     "<script>alert(1)</script>",

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
-from farrier._types import Status
-from farrier.families import Binomial, Gaussian, Poisson
-from farrier.report.page.effects import Effects, effects_of
-from farrier.report.page.methods import methods
-from farrier.report.page.sureness import convergence, how_sure, members
-from farrier.report.page.words import answer
+from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe._types import Status
+from horseshoe.families import Binomial, Gaussian, Poisson
+from horseshoe.report.page.effects import Effects, effects_of
+from horseshoe.report.page.methods import methods
+from horseshoe.report.page.sureness import convergence, how_sure, members
+from horseshoe.report.page.words import answer
 
 
 class Model:

@@ -1,0 +1,66 @@
+"""Sparse horseshoe regression: which few columns matter, by how much, and how sure that is."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from horseshoe._version import __version__
+
+if TYPE_CHECKING:
+    from horseshoe._types import FitResult, Iteration, Status
+    from horseshoe.estimators.classifier import HorseshoeClassifier
+    from horseshoe.estimators.cv import HorseshoeRegressorCV
+    from horseshoe.estimators.cv_classifier import HorseshoeClassifierCV
+    from horseshoe.estimators.cv_survival import HorseshoeSurvivalCV
+    from horseshoe.estimators.means import normal_means
+    from horseshoe.estimators.path import horseshoe_path
+    from horseshoe.estimators.regressor import HorseshoeRegressor
+    from horseshoe.estimators.sample import sample_posterior
+    from horseshoe.estimators.saving import load_model
+    from horseshoe.estimators.survival import HorseshoeSurvival
+    from horseshoe.posterior.draws import Posterior
+
+_HOMES = {
+    "FitResult": "horseshoe._types",
+    "HorseshoeClassifier": "horseshoe.estimators.classifier",
+    "HorseshoeClassifierCV": "horseshoe.estimators.cv_classifier",
+    "HorseshoeRegressor": "horseshoe.estimators.regressor",
+    "HorseshoeRegressorCV": "horseshoe.estimators.cv",
+    "HorseshoeSurvival": "horseshoe.estimators.survival",
+    "HorseshoeSurvivalCV": "horseshoe.estimators.cv_survival",
+    "Iteration": "horseshoe._types",
+    "Posterior": "horseshoe.posterior.draws",
+    "Status": "horseshoe._types",
+    "horseshoe_path": "horseshoe.estimators.path",
+    "load_model": "horseshoe.estimators.saving",
+    "normal_means": "horseshoe.estimators.means",
+    "sample_posterior": "horseshoe.estimators.sample",
+}
+"""Each name is imported when it is first asked for."""
+
+__all__ = [
+    "FitResult",
+    "HorseshoeClassifier",
+    "HorseshoeClassifierCV",
+    "HorseshoeRegressor",
+    "HorseshoeRegressorCV",
+    "HorseshoeSurvival",
+    "HorseshoeSurvivalCV",
+    "Iteration",
+    "Posterior",
+    "Status",
+    "__version__",
+    "horseshoe_path",
+    "load_model",
+    "normal_means",
+    "sample_posterior",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'horseshoe' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,49 @@
+"""The ``horseshoe`` program."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the program, or say which extra it needs."""
+    from horseshoe.cli.stop import STOP
+
+    STOP.install(sys.argv[1:])  # before anything that takes time
+    from horseshoe._extras import require
+
+    try:
+        for module in ("typer", "rich"):
+            require(module, extra="cli")
+    except ImportError as error:
+        sys.exit(str(error))
+    from horseshoe.cli.app import app
+    from horseshoe.cli.shared import UNREAD
+
+    try:
+        app()
+    except BrokenPipeError:  # whoever reads has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(UNREAD)
+    except Exception as error:
+        _own_fault(error)
+
+
+def _own_fault(error: Exception) -> None:
+    """Say that the program is at fault, and end with 1; the traceback is for whoever asks for it."""
+    if os.environ.get("HORSESHOE_DEBUG"):
+        raise error
+    from horseshoe._visible import visible
+
+    reason = visible(f"{type(error).__name__}: {error}".strip())
+    print(
+        f"horseshoe: this is a fault of horseshoe, not of your data: {reason}\n"
+        "Please report it with the output of the same command after HORSESHOE_DEBUG=1.",
+        file=sys.stderr,
+    )
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""The command ``horseshoe predict``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from horseshoe.cli import options as given
+from horseshoe.cli.models import open_model
+from horseshoe.cli.shared import notice, said_warnings, told, write_data
+from horseshoe.threads import one_thread
+
+if TYPE_CHECKING:
+    from horseshoe.intake.recipe import Recipe
+
+EXAMPLES = """
+Examples:
+
+  horseshoe predict model.json new.csv
+
+  horseshoe predict model.json new.csv --out predictions.csv --keep patient
+"""
+
+
+@one_thread()
+def predict(
+    model: given.ModelFile,
+    data: given.Data,
+    out: Annotated[
+        Path | None, typer.Option(help="Write to this CSV file instead of standard output.")
+    ] = None,
+    level: given.Level = 0.95,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WAY",
+            help="What to do with missing values: error, drop or impute; COLUMN=WAY for one column; "
+            "repeated. As in the fit by default.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column of DATA to write beside the prediction; repeated."),
+    ] = None,
+    decimal: given.DecimalSign = None,
+) -> None:
+    """Predict new rows: a CSV with the row, the prediction and its interval, or probabilities of classes.
+
+    For survival that is the risk: the logarithm of a hazard ratio, to compare rows by.
+    Columns are matched by name, whatever their order.
+    """
+    from horseshoe.cli.fitting import check_output
+    from horseshoe.data.genotypes import is_bed_file
+    from horseshoe.files import csv_text, write_text
+    from horseshoe.intake.genotype_recipe import GenotypeRecipe
+    from horseshoe.intake.read import read_table
+
+    with told(ValueError), said_warnings():
+        check_output(out, data, model)
+        found, recipe = open_model(model)
+        way = missing or None
+        if isinstance(recipe, GenotypeRecipe) or (data != "-" and is_bed_file(data)):
+            rows = _genotypes(recipe, data, way, keep)
+        else:
+            stdin = sys.stdin.buffer if data == "-" else None
+            about = {} if recipe is None else _about(recipe)
+            table = read_table(data, stdin=stdin, decimal=decimal, **about)
+            rows = _new_rows(found, recipe, table, way, keep)
+        answers = _predicted(found, rows, level)
+        twice = [name for name in rows.beside if name in {"row", *answers}]
+        if twice:
+            raise ValueError(
+                f"--keep {twice[0]}: the output has a column of that name; rename it in the table"
+            )
+        predicted = {"row": rows.numbers + 1} | rows.beside | answers
+        for note in rows.notes:
+            notice(note)
+        for warning in rows.warnings:
+            notice(f"Warning: {warning}")
+        text = csv_text(
+            tuple(predicted), zip(*(column.tolist() for column in predicted.values()), strict=True)
+        )
+        if out is None:
+            write_data(text)
+        else:
+            write_text(out, text)
+            notice(f"{len(rows.numbers):,} predictions written to {out}")
+
+
+class NewRows:
+    """The rows of a table as a model takes them; ``numbers`` says which of the table they are, from 0.
+
+    ``beside`` are the columns to write beside the predictions.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        numbers: Any,
+        known: dict[str, Any],
+        notes: tuple[str, ...],
+        beside: dict[str, Any],
+        warnings: tuple[str, ...] = (),
+    ) -> None:
+        self.X, self.numbers, self.known, self.notes, self.beside = X, numbers, known, notes, beside
+        self.warnings = warnings
+
+
+def _about(recipe: Recipe) -> dict[str, Any]:
+    """Return what the table of a fit says about how new tables are read."""
+    return {"words": tuple(recipe.levels), "usual": recipe.decimal, "used": set(recipe.columns)}
+
+
+def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str] | None) -> NewRows:
+    """Return the individuals of a .bed file; their ids are written beside the predictions."""
+    import numpy as np  # late: the help comes at once
+
+    from horseshoe.data.genotypes import is_bed_file, open_bed
+    from horseshoe.intake.genotype_recipe import GenotypeRecipe
+    from horseshoe.intake.ways import read_ways
+
+    if not isinstance(recipe, GenotypeRecipe):
+        raise ValueError(f"{data} holds genotypes, and the model was not fitted to any with horseshoe fit")
+    if not is_bed_file(data):
+        raise ValueError(f"the model was fitted to genotypes: name a .bed file instead of {data}")
+    if keep:
+        raise ValueError(
+            f"--keep {keep[0]}: a .bed file has no other columns; fid and iid are written anyway"
+        )
+    bed = open_bed(data)
+    ways = read_ways(missing or "error")
+    if ways.named:
+        raise ValueError("--missing COLUMN=WAY is for tables: genotypes have one way for all SNPs")
+    applied = recipe.apply(bed, ways.rest)
+    people = {"fid": np.asarray(bed.fid), "iid": np.asarray(bed.iid)}
+    return NewRows(applied.X, np.arange(bed.iid_count), {}, applied.notes, people)
+
+
+def _new_rows(
+    model: Any, recipe: Recipe | None, table: Any, missing: list[str] | None, keep: list[str] | None
+) -> NewRows:
+    import numpy as np  # late: the help comes at once
+
+    n = len(table.frame)
+    if recipe is None:
+        every = np.arange(n)
+        beside = _kept(table.frame, keep or [], every)
+        return NewRows(_by_name(model, table), every, {}, table.notes_of(table.said), beside)
+    applied = recipe.apply(table.frame, missing)
+    left = np.setdiff1d(np.arange(n), np.array(applied.dropped, dtype=int) - 1)
+    known = {"offset": applied.offset, "exposure": applied.exposure}
+    given_ones = {name: values for name, values in known.items() if values is not None}
+    beside = _kept(table.frame, keep or [], left)
+    notes = (*table.notes_of(recipe.columns), *applied.notes)
+    return NewRows(applied.X, left, given_ones, notes, beside, applied.warnings)
+
+
+def _by_name(model: Any, table: Any) -> Any:
+    """Return the columns of a model that was saved in Python: by name, if it knows names."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return table.frame.to_numpy()
+    absent = [name for name in names if name not in table.frame.columns]
+    if absent:
+        few = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
+        raise ValueError(f"{table.name} lacks columns of the model: {few}")
+    return table.frame[list(names)]
+
+
+def _kept(frame: Any, names: list[str], rows: Any) -> dict[str, Any]:
+    """Return the columns to write beside the prediction."""
+    from horseshoe.intake.words import shown
+
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(f"--keep {shown(name)}: there is no such column")
+    return {name: frame[name].iloc[rows].astype(object) for name in names}
+
+
+def _predicted(model: Any, rows: NewRows, level: float) -> dict[str, Any]:
+    """Return the columns of the output."""
+    if hasattr(model, "classes_"):
+        offset = {name: values for name, values in rows.known.items() if name == "offset"}
+        shares = model.predict_proba(rows.X, **offset)
+        columns = {f"p({label})": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
+        return {"prediction": model.predict(rows.X, **offset), **columns}
+    method = {} if hasattr(model, "members_") else {"method": "mode"}
+    name = "prediction" if model.family_.has_intercept else "risk"
+    found = {name: model.predict(rows.X, **rows.known)}
+    if hasattr(model, "predict_interval"):
+        interval = model.predict_interval(rows.X, level=level, **method, **rows.known)
+        found |= {"lower": interval[:, 0], "upper": interval[:, 1]}
+    if hasattr(model, "levels_") and hasattr(model, "predict_proba"):
+        shares = model.predict_proba(rows.X, **rows.known)
+        names = [f"{one:g}" if isinstance(one, float) else str(one) for one in model.levels_.tolist()]
+        found |= {f"p({name})": shares[:, k] for k, name in enumerate(names)}
+    return found

@@ -1,0 +1,179 @@
+"""The M-step: local scales in closed form, the global scale in one dimension, the noise variance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from horseshoe._types import Scales, Vector
+from horseshoe.data.standardise import SIGMA2_FLOOR
+from horseshoe.priors import GlobalPrior, Groups, LocalPrior, is_known, is_sparse
+
+NEAR = 1e-2
+"""How far log tau2 is looked for around its last value, before it is looked for everywhere."""
+
+
+class Hyper(NamedTuple):
+    """The prior of the scales: local, in its coordinate, and global; and the square of the slab.
+
+    ``size`` is how many coefficients share a local scale: those of a column in several regressions.
+    """
+
+    local: LocalPrior
+    coordinate: float
+    tau: GlobalPrior
+    slab2: float = math.inf
+    size: float = 1.0
+
+    @property
+    def shared(self) -> float:
+        """The coordinate in which one coefficient has the scale that ``size`` of them share.
+
+        They add (size/2) log v + W/v to (c/2) log v, where one adds (1/2) log v + W/v: the same as one in
+        coordinate c + size - 1, whatever the prior.
+        """
+        return self.coordinate + (self.size - 1.0)
+
+    def mode(self, w: Vector, groups: Groups | None = None) -> Vector:
+        """Return the local scales given W, Eq. (16); of a shared one W is the sum."""
+        if groups is not None:
+            return groups.mode(self.local, w, self.coordinate, self.size)
+        return self.local.mode(w, self.shared)
+
+    @property
+    def null_rate(self) -> float:
+        """A: the lambda2 of a null coefficient is divided by 2A an iteration; by 2A / size if shared."""
+        return self.local.null_rate(self.shared)
+
+    def slowest(self, groups: Groups | None) -> float:
+        """Return the factor by which the lambda2 of null coefficients changes an iteration at most."""
+        if groups is not None:
+            return groups.slowest(self.local, self.coordinate, self.size)
+        return self.size / (2.0 * self.null_rate)
+
+    @property
+    def known(self) -> bool:
+        """Whether all scales are known beforehand: the noise variance is all that EM can move."""
+        return is_known(self.local) and self.tau.bounds[0] == self.tau.bounds[1]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether null coefficients go to exactly zero."""
+        return is_sparse(self.local, self.coordinate)
+
+
+def m_step(
+    hyper: Hyper,
+    second_moment: Vector,
+    sigma2: float,
+    groups: Groups | None = None,
+    last: float | None = None,
+) -> Scales:
+    """Return the scales that minimise Q given E[b^2] and the noise variance, Eqs. (16)-(18).
+
+    tau2 and lambda2 are minimised jointly: with lambda2 at its minimum for each tau2, the derivative of Q
+    in log tau2 is ``size k/2 - sum_j W_j / lambda2_j + slope(tau2)``, which never falls as tau2 grows. So the
+    minimum stands at the upper bound when the derivative is not positive there, at the lower bound when
+    it is not negative there, and at its one zero otherwise, which is seldom far from ``last``. Columns in a
+    group have one lambda2.
+
+    Examples
+    --------
+    >>> from horseshoe.priors import HalfCauchy, Horseshoe
+    >>> m_step(Hyper(Horseshoe(), 2.0, HalfCauchy()), np.array([0.5, 0.0, 0.0]), sigma2=0.25)
+    Scales(lambda2=array([0.70710678, 0.        , 0.        ]), tau2=1.0, sigma2=0.25, slab2=inf)
+    """
+    half_w = second_moment / (2.0 * sigma2)  # W_j tau2
+    low, high = hyper.tau.bounds
+
+    def slope(tau2: float) -> tuple[float, Vector]:
+        """Return the derivative in log tau2, and the lambda2 that go with it."""
+        w = half_w / tau2
+        lambda2 = hyper.mode(w, groups)
+        if not np.logical_and.reduce(lambda2):  # W = 0: no say in tau
+            w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
+        else:
+            positive = lambda2
+        return 0.5 * hyper.size * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
+
+    if low == high:
+        return Scales(hyper.mode(half_w / high, groups), high, sigma2, hyper.slab2)
+
+    def derivative(t: float) -> float:
+        return slope(math.exp(t))[0]
+
+    ends = _around(derivative, last, low, high)
+    if ends is None:
+        at_high, lambda2 = slope(high)
+        if at_high <= 0.0:
+            return Scales(lambda2, high, sigma2, hyper.slab2)
+        at_low, lambda2 = slope(low)
+        if at_low >= 0.0:
+            return Scales(lambda2, low, sigma2, hyper.slab2)
+        ends = Ends(math.log(low), math.log(high), at_low, at_high)
+    tau2 = min(max(math.exp(_zero(derivative, ends)), low), high)
+    return Scales(hyper.mode(half_w / tau2, groups), tau2, sigma2, hyper.slab2)
+
+
+class Ends(NamedTuple):
+    """Where a derivative is below zero, where it is above, and what it is there."""
+
+    bottom: float
+    top: float
+    at_bottom: float
+    at_top: float
+
+
+def _around(derivative: Callable[[float], float], last: float | None, low: float, high: float) -> Ends | None:
+    """Return the ends of the neighbourhood of ``last``, if the zero is between them."""
+    if last is None or not low * (1.0 + 2.0 * NEAR) < last < high / (1.0 + 2.0 * NEAR):
+        return None
+    bottom, top = math.log(last) - NEAR, math.log(last) + NEAR
+    ends = Ends(bottom, top, derivative(bottom), derivative(top))
+    return ends if ends.at_bottom < 0.0 < ends.at_top else None
+
+
+def _zero(derivative: Callable[[float], float], ends: Ends) -> float:
+    from scipy.optimize import brentq  # imported here: the horseshoe of the paper never needs it
+
+    known = {ends.bottom: ends.at_bottom, ends.top: ends.at_top}  # at the bounds exp(log x) is not quite x
+
+    def value(t: float) -> float:
+        found = known.get(t)
+        return derivative(t) if found is None else found
+
+    return float(brentq(value, ends.bottom, ends.top, xtol=1e-15, rtol=8.9e-16))
+
+
+def noise_variance(expected_rss: float, total_weight: float) -> float:
+    """Return E[RSS]/n, Eq. (18).
+
+    Examples
+    --------
+    >>> noise_variance(50.0, 100.0)
+    0.5
+    """
+    return max(expected_rss / total_weight, SIGMA2_FLOOR)
+
+
+def exact_noise_variance(
+    expected_rss: float, total_weight: float, second_moment: Vector, prior_variance: Vector
+) -> float:
+    """Return the minimiser of Q in sigma2 for the given scales: (E[RSS] + sum E[b^2]/d) / (n + k).
+
+    The paper calls E[RSS]/n an approximation of it within O(1/n). It is not: in coordinate 2 each null
+    coefficient adds 2 sigma2 to the sum where an approximation would need sigma2, so this update inflates
+    the noise and ends with few variables or none.
+
+    Examples
+    --------
+    >>> exact_noise_variance(50.0, 98.0, np.array([0.5, 1e-9]), np.array([0.5, 5e-10]))
+    0.53
+    """
+    penalty = np.divide(
+        second_moment, prior_variance, out=np.zeros_like(second_moment), where=prior_variance > 0.0
+    )
+    return max((expected_rss + float(penalty.sum())) / (total_weight + second_moment.size), SIGMA2_FLOOR)

@@ -1,0 +1,37 @@
+"""How to run the loop."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from horseshoe._types import Callback
+from horseshoe.keeping import Keeper
+
+
+class Options(NamedTuple):
+    """How to run the loop; what each does to the answer is said in `HorseshoeRegressor`.
+
+    ``fast`` only makes the same answer cheaper; without it this is plain EM. ``keeper`` is told where the
+    loop stands, so that it can go on from there.
+    """
+
+    sigma2: float | str = "estimate"
+    expectation: str = "exact"
+    tol: float = 1e-5
+    max_iter: int = 10_000
+    zero_threshold: float | None = None
+    fast: bool = True
+    callback: Callback | None = None
+    random_state: int | np.random.Generator | None = None
+    keeper: Keeper | None = None
+
+    def part(self, name: str) -> Options:
+        """Return the options of a part of the fit."""
+        return self if self.keeper is None else self._replace(keeper=self.keeper.part(name))
+
+    @property
+    def known_sigma2(self) -> float | None:
+        """The noise variance, if it is known."""
+        return self.sigma2 if isinstance(self.sigma2, float) else None

@@ -1,0 +1,285 @@
+"""Models to files and back: plain data that any program can read, and that no program executes."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+KINDS = {
+    "HorseshoeRegressor": "horseshoe.estimators.regressor",
+    "HorseshoeClassifier": "horseshoe.estimators.classifier",
+    "HorseshoeRegressorCV": "horseshoe.estimators.cv",
+    "HorseshoeClassifierCV": "horseshoe.estimators.cv_classifier",
+    "HorseshoeSurvival": "horseshoe.estimators.survival",
+    "HorseshoeSurvivalCV": "horseshoe.estimators.cv_survival",
+}
+"""The estimators that can be saved, and where they live."""
+NOT_KEPT = ("callback", "cv", "random_state")
+"""Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
+STRUCTURE = ("groups", "always", "prior_scale")
+"""Parameters saved by the numbers of the columns, however they were given."""
+
+
+class Saved:
+    """What an estimator has to be saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from horseshoe import HorseshoeRegressor, load_model
+    >>> x = np.arange(20.0)
+    >>> model = HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x))
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> model.save(path)
+    >>> bool(load_model(path).predict([[21.0]]) == model.predict([[21.0]]))
+    True
+    """
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which `horseshoe.load_model` reads.
+
+        The file is JSON, exact to the last bit, without the training data. What was under this name stays
+        until the new file is whole.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where; the folder must be there.
+        """
+        save_model(self, path)
+
+
+def save_model(model: Any, path: str | os.PathLike[str], recipe: dict[str, Any] | None = None) -> Path:
+    """Write a fitted model to a file, with how its columns were made of a table, if that is known.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted `HorseshoeRegressor` or `HorseshoeClassifier`, with ``CV`` or without.
+    path : str or path-like
+        Where; the folder must be there.
+    recipe : dict, optional
+        Plain data (None, bool, int, float, str, list, dict) to be kept with the model, and found again as
+        its ``recipe_``; the one that the model was loaded with if left out.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from horseshoe import HorseshoeRegressor, load_model
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> path = save_model(model, Path(tempfile.mkdtemp()) / "model.json", recipe={"target": "y"})
+    >>> load_model(path).recipe_
+    {'target': 'y'}
+    """
+    from horseshoe.store.envelope import write_envelope
+    from horseshoe.store.text import refuse_unplain
+
+    kind = check_kind(model, "saved")
+    recipe = getattr(model, "recipe_", None) if recipe is None else recipe
+    refuse_unplain(recipe, "recipe")
+    if not isinstance(recipe, dict | None):
+        raise TypeError(f"recipe={recipe!r:.60} must be a dict or None")
+    content = {"parameters": _encoded_parameters(model), "fitted": _encoded_fit(model), "recipe": recipe}
+    return write_envelope(Path(path), {"kind": kind, **content})
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model that was saved.
+
+    Nothing in the file is executed: it is data, and only estimators, families and priors of horseshoe are
+    made of it. A file that was changed after it was written, or that is not all there, is refused.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        It answers what the saved one did, bit for bit, but for what needs the training data. ``recipe_`` is
+        the dict that was saved with it, or None.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no model that this version can read; the sentence says why.
+    OSError
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from horseshoe import HorseshoeRegressor, load_model
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> HorseshoeRegressor(tau=0.5).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]).save(path)
+    >>> load_model(path)
+    HorseshoeRegressor(tau=0.5)
+    """
+    from horseshoe.store.envelope import read_envelope, refusal
+
+    path = Path(path)
+    content = read_envelope(path)
+    kind = content["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise refusal(path, f"it is a {kind!r:.60}, which is not known here: {', '.join(KINDS)} are")
+    try:
+        return _decoded(content)
+    except ValueError as error:
+        raise refusal(path, f"{error}; save the model again") from None
+
+
+def estimator_class(kind: str) -> Any:
+    """Return the estimator of this name.
+
+    Examples
+    --------
+    >>> estimator_class("HorseshoeRegressor")()
+    HorseshoeRegressor()
+    """
+    return getattr(import_module(KINDS[kind]), kind)
+
+
+def check_kind(model: Any, done: str) -> str:
+    """Return the name of a fitted estimator of ours, or say that nothing else can be ``done``.
+
+    Examples
+    --------
+    >>> check_kind("a model", "saved")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    TypeError: a str cannot be saved: HorseshoeRegressor, HorseshoeClassifier, ... can
+    """
+    kind = type(model).__name__
+    if kind not in KINDS or type(model) is not estimator_class(kind):
+        raise TypeError(f"a {kind} cannot be {done}: {', '.join(KINDS)} can")
+    check_is_fitted(model)
+    return kind
+
+
+def _is_adaptive(kind: str) -> bool:
+    return kind.endswith("CV")
+
+
+def _encoded_parameters(model: Any) -> dict[str, Any]:
+    from horseshoe.estimators.portable import PARAMETERS, REGISTRY
+
+    found = {}
+    for name, value in model.get_params(deep=False).items():
+        value = _known(model, name) if name in STRUCTURE else _plainer(name, value)
+        found[name] = REGISTRY.encode(value, PARAMETERS[name], name)
+    return found
+
+
+def _known(model: Any, name: str) -> Any:
+    """Return what was known of the columns as it is saved."""
+    structure = getattr(model, "estimators_", [model])[0]._fitted.structure
+    value = None if structure is None else getattr(structure, name)
+    if value is None:
+        return None
+    return tuple((np.flatnonzero(value) if name == "always" else value).tolist())
+
+
+def _plainer(name: str, value: Any) -> Any:
+    """Return a parameter as it is saved: an earlier fit as what a fit starts from, a class as its object."""
+    from horseshoe.model.fit import Earlier
+
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if name in NOT_KEPT and not (whole and abs(int(value)) < 2**63):
+        return None
+    if name == "start" and not isinstance(value, str | tuple):
+        parts = value.__dict__.get("estimators_", [value])
+        starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
+        return starts if hasattr(value, "estimators_") else starts[0]
+    if name == "members" and not isinstance(value, str):
+        return tuple(value)
+    return value() if isinstance(value, type) else value
+
+
+def _encoded_fit(model: Any) -> Any:
+    from horseshoe.estimators.labels import Labels
+    from horseshoe.estimators.portable import REGISTRY, AveragedLives, Averages, Lives, Modes, portable
+
+    parts = getattr(model, "estimators_", [model])
+    names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
+    found = (
+        model.n_features_in_,
+        None if names is None else tuple(map(str, names)),
+        None if classes is None else Labels.of(classes),
+        tuple(portable(part._fitted) for part in parts),
+    )
+    outputs = tuple(model.outputs_.tolist()) if hasattr(model, "outputs_") else None
+    strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
+    if _is_adaptive(type(model).__name__):
+        if hasattr(model, "_baseline"):
+            averaged = AveragedLives(found[0], found[1], None, found[3], model._baseline, strata)
+            return REGISTRY.encode(averaged, AveragedLives, "fitted")
+        return REGISTRY.encode(Averages(*found, outputs), Averages, "fitted")
+    kept = tuple(part._keep() for part in parts)
+    if hasattr(model, "_baseline"):
+        lives = Lives(found[0], found[1], None, found[3], kept, model._baseline, strata)
+        return REGISTRY.encode(lives, Lives, "fitted")
+    return REGISTRY.encode(Modes(*found, kept, outputs), Modes, "fitted")
+
+
+def _decoded(content: dict[str, Any]) -> Any:
+    """Return the model that is in a file."""
+    from horseshoe.estimators.invariants import check_whole
+    from horseshoe.estimators.portable import PARAMETERS, REGISTRY
+    from horseshoe.store.arrays import Budget
+    from horseshoe.store.codec import check_fields
+
+    kind, budget = content["kind"], Budget(content["bytes"])
+    model = estimator_class(kind)()
+    check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
+    for name, value in content["parameters"].items():
+        setattr(model, name, REGISTRY.decode(value, PARAMETERS[name], f"parameters.{name}", budget))
+    fitted = REGISTRY.decode(content["fitted"], _kept_of(kind), "fitted", budget)
+    if not isinstance(content["recipe"], dict | None):
+        raise ValueError("recipe is neither an object nor null")
+    check_whole(model, fitted)
+    _restore(model, fitted)
+    model.recipe_ = content["recipe"]
+    return model
+
+
+def _kept_of(kind: str) -> Any:
+    """Return the class of what is kept of a fit."""
+    from horseshoe.estimators.portable import AveragedLives, Averages, Lives, Modes
+
+    own = {"HorseshoeSurvival": Lives, "HorseshoeSurvivalCV": AveragedLives}
+    return own.get(kind, Averages if _is_adaptive(kind) else Modes)
+
+
+def _restore(model: Any, fitted: Any) -> None:
+    """Give an estimator its fit back; to one for classes, that of each of its regressions."""
+    parts = [model]
+    outputs = getattr(fitted, "outputs", None)
+    if outputs is not None:
+        parts = [model._part() for _ in fitted.regressions]
+    if fitted.classes is not None:
+        parts = [model._part() for _ in fitted.regressions]
+        model.classes_, model.estimators_ = fitted.classes.array(), parts
+    for one in {id(one): one for one in (model, *parts)}.values():
+        one.n_features_in_ = fitted.n_features
+        if fitted.feature_names is not None:
+            one.feature_names_in_ = np.array(fitted.feature_names, dtype=object)
+    for part, regression in zip(parts, fitted.regressions, strict=True):
+        part._store(regression)
+    for part, kept in zip(parts, getattr(fitted, "kept", ()), strict=False):
+        part._kept = kept
+    if fitted.classes is not None:
+        model._gather()
+    if outputs is not None:
+        model._store_outputs(parts, outputs)
+    if hasattr(fitted, "baseline"):
+        model._keep_baseline(fitted.baseline, None if fitted.strata is None else fitted.strata.array())

@@ -1,0 +1,211 @@
+"""Genotypes and a phenotype: a PLINK file set beside a table with a row for each individual."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from horseshoe._types import Mask
+from horseshoe.data.genotypes import Genotypes, Snps, open_bed, snps_of
+from horseshoe.data.validation import check_parts
+from horseshoe.intake.ask import Question
+from horseshoe.intake.columns import by_name, check_exposure, check_weights, numbers_of
+from horseshoe.intake.gaps import gaps_of, whole_rows
+from horseshoe.intake.genotype_recipe import GenotypeRecipe
+from horseshoe.intake.kinds import Column
+from horseshoe.intake.placeholders import check_placeholders, with_gaps
+from horseshoe.intake.read import Table, read_table
+from horseshoe.intake.target import read_target, settle
+from horseshoe.intake.ways import Ways, check_filled
+from horseshoe.intake.wish import Wish, check_there, particular
+from horseshoe.intake.words import TableError, counted, listed, shown
+
+FAMILIES, PERSONS = ("FID", "#FID"), ("IID", "#IID")
+"""What the columns of a phenotype file are called that say whose row it is."""
+FOR_TABLES = {
+    **dict.fromkeys(
+        ("formula", "drop", "columns"), "make a .bed file of the SNPs that are wanted, with plink"
+    ),
+    **dict.fromkeys(("event", "entry", "strata"), "survival is not fitted to genotypes in a .bed file"),
+    "levels": "write them as numbers in their order, and use --family ordinal",
+}
+UNKNOWN = -9.0
+"""What PLINK writes for a phenotype that is not known."""
+
+
+def split_target(target: str | None) -> tuple[str, str]:
+    """Return the file and the column that a target names.
+
+    Examples
+    --------
+    >>> split_target("pheno.tsv:bmi")
+    ('pheno.tsv', 'bmi')
+    """
+    file, _, column = (target or "").rpartition(":")
+    if not file or not column:
+        raise TableError(
+            "genotypes have their target in a table of its own: name the file and the column, such as "
+            "--target pheno.tsv:bmi; its rows are matched by FID and IID"
+        )
+    return file, column
+
+
+def ask_genotypes(path: str, wish: Wish, decimal: str | None = None) -> Question:
+    """Return what is asked of the genotypes in a .bed file; ``wish.target`` names a table and its column.
+
+    ``decimal`` is the decimal sign of that table.
+    """
+    for way, advice in FOR_TABLES.items():
+        if getattr(wish, way):
+            raise TableError(f"--{way} is for tables: {advice}")
+    wish = particular(wish)
+    file, name = split_target(wish.target)
+    bed = open_bed(path)
+    table = read_table(file, words=(*FAMILIES, *PERSONS), decimal=decimal)
+    people = list(zip(np.asarray(bed.fid).astype(str), np.asarray(bed.iid).astype(str), strict=True))
+    frame, there, notes = matched(table, people, path)
+    check_there(wish, name, list(frame.columns), table.name)
+    frame, blanks = with_gaps(frame, wish.missing_values, (name, *wish.roles.values()), table.name)
+    target = known_target(read_target(frame, name, wish.family, wish.categorical, wish.numeric))
+    roles = {role: numbers_of(frame, column) for role, column in wish.roles.items()}
+    check_weights(roles.get("weights"))
+    check_exposure(roles.get("exposure"))
+    check_placeholders([target, *roles.values()], wish.numeric)
+    needed = {target.name: target, **{column.name: column for column in roles.values()}}
+    check_filled(gaps_of(needed), wish.missing, {column: role for role, column in wish.roles.items()})
+    kept, said = _kept(needed, there, people, wish.missing, table.name, path)
+    rows = kept[there]
+    settled = settle(target.take(rows), wish.family, _numbers(roles.get("exposure"), rows), wish.quantile)
+    parts = Genotypes(bed, None if kept.all() else np.flatnonzero(kept))
+    snps = snps_of(bed)
+    parts.names = snps.names
+    _check_different(snps, path)
+    recipe = GenotypeRecipe(
+        name, settled.family, settled.classes, snps.names.size, np.arange(snps.names.size), snps, parts.fill
+    )
+    return Question(
+        check_parts(parts),
+        settled.y,
+        _numbers(roles.get("weights"), rows),
+        _numbers(roles.get("offset"), rows),
+        _numbers(roles.get("exposure"), rows),
+        family=settled.family,
+        likelihood=settled.likelihood,
+        classes=settled.classes,
+        recipe=recipe,
+        terms={snp: snp for snp in snps.names.tolist()},
+        notes=(
+            *table.notes_of([name, *wish.roles.values()]),
+            *(*blanks, *notes, *said, *_told(parts), *target.notes, *settled.notes),
+        ),
+        target=name,
+        name=Path(path).name,
+        rows_read=len(people),
+        rows_dropped=int((~kept).sum()),
+    )
+
+
+def matched(table: Table, people: list[tuple[str, str]], path: str) -> tuple[Any, Mask, list[str]]:
+    """Return the rows of a table in the order of the individuals, which of these have one, and notes.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = Table(pandas.DataFrame({"IID": ["b", "a"], "bmi": [20.0, 30.0]}), name="pheno.tsv")
+    >>> frame, there, notes = matched(table, [("f", "a"), ("f", "b"), ("f", "c")], "cohort.bed")
+    >>> frame["bmi"].tolist(), there, notes
+    ([30.0, 20.0], array([ True,  True, False]), [])
+    """
+    frame = by_name(table.frame)
+    person = next((name for name in PERSONS if name in frame.columns), None)
+    if person is None:
+        raise TableError(f"{table.name} has no column IID, by which its rows are matched with {path}")
+    family = next((name for name in FAMILIES if name in frame.columns), None)
+    texts = [frame[name].astype(str).str.strip().tolist() for name in (family, person) if name is not None]
+    keys = [" ".join(key) for key in zip(*texts, strict=True)]
+    wanted = [f"{fid} {iid}" if family is not None else iid for fid, iid in people]
+    _check_once(keys, table.name)
+    _check_once(wanted, f"the .fam file of {path}", "" if family else "; give the table a column FID too")
+    place = {key: row for row, key in enumerate(keys)}
+    there = np.array([key in place for key in wanted])
+    if not there.any():
+        raise TableError(
+            f"no individual of {path} has a row in {table.name}: the .fam file has {listed(wanted, most=3)}, "
+            f"the table {listed(keys, most=3)}"
+        )
+    more = len(keys) - int(there.sum())
+    notes = [f"{counted(more, 'row')} of {table.name} without genotypes left out"] if more else []
+    rows = [place[key] for key in wanted if key in place]
+    return frame.iloc[rows].reset_index(drop=True), there, notes
+
+
+def _check_once(keys: list[str], where: str, advice: str = "") -> None:
+    if len(set(keys)) == len(keys):
+        return
+    seen: set[str] = set()
+    twice = next(key for key in keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    raise TableError(f"{shown(twice)} stands more than once in {where}: each individual has one row{advice}")
+
+
+def known_target(column: Column) -> Column:
+    """Return a phenotype in which -9 is missing, as PLINK writes it, if that is not all there is.
+
+    Examples
+    --------
+    >>> known_target(Column("bmi", "number", np.array([20.0, -9.0, 25.0]))).notes
+    ('-9 in bmi is taken to be missing, as PLINK does (1 individual)',)
+    """
+    numbers = column.numbers
+    if numbers is None or not (numbers == UNKNOWN).any():
+        return column
+    times = counted(int((numbers == UNKNOWN).sum()), "individual")
+    note = f"-9 in {shown(column.name)} is taken to be missing, as PLINK does ({times})"
+    return Column(
+        column.name, column.kind, np.where(numbers == UNKNOWN, np.nan, numbers), notes=(*column.notes, note)
+    )
+
+
+def _kept(
+    needed: dict[str, Column], there: Mask, people: list[tuple[str, str]], ways: Ways, table: str, path: str
+) -> tuple[Mask, list[str]]:
+    """Return which individuals are fitted: what is not known of them is never filled in."""
+    kept = there.copy()
+    kept[there] = whole_rows(gaps_of(needed), int(there.sum()))
+    gone = [f"{fid} {iid}" for (fid, iid), keeps in zip(people, kept, strict=True) if not keeps]
+    if gone and any(ways.of(name) == "error" for name in needed):
+        raise TableError(
+            f"{counted(len(gone), 'individual')} of {path} without {listed(needed)} in {table}: "
+            f"{listed(gone, most=5)}. Leave them out with --missing drop"
+        )
+    if kept.sum() < 2:
+        raise TableError(
+            f"{counted(int(kept.sum()), 'individual')} left with {listed(needed)}: a fit needs two"
+        )
+    return kept, [f"{counted(len(gone), 'individual')} without {listed(needed)} left out"] if gone else []
+
+
+def _numbers(column: Column | None, rows: Mask) -> Any:
+    return None if column is None else np.asarray(column.take(rows).numbers)
+
+
+def _check_different(snps: Snps, path: str) -> None:
+    names, times = np.unique(snps.names.astype(str), return_counts=True)
+    if (times > 1).any():
+        twice = names[times > 1].tolist()
+        raise TableError(
+            f"{counted(len(twice), 'SNP')} of {path} with the same id and allele as another: "
+            f"{listed(twice, most=5)}. Give each a name of its own, as plink2 --set-all-var-ids does"
+        )
+
+
+def _told(parts: Genotypes) -> list[str]:
+    n, p = parts.shape
+    found = [f"{n:,} individuals and {p:,} SNPs; a column counts the allele that its name ends in"]
+    if parts.missing:
+        share = f"{100.0 * parts.missing / (n * p):.2g}"
+        found.append(
+            f"{counted(parts.missing, 'missing genotype')} ({share} per cent) at the mean of the SNP"
+        )
+    return found

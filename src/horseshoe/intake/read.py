@@ -1,0 +1,246 @@
+"""A table from a file, from standard input, or by name."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from horseshoe._checks import check_choice
+from horseshoe._extras import require
+from horseshoe.intake.binary import arrow_kind, looks_binary
+from horseshoe.intake.builtin import BUILT_IN, built_in
+from horseshoe.intake.decimals import Decimals, settle_sign, text_columns, writing_of_words
+from horseshoe.intake.delimited import Told, check_names, read_delimited, with_numbers
+from horseshoe.intake.numerals import SIGNS
+from horseshoe.intake.patterns import counts_up
+from horseshoe.intake.words import TableError, listed, near, shown
+
+HEAD = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table as it came in.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Its columns, under the names of the file.
+    notes : tuple of str
+        What was recognised on the way: encoding, delimiter, decimal commas, columns left out.
+    name : str
+        What to call it in a sentence: the file, ``standard input``, or the built-in name.
+    decimal : {"point", "comma"}, optional
+        The decimal sign, where numbers show it or the user names it.
+    said : dict
+        How the numbers of columns are written, where that is not plain.
+    """
+
+    frame: Any
+    notes: tuple[str, ...] = ()
+    name: str = "the table"
+    decimal: str | None = None
+    said: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def notes_of(self, names: Iterable[str | None]) -> tuple[str, ...]:
+        """Return what was recognised in the table as a whole, and in the columns that are used.
+
+        Examples
+        --------
+        >>> table = Table(None, ("decimal commas",), said={"a": ("a: numbers with points",), "b": ("b",)})
+        >>> table.notes_of(["a"])
+        ('decimal commas', 'a: numbers with points')
+        """
+        return (
+            *self.notes,
+            *(note for name in names if name is not None for note in self.said.get(name, ())),
+        )
+
+
+class Source:
+    """Bytes that can be opened more than once: a file, or what standard input had to say."""
+
+    def __init__(self, name: str, path: Path | None = None, data: bytes = b""):
+        self.name, self.path, self.data = name, path, data
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a stream from their beginning."""
+        if self.path is None:
+            return io.BytesIO(self.data)
+        try:
+            return self.path.open("rb")
+        except PermissionError:
+            raise TableError(f"no permission to read {self.name}: ask its owner, or copy it") from None
+        except OSError as error:
+            raise TableError(f"{self.name} cannot be read: {error.strerror or error}") from None
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    stdin: BinaryIO | bytes | None = None,
+    words: Collection[str] = (),
+    decimal: str | None = None,
+    usual: str | None = None,
+    used: Collection[str] | None = None,
+) -> Table:
+    r"""Return the table in a file, in standard input (``-``), or of a built-in name.
+
+    CSV and its relatives (separated by commas, semicolons, tabs, vertical bars or spaces), Parquet and
+    Feather are told by their content. Encoding, delimiter and decimal sign are recognised and said in
+    ``notes``. The decimal sign is that of the whole table: beside 0,11 the number 7.805 is 7805. Where no
+    number shows the sign, and one may be read in two ways, the table is refused.
+
+    Parameters
+    ----------
+    source : path or str
+        A file, ``-``, or one of `diabetes`, `breast_cancer`, `wine`, `iris`; a file of that name comes first.
+    stdin : binary stream or bytes, optional
+        What ``-`` reads; by default standard input.
+    words : names, optional
+        Columns of a file of text in which 1.50 stays 1.50: categories that look like numbers.
+    decimal : {"point", "comma"}, optional
+        The decimal sign; by default the one that the numbers show.
+    usual : {"point", "comma"}, optional
+        The decimal sign where no number shows it, such as that of the table a model was fitted to.
+    used : names, optional
+        The columns that are used, where that is known: no other is a reason to refuse the table.
+
+    Raises
+    ------
+    TableError
+        The source is not there, or is no table; the message says what it is and what to do.
+
+    Examples
+    --------
+    >>> table = read_table("-", stdin="größe;y\n1,5;2\n2,5;4\n".encode("latin-1"))
+    >>> table.frame["größe"].tolist()
+    [1.5, 2.5]
+    >>> for note in table.notes:
+    ...     print(note)
+    read as Latin-1: the bytes are not UTF-8
+    columns separated by semicolons
+    decimal commas
+    """
+    pandas = require("pandas", "cli")
+    told = Told(
+        words, decimal if decimal is None else check_choice("decimal", decimal, tuple(SIGNS)), usual, used
+    )
+    if os.fspath(source) == "-":
+        return _from_source(Source("standard input", data=_all_bytes(stdin)), told, pandas)
+    path = Path(source)
+    name = shown(os.fspath(source), longest=300)
+    if not _exists(path, name):
+        if os.fspath(source) in BUILT_IN:
+            frame, _ = built_in(os.fspath(source))
+            return Table(frame, (f"built-in data set {source}",), str(source))
+        raise TableError(_not_there(path, name))
+    if path.is_dir():
+        raise TableError(f"{name} is a folder: name one file in it{_files_of(path)}")
+    if not path.is_file():  # a pipe can be read once only
+        with Source(name, path).open() as stream:
+            return _from_source(Source(name, data=stream.read()), told, pandas)
+    return _from_source(Source(name, path), told, pandas)
+
+
+def _all_bytes(stdin: BinaryIO | bytes | None) -> bytes:
+    if isinstance(stdin, bytes):
+        return stdin
+    return (sys.stdin.buffer if stdin is None else stdin).read()
+
+
+def _exists(path: Path, name: str) -> bool:
+    try:
+        return path.exists()
+    except PermissionError:
+        raise TableError(f"no permission to look for {name}: ask the owner of the folder") from None
+    except (OSError, ValueError) as error:  # a name too long, or with a NUL in it
+        raise TableError(f"{name} cannot be a file: {error}") from None
+
+
+def _not_there(path: Path, name: str) -> str:
+    try:
+        found = [each.name for each in path.parent.iterdir()]
+    except OSError:
+        return f"{name} is not there, nor is its folder"
+    guess = near(path.name, [*found, *BUILT_IN])
+    return (
+        f"{name} is not there{guess}"
+        if guess
+        else (f"{name} is not there; the built-in data sets are {', '.join(BUILT_IN)}")
+    )
+
+
+def _files_of(folder: Path) -> str:
+    kinds = {".csv", ".tsv", ".txt", ".parquet", ".feather"}
+    try:
+        names = sorted(each.name for each in folder.iterdir() if each.suffix.lower() in kinds)
+    except OSError:
+        return ""
+    return f" ({listed(names, most=5)})" if names else ""
+
+
+def _from_source(source: Source, told: Told, pandas: Any) -> Table:
+    with source.open() as stream:
+        head = stream.read(HEAD)
+    if not head:
+        raise TableError(f"{source.name} is empty: a header line and rows of data are needed")
+    kind = arrow_kind(head)
+    if kind is not None:
+        return _from_arrow(source, kind, told, pandas)
+    binary = looks_binary(head)
+    if binary is not None:
+        raise TableError(f"{source.name} is not a table that can be read: {binary}")
+    found = read_delimited(source.open, source.name, told, pandas)
+    return Table(*_named(found.frame, found.notes, source.name), source.name, found.decimal, found.said)
+
+
+def _from_arrow(source: Source, kind: str, told: Told, pandas: Any) -> Table:
+    arrow = require("pyarrow", "parquet")
+    read = pandas.read_parquet if kind == "parquet" else pandas.read_feather
+    try:
+        with source.open() as stream:
+            frame = read(stream)
+    except (arrow.ArrowException, OSError, ValueError, TypeError) as error:
+        reason = shown(str(error).splitlines()[0] if str(error) else type(error).__name__)
+        raise TableError(f"{source.name} is a damaged {kind.capitalize()} file: {reason}") from None
+    frame = frame.reset_index(drop=True)
+    if not frame.shape[0] or not frame.shape[1]:
+        raise TableError(
+            f"{source.name} has {frame.shape[0]} rows and {frame.shape[1]} columns: there are no data"
+        )
+    frame.columns = [str(each) for each in frame.columns]
+    check_names(frame.columns, source.name)
+    decimals = _decimals_of(frame, source.name, told)
+    frame, said = with_numbers(frame, decimals, told.words)
+    notes = (f"read as {kind.capitalize()}",)
+    return Table(*_named(frame, notes, source.name), source.name, decimals.sign, said)
+
+
+def _decimals_of(frame: Any, name: str, told: Told) -> Decimals:
+    """Return the decimal sign of the columns of texts; numbers have none."""
+    written = {each: writing_of_words(frame[each]) for each in text_columns(frame) if told.asks(each)}
+    return settle_sign(written, name, told.usual, told.decimal)
+
+
+def _named(frame: Any, notes: Iterable[str], name: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the frame without columns that have no name: empty ones and one that counts the rows."""
+    nameless = [j for j, each in enumerate(frame.columns) if not str(each).strip()]
+    said = list(notes)
+    for j in nameless:
+        values = frame.iloc[:, j]
+        if values.isna().all():
+            said.append(f"column {j + 1} has no name and no values: left out")
+        elif j == 0 and values.dtype.kind in "iu" and counts_up(values.to_numpy()):
+            said.append("the first column has no name and counts the rows: left out")
+        else:
+            first = shown(values.dropna().iloc[0])
+            raise TableError(
+                f"column {j + 1} of {name} has no name (its first value is {first}): name it in the header"
+            )
+    kept = [j for j in range(frame.shape[1]) if j not in nameless]
+    return (frame.iloc[:, kept] if nameless else frame), tuple(said)

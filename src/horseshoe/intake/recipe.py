@@ -1,0 +1,296 @@
+"""How the columns of a table became those of a model, so that new rows are treated alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from horseshoe._types import Mask, Vector
+from horseshoe.intake.columns import (
+    Ingredient,
+    as_truth,
+    by_name,
+    check_exposure,
+    check_frame,
+    frame_of,
+    numbers_of,
+    understood,
+    with_levels,
+)
+from horseshoe.intake.design import Design, formula_design, plain_design
+from horseshoe.intake.formula import parse_formula
+from horseshoe.intake.gaps import filled, gaps_error, gaps_of, whole_rows
+from horseshoe.intake.genotype_recipe import FORMAT, GenotypeRecipe
+from horseshoe.intake.kinds import Column, level
+from horseshoe.intake.placeholders import read_placeholders, without_placeholders
+from horseshoe.intake.plain import from_plain, to_plain
+from horseshoe.intake.ranges import find_outside
+from horseshoe.intake.ways import Ways, read_ways
+from horseshoe.intake.words import TableError, counted, listed, option, shown
+
+OF_FAMILY = {"classes": "classes_", "survival": "predict_survival_function"}
+"""What a model has of labels, and of times until an event, and no other model."""
+
+
+class Applied(NamedTuple):
+    """New rows as the model takes them; ``dropped`` are the numbers of rows left out, counted from 1.
+
+    ``warnings`` name the values that are far outside the range that was fitted.
+    """
+
+    X: Any
+    offset: Vector | None
+    exposure: Vector | None
+    notes: tuple[str, ...]
+    dropped: tuple[int, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a table becomes X, as plain data.
+
+    Attributes
+    ----------
+    target, family : str
+        The response and its distribution; ``classes`` for labels, ``survival`` for times until an event.
+    ingredients : tuple of Ingredient
+        The columns used.
+    encoded : tuple of str
+        The columns of X, in order.
+    missing : str
+        ``error``, ``drop`` or ``impute``: what is done with missing values.
+    formula : str or None
+        The formula, where one was asked for.
+    weights, offset, exposure, event, entry, strata : str or None
+        The columns that hold them.
+    classes : tuple
+        The labels; of two, the probability of the second is modelled.
+    fit_intercept : bool
+        False after ``- 1`` in a formula.
+    missing_values : tuple of str
+        What stands for a missing value, such as ``-999`` or ``age=99``.
+    decimal : {"point", "comma"}, optional
+        The decimal sign of the table.
+    ranges : dict
+        The smallest and the largest fitted value of each column of numbers.
+    missing_in : dict
+        What is done with the missing values of some columns, where that is not ``missing``.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> recipe = Recipe("y", "gaussian", (Ingredient("sex", "category", ("f", "m")),), ("sex=m",))
+    >>> recipe.apply(pandas.DataFrame({"sex": ["m", "f"]})).X["sex=m"].tolist()
+    [1.0, 0.0]
+    """
+
+    target: str
+    family: str
+    ingredients: tuple[Ingredient, ...]
+    encoded: tuple[str, ...]
+    missing: str = "error"
+    formula: str | None = None
+    weights: str | None = None
+    offset: str | None = None
+    exposure: str | None = None
+    classes: tuple[Any, ...] = ()
+    fit_intercept: bool = True
+    event: str | None = None
+    entry: str | None = None
+    strata: str | None = None
+    missing_values: tuple[str, ...] = ()
+    decimal: str | None = None
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    missing_in: dict[str, str] = field(default_factory=dict)
+
+    def for_model(self, model: Any) -> Recipe:
+        """Return the recipe that is kept with a model: all of it, whatever the model uses."""
+        return self
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the recipe as data that JSON knows.
+
+        Examples
+        --------
+        >>> Recipe("y", "gaussian", (Ingredient("a", "number"),), ("a",)).to_plain()["ingredients"]
+        [{'name': 'a', 'kind': 'number', 'levels': [], 'fill': None}]
+        """
+        return to_plain(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Recipe:
+        """Return the recipe that plain data describe; every part of them is checked.
+
+        Examples
+        --------
+        >>> recipe = Recipe("y", "gaussian", (Ingredient("a", "number"),), ("a",))
+        >>> Recipe.from_plain(recipe.to_plain()) == recipe
+        True
+        """
+        fields, ingredients = from_plain(plain)
+        return cls(ingredients=tuple(Ingredient(**each) for each in ingredients), **fields)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that new rows need."""
+        beside = (name for name in (self.offset, self.exposure) if name is not None)
+        return (*(each.name for each in self.ingredients), *beside)
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of the categories, the reference first."""
+        return {each.name: each.levels for each in self.ingredients if each.levels}
+
+    def other_columns(self, model: Any) -> str | None:
+        """Say how the columns of the recipe are others than those of a model; None if they are not."""
+        names = getattr(model, "feature_names_in_", None)
+        if len(self.encoded) != model.n_features_in_:
+            mine = counted(len(self.encoded), "column")
+            return f"encoded has {mine}, but the model has {model.n_features_in_}"
+        for mine, its in zip(self.encoded, self.encoded if names is None else names, strict=True):
+            if mine != its:
+                return f"encoded has the column {shown(mine)}, but the model has {shown(its)} in its place"
+        return None
+
+    def design(self, columns: Mapping[str, Column], rows: Any) -> Design:
+        """Return the encoded columns of columns that have the levels of the recipe and no gaps.
+
+        ``rows`` are the places of the rows in the table, for messages.
+        """
+        if self.formula is None:
+            return plain_design(columns, self.levels)
+        return formula_design(parse_formula(self.formula), columns, self.levels, rows)
+
+    def apply(self, frame: Any, missing: str | Sequence[str] | None = None) -> Applied:
+        """Return new rows as the model takes them: by name, in order, encoded and imputed as in the fit.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            The new rows; columns the model does not use are left out, and said.
+        missing : "error", "drop" or "impute", or several texts, optional
+            What to do with missing values and with levels the fit has not seen; by default as in the fit.
+            ``["impute", "trt=drop"]`` says something else of one column.
+            Imputing takes the values of the fit, so it needs a fit with ``missing="impute"``.
+        """
+        ways = Ways(self.missing, self.missing_in) if missing is None else read_ways(missing)
+        frame = by_name(frame)
+        beside = [name for name in (self.offset, self.exposure) if name is not None]
+        aside = [self.target, self.weights, self.event, self.entry, self.strata]
+        notes = check_frame(frame, [*self.columns], aside)
+        placeholders = read_placeholders(self.missing_values, [*self.columns, *filter(None, aside)])
+        frame, blanks, _ = without_placeholders(frame, placeholders, self.columns)
+        columns, unseen = self._coded(understood(frame, self.ingredients), ways)
+        known = {name: numbers_of(frame, name) for name in beside}
+        check_exposure(None if self.exposure is None else known[self.exposure])
+        numbers = [column for column in (*columns.values(), *known.values()) if column.numbers is not None]
+        heard = [note for column in numbers for note in column.notes]
+        gaps = gaps_of({**columns, **known})
+        kept = _kept(gaps, ways, len(frame))
+        holes = {name: gap & kept for name, gap in gaps.items() if (gap & kept).any()}
+        columns, said = self._imputed(columns, holes)
+        if not kept.all():
+            said.append(f"{counted(int((~kept).sum()), 'row')} with missing values left out")
+        taken = {each.name: columns[each.name].take(kept) for each in self.ingredients}
+        design = self.design(taken, np.flatnonzero(kept))
+        return Applied(
+            frame_of(design, self.encoded, frame.index[kept]),
+            None if self.offset is None else known[self.offset].take(kept).numbers,
+            None if self.exposure is None else known[self.exposure].take(kept).numbers,
+            (*notes, *heard, *blanks, *unseen, *said),
+            tuple(int(row) + 1 for row in np.flatnonzero(~kept)),
+            find_outside(numbers, self.ranges, kept),
+        )
+
+    def _coded(self, columns: Mapping[str, Column], ways: Ways) -> tuple[dict[str, Column], list[str]]:
+        """Return the columns with the codes of the recipe; an unknown level is refused, or missing."""
+        coded, unseen = dict(columns), []
+        kinds = {each.name: each.kind for each in self.ingredients}
+        for name, levels in self.levels.items():
+            column = columns[name] if kinds[name] != "truth" else as_truth(columns[name], levels)
+            strange = [word for word in column.words if word not in levels]
+            if strange and ways.of(name) == "error":
+                row = int(
+                    np.isin(np.asarray(column.codes), [column.words.index(word) for word in strange]).argmax()
+                )
+                raise TableError(
+                    f"{shown(name)} is {shown(column.value(row))} in row {row + 1}, a level the fit has not "
+                    "seen. Leave such rows out with --missing drop, or fit with more levels"
+                )
+            if strange:
+                said = f"{shown(name)} has levels the fit has not seen ({listed(strange, most=5)})"
+                unseen.append(f"{said}: treated as missing")
+            coded[name] = with_levels(column, levels)
+        return coded, unseen
+
+    def _imputed(
+        self, columns: Mapping[str, Column], gaps: Mapping[str, Mask]
+    ) -> tuple[dict[str, Column], list[str]]:
+        fills = {each.name: each.fill for each in self.ingredients if each.fill is not None}
+        bare = {name: gap for name, gap in gaps.items() if name not in fills}
+        if bare:
+            ways = " ".join(option("missing", f"{name}=drop") for name in [*bare][:5])
+            raise gaps_error(
+                bare,
+                f"The fit has kept no values to fill them in: drop the rows with {ways}, or --missing drop",
+            )
+        said = [
+            f"{shown(name)}: {counted(int(gap.sum()), 'missing value')} "
+            f"filled in with {shown(level(fills[name]))}"
+            for name, gap in gaps.items()
+        ]
+        return {
+            name: filled(column, fills[name]) if name in gaps else column for name, column in columns.items()
+        }, said
+
+
+def _kept(gaps: Mapping[str, Mask], ways: Ways, rows: int) -> Mask:
+    """Return the rows that are not dropped for their missing values; refuse those that must not have any."""
+    refused = {name: gap for name, gap in gaps.items() if ways.of(name) == "error"}
+    if refused:
+        raise gaps_error(refused, "Fill them in, or leave the rows out with --missing drop")
+    return whole_rows({name: gap for name, gap in gaps.items() if ways.of(name) == "drop"}, rows)
+
+
+def recipe_of(plain: Mapping[str, Any] | None) -> Any:
+    """Return the recipe that was kept with a model: of a table, or of genotypes; None if there is none.
+
+    Examples
+    --------
+    >>> recipe_of(None) is None
+    True
+    """
+    if plain is None:
+        return None
+    return (GenotypeRecipe if plain.get("format") == FORMAT else Recipe).from_plain(plain)
+
+
+def recipe_for(model: Any) -> Any:
+    """Return the recipe that was kept with a model, if it makes the columns and classes of this model.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> recipe = Recipe("y", "gaussian", (Ingredient("a", "number"),), ("a",)).to_plain()
+    >>> recipe_for(SimpleNamespace(recipe_=recipe, n_features_in_=2))
+    Traceback (most recent call last):
+    ValueError: recipe: encoded has 1 column, but the model has 2
+    """
+    recipe = recipe_of(model.recipe_)
+    if recipe is None:
+        return None
+    others = recipe.other_columns(model)
+    if others is not None:
+        raise ValueError(f"recipe: {others}")
+    if hasattr(model, "classes_"):
+        mine, its = sorted(map(str, recipe.classes)), sorted(map(str, model.classes_.tolist()))
+        if mine != its:
+            raise ValueError(f"recipe: classes are {listed(mine)}, but the model has {listed(its)}")
+    for family, what in OF_FAMILY.items():
+        if (recipe.family == family) != hasattr(model, what):
+            raise ValueError(f"recipe: family is {recipe.family}, but the model is a {type(model).__name__}")
+    return recipe

@@ -1,0 +1,236 @@
+"""What is asked about: the target, and the family that suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from horseshoe._checks import check_choice
+from horseshoe._types import Mask, Vector
+from horseshoe.families.base import Family
+from horseshoe.families.names import FAMILIES
+from horseshoe.families.quantile import Quantile
+from horseshoe.intake.kinds import Column, level, understand
+from horseshoe.intake.words import TableError, counted, listed, shown
+
+CLASSES, SURVIVAL = "classes", "survival"
+MOST_CLASSES = 20
+COUNTS, AMOUNTS = ("poisson", "negative_binomial"), ("gamma", "tweedie")
+SMALL = 20.0
+"""Counts with a larger median are as good as normal."""
+
+OVERDISPERSED = 1.5
+
+
+class Target(NamedTuple):
+    """The target in the rows kept: labels where ``family`` is ``classes`` or levels are named, else numbers.
+
+    ``likelihood`` is the family with its parameters, where it has any that were asked for.
+    """
+
+    y: Any
+    family: str
+    classes: tuple[Any, ...]
+    notes: tuple[str, ...]
+    likelihood: Family | None = None
+
+
+def read_target(
+    frame: Any,
+    name: str,
+    family: str | None,
+    categorical: Collection[str] = (),
+    numeric: Collection[str] = (),
+) -> Column:
+    """Return the column of the target as numbers or words; refuse one that cannot be a target.
+
+    ``categorical`` and ``numeric`` are names that are taken at their word, the target's among them or not.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> read_target(pandas.DataFrame({"ill": ["yes", "no"]}), "ill", None).kind
+    'truth'
+    """
+    if family is not None:
+        check_choice("family", family, (*FAMILIES, CLASSES, SURVIVAL))
+    column = understand(frame, [name], categorical, numeric)[name]
+    if column.kind == "empty":
+        raise TableError(f"the target {shown(name)} has no values: name another column")
+    if column.kind == "identifier" and column.numbers is not None:
+        column = understand(frame, [name], numeric=[name])[
+            name
+        ]  # whoever asks for numbers in a row gets them
+    if column.kind in ("text", "identifier"):
+        raise TableError(
+            f"the target {shown(name)} has {len(column.words):,} different "
+            "words: a target is numbers or a few classes"
+        )
+    if column.refusal is not None:
+        raise TableError(f"the target {column.refusal.split(': ')[0]}: a target is numbers or classes")
+    if family is not None and column.numbers is not None:
+        _check_range(column, family)
+    return column
+
+
+def settle(
+    column: Column, family: str | None, exposure: Vector | None, quantile: float | None = None
+) -> Target:
+    """Return the target of the rows kept, with the family asked for or the one that its values suggest.
+
+    Examples
+    --------
+    >>> settle(Column("ill", "truth", codes=np.array([0, 1, 0, 1]), words=("no", "yes")), None, None).notes
+    ('ill has two values: classes, and the probability of yes is modelled',)
+    """
+    if column.constant:
+        raise TableError(
+            f"the target {shown(column.name)} is {shown(column.value(0))} "
+            "in every row: nothing is left to explain"
+        )
+    if exposure is not None and (column.numbers is None or family not in (None, *COUNTS, *AMOUNTS)):
+        raise TableError(
+            "an exposure is for counts and amounts, family poisson, negative_binomial, gamma or tweedie: "
+            f"{shown(column.name)} is to be "
+            f"{'classes' if column.numbers is None else family}"
+        )
+    if column.numbers is None:
+        return _labels(column, family)
+    if family is None:
+        family, why = guess(column.name, column.numbers, exposure)
+        notes: tuple[str, ...] = (f"{shown(column.name)} {why}; --family chooses another",)
+    else:
+        notes = ()
+    if family == CLASSES:
+        return _number_labels(column, notes)
+    if family == "ordinal":
+        size = np.unique(column.numbers).size
+        notes = (f"{shown(column.name)} has {size:,} ordered levels",)
+    if family == "quantile":
+        share = 0.5 if quantile is None else quantile
+        notes = (f"the {share:g} quantile of {shown(column.name)} is modelled",)
+        return Target(column.numbers, family, (), notes, Quantile(share))
+    return Target(column.numbers, family, (), notes)
+
+
+def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
+    """Return the family that numbers suggest, and why.
+
+    Examples
+    --------
+    >>> guess("visits", np.array([0.0, 0, 1, 0, 2, 1, 0, 3, 0, 1, 1, 0]), None)
+    ('poisson', 'holds small counts, their variance about their mean: family poisson')
+    >>> guess("year", np.array([1990.0, 1994.0, 2001.0]), None)
+    ('gaussian', 'holds numbers: family gaussian')
+    """
+    distinct = np.unique(y)
+    if distinct.size == 2 and exposure is None:
+        return CLASSES, f"has two values: classes, and the probability of {level(distinct[1])} is modelled"
+    whole = bool((y == np.round(y)).all())
+    counts = whole and bool(distinct[0] >= 0)
+    if exposure is not None and not counts:
+        raise TableError(
+            f"an exposure is for counts, but {shown(name)} holds other "
+            "numbers: leave the exposure out, or name a family"
+        )
+    few = whole and distinct[-1] <= 10 and (distinct[0] >= 1 or not _fades(y, distinct))
+    skewed = float(np.mean((y - y.mean()) ** 3)) > 0
+    if counts and (
+        exposure is not None or (distinct[0] <= 1 and np.median(y) <= SMALL and skewed and not few)
+    ):
+        ratio, sure = _dispersion(y, exposure)
+        if ratio > OVERDISPERSED and sure:
+            return (
+                "negative_binomial",
+                f"holds counts, their variance {ratio:.1f} times what "
+                "Poisson's law gives at one rate for all: family negative_binomial",
+            )
+        return "poisson", "holds small counts, their variance about their mean: family poisson"
+    if few:
+        return (
+            "gaussian",
+            f"holds the whole numbers {level(distinct[0])} to {level(distinct[-1])}, "
+            "taken as measured and not as classes: family gaussian",
+        )
+    return "gaussian", "holds numbers: family gaussian"
+
+
+def _fades(y: Vector, distinct: Vector) -> bool:
+    """Tell whether the largest value is rare, as it is among counts and not at the end of a scale."""
+    return float(np.mean(y == distinct[-1])) < 0.5 / distinct.size
+
+
+def _dispersion(y: Vector, exposure: Vector | None) -> tuple[float, bool]:
+    """Return how often they have the variance of Poisson's law at one rate, and whether that is sure."""
+    time = np.ones_like(y) if exposure is None else exposure
+    mean = time * y.sum() / time.sum()
+    ratio = float(np.sum((y - mean) ** 2 / mean) / (y.size - 1))
+    return ratio, (ratio - 1.0) * np.sqrt((y.size - 1) / 2.0) > 3.0
+
+
+def _labels(column: Column, family: str | None) -> Target:
+    codes = np.asarray(column.codes)
+    present = sorted({column.words[code] for code in np.unique(codes)})
+    if family not in (None, CLASSES, "binomial"):
+        raise TableError(
+            f"the target {shown(column.name)} holds words "
+            f"({listed(present, most=3)}), and family {family} needs numbers"
+            + (", or the order of the words: --levels lowest,next,...,highest" if family == "ordinal" else "")
+        )
+    if len(present) > MOST_CLASSES:
+        raise TableError(
+            f"the target {shown(column.name)} has {len(present)} classes; at most {MOST_CLASSES} are modelled"
+        )
+    y = np.array(column.words)[codes]
+    if len(present) == 2:
+        first, second = map(shown, present)
+        why = f"has two values: classes, and the probability of {second} is modelled"
+        if column.kind != "truth":  # nobody asks for the odds of "no"
+            why += f"; odds ratios of {first} are 1 divided by those of {second}"
+    else:
+        why = f"has {len(present)} classes ({listed(present, most=5)})"
+    rare = [word for word in present if (y == word).sum() == 1]
+    notes = (
+        f"{shown(column.name)} {why}",
+        *(f"the class {shown(word)} has one row only" for word in rare[:3]),
+    )
+    return Target(y, CLASSES, tuple(present), notes)
+
+
+def _number_labels(column: Column, notes: tuple[str, ...]) -> Target:
+    numbers = np.asarray(column.numbers)
+    distinct = np.unique(numbers)
+    if distinct.size > MOST_CLASSES:
+        raise TableError(
+            f"the target {shown(column.name)} has {distinct.size:,} different "
+            f"numbers; at most {MOST_CLASSES} classes are modelled"
+        )
+    if (distinct == np.round(distinct)).all():
+        return Target(numbers.astype(np.int64), CLASSES, tuple(int(each) for each in distinct), notes)
+    return Target(
+        np.array([level(each) for each in numbers]), CLASSES, tuple(level(each) for each in distinct), notes
+    )
+
+
+def _check_range(column: Column, family: str) -> None:
+    """Refuse numbers that the family cannot give."""
+    y = np.asarray(column.numbers)
+    wrong: Mask = np.zeros(y.shape, dtype=bool)
+    wanted = ""
+    if family in COUNTS:
+        wrong, wanted = (y < 0) | (y != np.round(y)), "whole numbers of at least 0"
+    elif family == "gamma":
+        wrong, wanted = y <= 0, "numbers above 0 (tweedie takes zeros)"
+    elif family in ("tweedie", SURVIVAL):
+        wrong, wanted = y < 0, "numbers of at least 0"
+    elif family == "binomial":
+        wrong, wanted = (y < 0) | (y > 1), "numbers from 0 to 1"
+    if wrong.any():
+        row = int(wrong.argmax())
+        more = f" (and in {counted(int(wrong.sum()) - 1, 'other row')})" if wrong.sum() > 1 else ""
+        raise TableError(
+            f"the target {shown(column.name)} is {level(y[row])} in row "
+            f"{row + 1}{more}: family {family} needs {wanted}"
+        )

@@ -1,0 +1,257 @@
+"""What noise alone would select, and whether a selection is clearly more than that.
+
+With orthogonal columns and unit noise a column is its z = sqrt(n) times its least-squares coefficient,
+standard normal where it has no effect. EM keeps it if its map has a fixed point away from zero: with
+s = n tau2 lambda2, E[b^2] = (z s / (1 + s))^2 + s / (1 + s) in units of sigma2 / n must give back lambda2 by
+the M-step. Along the curve of all W the z of that fixed point is known, and the least of them is the
+threshold that noise has to pass.
+
+Whether there is more than noise is a matter of evidence, not of numbers: where columns are many, true ones
+take the place of false ones. The extended Bayesian information criterion (Chen and Chen 2008) asks of k
+columns out of p that twice their log-likelihood rises by k (log n + 2 log p); noise seldom gets there,
+however it is searched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincc, ndtr
+
+from horseshoe._types import Matrix, Status, Vector
+from horseshoe.data.coupled import Coupled, CoupledTargets
+from horseshoe.data.dense import Dense
+from horseshoe.data.fitted import Fitted
+from horseshoe.data.rows import Rows
+from horseshoe.data.standardise import SIGMA2_FLOOR
+from horseshoe.em.mstep import Hyper
+from horseshoe.families import Family, Ordered
+from horseshoe.model.spec import ModelSpec
+from horseshoe.priors import Groups, is_dense
+
+GRID, FINER = 150, 60
+"""Points of the curve of W, first and near its lowest."""
+LARGEST_SHARE = 0.25
+"""No more columns than this share of the rows are judged: more could explain anything."""
+CLEARLY = 3.0
+"""A selection of so many times what noise gives, and five more, is clear whatever the evidence."""
+SMALLEST = 0.2
+"""A coefficient below 1/(5 sqrt n) is zero: so many standard errors, where noise is all there is."""
+HELD = 256 << 20
+"""Bytes of the columns that are judged: they are made dense, and factorised."""
+REFITS = 30
+"""Steps of the fit of a few columns without a prior."""
+
+
+def threshold(hyper: Hyper, size: float, cutoff: float, together: float = 1.0) -> float:
+    """Return the |z| that a null column has to exceed to be selected; ``size`` is n tau2.
+
+    ``cutoff`` is the size below which a coefficient counts as zero, in units of its standard error. Of
+    columns that are selected ``together`` it is the root of the sum of their z^2.
+
+    Of a column that has coefficients in several regressions, |z| is the root of the sum of their squares.
+
+    Examples
+    --------
+    >>> from horseshoe.priors import HalfCauchy, Horseshoe
+    >>> hyper = Hyper(Horseshoe(), 2.0, HalfCauchy())
+    >>> round(threshold(hyper, 1e6, 0.2), 2), round(threshold(hyper, 1e-6, 0.2), 2)
+    (2.41, 3.73)
+    """
+    w = np.geomspace(1e-4, 1e7, GRID) / size
+    best = int(np.argmin(_squares(hyper, w, size, cutoff, together)))
+    near = np.geomspace(w[max(best - 1, 0)], w[min(best + 1, w.size - 1)], FINER)
+    return math.sqrt(float(_squares(hyper, near, size, cutoff, together).min()))
+
+
+def _squares(hyper: Hyper, w: Vector, size: float, cutoff: float, together: float) -> Vector:
+    """Return the z^2 whose fixed point has this W; infinite where there is none that counts."""
+    s = size * hyper.local.mode(w, hyper.coordinate + (together - 1.0))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        mean2 = 2.0 * size * w - together * s / (1.0 + s)
+        z2 = mean2 * ((1.0 + s) / s) ** 2
+    return np.asarray(np.where(np.isfinite(z2) & (mean2 >= cutoff * cutoff * together), z2, np.inf))
+
+
+def expected_by_chance(fitted: Fitted) -> float:
+    """Return how many of the columns of a fit would be selected if none had an effect.
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressor
+    >>> x = np.random.default_rng(0).standard_normal((300, 1000))
+    >>> round(expected_by_chance(HorseshoeRegressor().fit(x, x[:, 0])._fitted), 1)
+    15.6
+    """
+    result, hyper = fitted.result, fitted.hyper
+    if hyper is None:  # nothing was fitted
+        return 0.0
+    if is_dense(hyper.local) or result.intercept_variance <= 0.0:
+        return float(fitted.n_fitted)
+    information = result.scales.sigma2 / result.intercept_variance
+    least = SMALLEST if fitted.cutoff is None else fitted.cutoff * math.sqrt(information)
+    total, size = 0.0, information * result.scales.tau2
+    for columns, groups in zip(*np.unique(fitted.group_sizes, return_counts=True), strict=True):
+        together = float(columns) * hyper.size  # coefficients that share a scale
+        passed = threshold(hyper, size, least, together)
+        share = 2.0 * ndtr(-passed) if together == 1.0 else gammaincc(0.5 * together, 0.5 * passed**2)
+        total += float(groups * columns * share)  # P(chi^2 > passed^2)
+    return total
+
+
+def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
+    """Return the status of a fit that found no more than noise would, if it is one."""
+    result = fitted.result
+    selected = int(np.count_nonzero(_found(fitted)))
+    ended = (Status.CONVERGED, Status.SEPARATED, Status.MONOTONE)
+    if result.status not in ended or not selected or not fitted.hyper.sparse:
+        return None
+    if _is_clear(spec, fitted, selected) or any(gain > 0.0 for gain in gains(spec, rows, fitted)):
+        return None
+    return None if selected > CLEARLY * expected_by_chance(fitted) + 5.0 else Status.CHANCE
+
+
+def _is_clear(spec: ModelSpec, fitted: Fitted, selected: int) -> bool:
+    """Tell whether a Gaussian fit as it stands is worth all of its columns, from what it left of y."""
+    result = fitted.result
+    if not spec.family.constant_weights or result.intercept_variance <= 0.0:
+        return False
+    n = result.scales.sigma2 / result.intercept_variance
+    rss = result.moments.expected_rss - result.scales.sigma2 * result.moments.fit_trace
+    whole = n if fitted.always is None else n - float(fitted.always.sum())  # what the squares of y add up to
+    if selected > LARGEST_SHARE * n or not 0.0 < rss < whole:
+        return False
+    return n * math.log(whole / rss) > _asked(n, fitted, selected, _n_groups(fitted))
+
+
+def _asked(n: float, fitted: Fitted, columns: int, groups: int) -> float:
+    """Return what the criterion asks of so many columns in so many groups, each found among all of them."""
+    return columns * math.log(max(n, 2.0)) + groups * 2.0 * math.log(max(fitted.group_sizes.size, 2))
+
+
+def _found(fitted: Fitted) -> Vector:
+    """Return the coefficients, but for those of columns that are always in."""
+    return fitted.coef if fitted.always is None else np.where(fitted.always, 0.0, fitted.coef)
+
+
+def _n_groups(fitted: Fitted) -> int:
+    """Return in how many groups the selected columns are."""
+    label, chosen = fitted.groups, _found(fitted) != 0.0
+    return int(np.count_nonzero(chosen) if label is None else np.unique(label[chosen]).size)
+
+
+def evidence(spec: ModelSpec, rows: Rows, fitted: Fitted) -> float:
+    """Return the most that some of the selected columns have above what is asked of them, at least 0.
+
+    Examples
+    --------
+    >>> from horseshoe.data.dense import Dense
+    >>> from horseshoe.families import Gaussian
+    >>> from horseshoe.model.fit import fit
+    >>> from horseshoe.priors import HalfCauchy, Horseshoe
+    >>> x = np.arange(20.0)
+    >>> rows = Rows(Dense(x[:, None]), x + np.sin(7.0 * x), None, np.zeros(20))
+    >>> spec = ModelSpec(Gaussian(), Horseshoe(), HalfCauchy())
+    >>> evidence(spec, rows, fit(spec, rows)) > 0.0
+    True
+    """
+    return max(0.0, *gains(spec, rows, fitted), 0.0)
+
+
+def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
+    """Yield it for the strongest column or group, the two strongest, and so on, as far as rows allow."""
+    most = spec.family.total(rows.y, np.ones_like(rows.y)) * rows.n_seen / rows.y.size
+    most = min(most, max(1, HELD // (8 * rows.y.size)) / LARGEST_SHARE)  # no more than can be held
+    chosen, ends = _ranked(fitted, int(LARGEST_SHARE * most))
+    if not ends:
+        return
+    keep = np.zeros(fitted.coef.size, dtype=np.bool_)
+    keep[chosen] = True
+    x = (rows.columns.take(keep).dense() / fitted.scale[keep])[:, np.argsort(np.argsort(chosen))]
+    total = spec.family.total(rows.y, rows.counts)
+    if spec.family.is_location:  # in units in which no square overflows
+        known = rows.y - rows.offset
+        rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))
+    family = spec.family if fitted.family == spec.family else fitted.family  # the former knows its rows
+    ones = np.full((len(x), int(spec.fit_intercept)), 1.0)
+    if fitted.always is not None:
+        own = rows.columns.take(fitted.always).dense() / fitted.scale[fitted.always]
+        ones = np.column_stack([ones, own])
+    for number, gain in _likelihood_gains(ones, rows, family, x, ends):
+        yield gain - _asked(total, fitted, ends[number - 1], number)
+
+
+def _ranked(fitted: Fitted, most: int) -> tuple[NDArray[np.intp], list[int]]:
+    """Return the selected columns, the strongest first, and how many there are after each, or each group."""
+    strength, label = np.abs(_found(fitted)) * fitted.scale, fitted.groups
+    if label is None:
+        most = min(int((strength > 0.0).sum()), most)
+        return np.argsort(-strength, kind="stable")[:most], list(range(1, most + 1))
+    chosen = np.flatnonzero(strength > 0.0)
+    groups = Groups(np.unique(label[chosen], return_inverse=True)[1])
+    order = np.lexsort((groups.label, -groups.rms(strength[chosen])))
+    sizes = groups.size[list(dict.fromkeys(groups.label[order].tolist()))]
+    ends = [int(end) for end in np.cumsum(sizes) if end <= most]
+    return chosen[order][: ends[-1] if ends else 0], ends
+
+
+def _likelihood_gains(
+    ones: Matrix, rows: Rows, family: Family, x: Matrix, ends: list[int]
+) -> Iterator[tuple[int, float]]:
+    """Yield, of the first columns or groups, how many, and twice their gain in likelihood over ``ones``."""
+    if family.constant_weights:
+        root = np.sqrt(rows.counts)
+        basis = np.linalg.qr(np.column_stack([ones, x]) * root[:, None])[0]
+        explained = np.cumsum(np.append(0.0, (basis.T @ (root * rows.y)) ** 2))
+        left = (float(rows.counts @ rows.y**2) - explained)[ones.shape[1] :]
+        left = np.maximum(left, SIGMA2_FLOOR * left[0])
+        for number, rss in enumerate(left[ends], 1):
+            yield number, float(rows.counts.sum()) * math.log(left[0] / rss)
+        return
+    none = _loss(family, rows, ones)
+    for number in _sizes(len(ends)):
+        yield number, 2.0 * (none - _loss(family, rows, np.column_stack([ones, x[:, : ends[number - 1]]])))
+
+
+def _sizes(most: int) -> list[int]:
+    """Return 1, 2, 3, 4, 6, 8, 12, ... up to ``most``."""
+    sizes = {round(2.0 ** (step / 2.0)) for step in range(2 * most.bit_length() + 1)}
+    return sorted({size for size in sizes if size <= most} | {most})
+
+
+def _least_squares(family: Family, rows: Rows, x: Matrix, eta: Vector, sigma2: float) -> Vector:
+    """Return the coefficients that fit the targets at eta best."""
+    coupling = family.coupling(rows.y, eta)
+    if coupling is not None:
+        problem = Coupled(Dense(x), CoupledTargets(coupling, eta - rows.offset, 1.0))
+        return np.asarray(np.linalg.lstsq(problem.gram, problem.xz, rcond=None)[0])
+    weights, targets = family.working(rows.y, eta, sigma2)
+    root = np.sqrt(rows.counts * weights)
+    return np.asarray(np.linalg.lstsq(x * root[:, None], root * (targets - rows.offset), rcond=None)[0])
+
+
+def _loss(family: Family, rows: Rows, x: Matrix) -> float:
+    """Return minus the log-likelihood of a fit without a prior, by iterated least squares."""
+    y, counts, offset, sigma2 = rows.y, rows.counts, rows.offset, 1.0
+    alone = family.intercept_alone(y, counts, offset) if family.has_intercept else 0.0
+    eta, best = offset + alone, math.inf
+    if family.has_dispersion:
+        left = family.working(y, eta, 1.0).targets - eta
+        sigma2 = float(counts @ left**2 / counts.sum()) or 1.0
+    for _ in range(REFITS):
+        if isinstance(family, Ordered):
+            family = family.at_best(y, eta, counts)
+        eta = x @ _least_squares(family, rows, x, eta, sigma2) + offset
+        if family.has_dispersion:
+            weights, targets = family.working(y, eta, sigma2)
+            noise = float(counts @ (weights * (targets - eta) ** 2) / counts.sum())
+            sigma2 = noise / family.noise_share or sigma2
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = float(counts @ family.neg_log_likelihood(y, eta, sigma2))
+        if not loss < best - 1e-3:
+            return min(best, loss if math.isfinite(loss) else math.inf)
+        best = loss
+    return best

@@ -1,0 +1,303 @@
+"""From the rows to the posterior mode, in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from horseshoe._checks import check_memory
+from horseshoe._types import FitResult, Mask, Moments, Scales, Status, Vector
+from horseshoe.data.always import free_level
+from horseshoe.data.columns import column_label
+from horseshoe.data.condensed import shortened
+from horseshoe.data.fitted import Fitted, restore
+from horseshoe.data.problem import LeastSquares
+from horseshoe.data.rows import Rows
+from horseshoe.data.ties import Ties, find_near_ties, find_ties, whole_ties
+from horseshoe.em.beginnings import Begin
+from horseshoe.em.gradient import FEW
+from horseshoe.em.loop import solve
+from horseshoe.em.mstep import Hyper
+from horseshoe.em.options import Options
+from horseshoe.em.result import scatter_result
+from horseshoe.em.starts import earlier_start
+from horseshoe.em.weights import Constant, Moving, Weights
+from horseshoe.model.always import unshrunk, with_always
+from horseshoe.model.chance import remark
+from horseshoe.model.exact import REPLACED, reproduces
+from horseshoe.model.kept import claim
+from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
+from horseshoe.priors import GlobalPrior, Groups
+from horseshoe.threads import one_thread
+
+LINEAR_TOL = 1e-3
+"""Of the Gaussian fit that other families start from."""
+MATRICES, VECTORS, PROBED = 3.0, 40.0, 80.0
+"""So many matrices of the size of the smaller side, rows or columns, are in memory at once, and so many
+numbers for each row and column: in exact fits, and with random signs."""
+
+
+class Earlier(NamedTuple):
+    """A fit to start from, in the user's units; ``again`` gives what is zero there a new chance."""
+
+    coef: Vector
+    std: Vector
+    intercept: float
+    sigma2: float
+    again: bool = True
+
+
+def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str | Earlier = "auto") -> Fitted:
+    """Find the posterior mode.
+
+    Examples
+    --------
+    >>> from horseshoe.data.dense import Dense
+    >>> from horseshoe.families import Gaussian
+    >>> from horseshoe.priors import HalfCauchy, Horseshoe
+    >>> y = np.array([1.0, 3.1, 4.9, 7.0, 9.1, 10.9])
+    >>> rows = Rows(Dense(np.arange(6.0)[:, None]), y, None, np.zeros(6))
+    >>> fit(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows).coef.round(2)
+    array([1.99])
+    """
+    options = Options() if options is None else options
+    given = rows
+    if spec.family.constant_weights:
+        rows = shortened(rows, spec.fit_intercept, options.part("sums").keeper)
+    prepared = prepare(spec, rows)
+    design, units = prepared.design, prepared.units
+    nothing = _nothing_to_fit(spec, rows, prepared)
+    if nothing is not None:
+        return without_fit(spec, prepared, nothing)
+    options = options._replace(sigma2=known_sigma2(spec, units))
+    _check_room(design.columns.shape, options)
+    if options.keeper is not None:
+        claim(options, spec, given, design, start)
+    with one_thread():
+        try:
+            result, ties = _solve(spec, prepared, options, start)
+        except np.linalg.LinAlgError as error:
+            _refuse_endless(spec, given, error)
+            raise
+        fitted = in_units(spec, prepared, result, ties, options)
+        return remarked_exact(spec, given, fitted) or _remarked_chance(spec, given, fitted)
+
+
+def remarked_exact(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted | None:
+    """Return the fit with a word on columns that reproduce y to rounding; None where they do not."""
+    if not spec.family.is_location or fitted.result.status not in REPLACED:
+        return None
+    noise = fitted.sigma2 if spec.sigma2 == "estimate" else 0.0
+    if not reproduces(rows, fitted.coef, spec.fit_intercept, noise):
+        return None
+    return replace(fitted, result=fitted.result.with_status(Status.REPRODUCED))
+
+
+def _remarked_chance(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted:
+    """Return the fit with a word on a selection that noise could have made."""
+    status = remark(spec, rows, fitted)
+    return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
+
+
+def _refuse_endless(spec: ModelSpec, rows: Rows, error: Exception) -> None:
+    """Refuse columns that are always in and have no finite estimate: EM follows them out of range."""
+    if spec.structure is None or spec.structure.always is None:
+        return
+    named = [column_label(rows.columns, int(j)) for j in np.flatnonzero(spec.structure.always)[:3]]
+    raise ValueError(
+        f"always has {', '.join(named)}, and there is no finite estimate: what tells rows apart without "
+        "error has a coefficient that nothing holds; take it from always, so that it is shrunk"
+    ) from error
+
+
+def in_units(
+    spec: ModelSpec, prepared: Prepared, result: FitResult, ties: Ties | None, options: Options
+) -> Fitted:
+    """Return a fit in the user's units, with the columns that are always in, and what was known of them."""
+    design, units, whole = prepared.design, prepared.units, prepared.all_units
+    if not design.kept.any() and result.status is Status.NOTHING_SELECTED:  # of nothing
+        result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
+    if design.free is not None:
+        result = with_always(result, design.free, units.kept[whole.kept])
+    aliases, family = None if ties is None else _aliases_of(ties, units.kept), result.family or spec.family
+    cutoff = options.zero_threshold
+    return _known(spec, restore(result, whole, prepared.all_spread, family, aliases, spec.hyper, cutoff))
+
+
+def without_fit(spec: ModelSpec, prepared: Prepared, result: FitResult) -> Fitted:
+    """Return the same where nothing was fitted."""
+    return _known(spec, restore(result, prepared.all_units, prepared.all_spread, spec.family))
+
+
+def _known(spec: ModelSpec, fitted: Fitted) -> Fitted:
+    """Return the fit with what was known of the columns."""
+    if spec.structure is None:
+        return fitted
+    fitted = replace(fitted, structure=spec.structure)
+    return fitted if fitted.always is None else unshrunk(fitted, fitted.always)
+
+
+def _solve(
+    spec: ModelSpec, prepared: Prepared, options: Options, start: str | Earlier
+) -> tuple[FitResult, Ties | None]:
+    """Find the mode, with one column for each set of tied ones where the prior selects."""
+    ties = ties_of(spec, prepared)
+    for number in count():
+        weights = _weights(spec, prepared, options.fast, ties)
+        groups, part = groups_of(prepared, ties), options.part(f"round {number}")
+        begin = partial(_begin, weights, spec.hyper, part, prepared, start, ties, groups)
+        result = solve(weights, spec.hyper, part, begin, groups)
+        more = near_ties_of(spec, weights.full, result.coef, groups)
+        if more is None:
+            break
+        ties = more if ties is None else ties.then(more)
+    return (result, None) if ties is None else (scatter_result(result, ties.keep), ties)
+
+
+def _check_room(shape: tuple[int, int], options: Options) -> None:
+    """Refuse a fit whose matrices and vectors have no room in memory, and say what has."""
+    n, p = shape
+    side, vectors, what = min(n, p), VECTORS, "an exact fit"
+    instead = "use expectation='conjugate_gradient', which factorises nothing"
+    if options.expectation == "conjugate_gradient":
+        side, vectors, what = min(side, FEW), PROBED, "a fit by conjugate gradients"
+        instead = "fit some of the columns, or on a machine that has more"
+    need = 8.0 * (MATRICES * side**2 + vectors * (n + p))
+    check_memory(need, f"{what} of {n:,} rows and {p:,} columns", instead)
+
+
+def ties_of(spec: ModelSpec, prepared: Prepared) -> Ties | None:
+    """Return which columns are the same; a prior that does not select lets them share."""
+    ties = find_ties(prepared.problem) if spec.hyper.sparse else None
+    return ties if prepared.groups is None else whole_ties(ties, prepared.groups.label)
+
+
+def near_ties_of(spec: ModelSpec, problem: LeastSquares, coef: Vector, groups: Groups | None) -> Ties | None:
+    """Return which of the selected columns are as good as the same; of groups, which groups."""
+    more = find_near_ties(problem, coef) if spec.hyper.sparse else None
+    return more if groups is None else whole_ties(more, groups.label)
+
+
+def groups_of(prepared: Prepared, ties: Ties | None) -> Groups | None:
+    """Return the groups of the columns that are fitted."""
+    groups = prepared.groups
+    return groups if groups is None or ties is None else groups.take(ties.keep)
+
+
+def _aliases_of(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
+    """Return which of the user's columns stand for which others."""
+    places = np.flatnonzero(kept)
+    found: dict[int, tuple[int, ...]] = {}
+    for later in np.flatnonzero(~ties.keep):
+        lead = int(places[ties.first[later]])
+        found[lead] = (*found.get(lead, ()), int(places[later]))
+    return found
+
+
+def empty_result(status: Status, n_columns: int, total_weight: float, tau: GlobalPrior) -> FitResult:
+    """Return the fit with no variables.
+
+    Examples
+    --------
+    >>> from horseshoe.priors import HalfCauchy
+    >>> empty_result(Status.NO_COLUMNS, 0, 5.0, HalfCauchy()).n_iter
+    0
+    """
+    zero = np.zeros(n_columns)
+    return FitResult(
+        coef=zero,
+        intercept=0.0,
+        scales=Scales(zero, tau.bounds[1], 1.0),
+        moments=Moments(zero, zero, 1.0, 0.0, 0.0),
+        active=np.zeros(n_columns, dtype=np.bool_),
+        status=status,
+        tau_at_bound=False,
+        n_iter=0,
+        trace=(),
+        covariance=None,
+        center=zero,
+        intercept_variance=1.0 / total_weight,
+    )
+
+
+def _nothing_to_fit(spec: ModelSpec, rows: Rows, prepared: Prepared) -> FitResult | None:
+    """Return the fit where y is constant, or has no finite intercept; otherwise None."""
+    k, n = int(prepared.all_units.kept.sum()), prepared.design.total_weight
+    if prepared.units.unit == 0.0:
+        return empty_result(Status.CONSTANT_RESPONSE, k, n, spec.tau)
+    level = spec.family.boundary(rows.y, rows.counts, rows.offset) if spec.fit_intercept else None
+    if level is None:
+        return None
+    return replace(empty_result(Status.BOUNDARY, k, n, spec.tau), intercept=level)
+
+
+def _weights(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None) -> Weights:
+    design, values = prepared.design, prepared.response.values
+    design = design if ties is None else design.take(ties.keep)
+    if spec.family.constant_weights:
+        problem = prepared.problem
+        return Constant(problem if ties is None else problem.take(ties.keep), design.unit, design.free)
+    return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
+
+
+def _begin(
+    weights: Weights,
+    hyper: Hyper,
+    options: Options,
+    prepared: Prepared,
+    start: str | Earlier,
+    ties: Ties | None,
+    groups: Groups | None,
+) -> Begin:
+    """Return where to begin."""
+    units, free = prepared.units, prepared.design.free
+    if not isinstance(start, Earlier) or not units.kept.any():
+        name = "paper" if isinstance(start, Earlier) else start
+        return _begin_named(weights, hyper, options, name, groups)
+    coef, std = units.from_coef(start.coef), units.from_coef(start.std)
+    intercept: Any = prepared.all_units.from_intercept(start.intercept, start.coef)
+    if free is not None:
+        whole, shrunk = prepared.all_units, units.kept[prepared.all_units.kept]
+        own = whole.from_coef(start.coef)[~shrunk]
+        intercept = free_level(free, intercept, coef, own, units.has_intercept)
+    if ties is not None:
+        coef, std = ties.fold(coef), ties.fold(ties.sign * std)
+    sigma2 = units.from_sigma2(start.sigma2)
+    begin = weights.begin_at(coef, intercept, sigma2)
+    return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2, start.again))
+
+
+def _begin_named(
+    weights: Weights, hyper: Hyper, options: Options, start: str, groups: Groups | None
+) -> Begin:
+    """Return a start by its name; one for wide data where the family has it and the prior selects."""
+    wide = weights.family.wide_start if isinstance(weights, Moving) else None
+    if isinstance(weights, Moving) and wide is not None and hyper.sparse and weights.full.n_columns:
+        name = wide if start == "auto" else start
+        if name == "linear":
+            return _begin_linear(weights, hyper, options, groups)
+        if name == "marginal":
+            return weights.begin_marginal()
+    return weights.begin_variance() if start == "variance" else weights.begin()
+
+
+def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Groups | None) -> Begin:
+    """Return the mode of a Gaussian fit to the targets near y; what is zero there starts from what is left.
+
+    A ridge would share an effect among so many columns, where these are many, that none of them keeps enough
+    of it. The Gaussian fit starts with a noise variance beyond all bounds, so that the columns do not see
+    each other, and lets it fall.
+    """
+    problem = weights.linear()
+    quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
+    if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
+        quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
+    quick = quick._replace(keeper=options.part("start").keeper)
+    found = solve(Constant(problem.alone(), weights.unit), hyper, quick, groups=groups)
+    begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
+    variance = np.where(found.support, found.moments.variance, 0.0)
+    return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))

@@ -1,0 +1,249 @@
+"""From the rows and the mode to draws from the posterior."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from horseshoe._types import Status, Vector
+from horseshoe.data.fitted import Fitted
+from horseshoe.data.rows import Rows
+from horseshoe.families import Family, Ordered
+from horseshoe.model.spec import ModelSpec, known_sigma2, prepare
+from horseshoe.posterior.draws import Posterior
+from horseshoe.posterior.run import Extras, draw
+from horseshoe.posterior.several import SeveralPosterior, draw_several
+from horseshoe.priors import GlobalSampler, LocalSampler, estimated
+from horseshoe.sampling.chains import Plan
+from horseshoe.sampling.gibbs import Model
+from horseshoe.sampling.several import SeveralModel
+
+MOST_ENTRIES = 1e8
+"""Of X with its rows repeated: about a gigabyte, and 10 million rows of few columns."""
+LEAST_DOF = 0.1
+"""Of sigma2: with fewer degrees of freedom some draws of it are beyond the range of floats."""
+
+
+def sample(
+    spec: ModelSpec,
+    rows: Rows,
+    mode: Fitted,
+    plan: Plan,
+    extras: Extras,
+    names: Any = None,
+    classes: Any = None,
+) -> Posterior:
+    """Draw from the posterior, from chains that start around the mode.
+
+    ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
+    """
+    _refuse_without_sampler(spec)
+    _refuse_nothing_shrunk(spec, np.greater(mode.scale, 0.0))
+    _refuse_status(mode.result.status)
+    if spec.family.latent_rows:
+        refuse_fractions(rows.weights, spec.family)
+        _refuse_many_rows(spec, rows)
+        rows = rows.repeated()
+    _refuse_light_rows(spec, rows)
+    prepared = prepare(spec, rows)
+    design, units = prepared.design, prepared.units
+    if not np.allclose(prepared.all_units.places(prepared.all_spread), mode.scale, rtol=1e-9, atol=0.0):
+        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
+    assert isinstance(spec.prior, LocalSampler)
+    assert isinstance(spec.tau, GlobalSampler)
+    noise = known_sigma2(spec, units)
+    model = Model(
+        columns=design.columns,
+        y=prepared.response.values,
+        offset=prepared.offset,
+        counts=rows.counts,
+        family=spec.family,
+        prior=spec.prior,
+        tau=spec.tau,
+        sigma2=None if isinstance(noise, str) else noise,
+        center=spec.fit_intercept and not isinstance(spec.family, Ordered),
+        slab2=spec.slab2,
+        groups=prepared.groups,
+        free=design.free,
+    )
+    known = {name: value for name, value in vars(spec).items() if value is not None}
+    return draw(model, units, rows, mode, plan, extras, known, names, classes, prepared.whole)
+
+
+def sample_several(
+    spec: ModelSpec,
+    rows: tuple[Rows, ...],
+    modes: tuple[Fitted, ...],
+    plan: Plan,
+    extras: Extras,
+    labels: tuple[Any, ...],
+    names: Any = None,
+) -> SeveralPosterior:
+    """Draw from the joint posterior of several responses, or of classes if the family is that of two.
+
+    ``rows`` are the same but for y, a class has 1 in its own rows; ``labels`` name responses or classes.
+    """
+    _refuse_without_sampler(spec)
+    _refuse_alone(spec)
+    _refuse_nothing_shrunk(spec, np.greater(modes[0].scale, 0.0))
+    for mode in modes:
+        _refuse_status(mode.result.status)
+    _refuse_light_rows(spec, rows[0])
+    prepared = [prepare(spec, one) for one in rows]
+    design, first, units = prepared[0].design, prepared[0], tuple((one.units, one.whole) for one in prepared)
+    if not np.allclose(first.all_units.places(first.all_spread), modes[0].scale, rtol=1e-9, atol=0.0):
+        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
+    assert isinstance(spec.prior, LocalSampler)
+    assert isinstance(spec.tau, GlobalSampler)
+    known = [known_sigma2(spec, one) for one, _ in units]
+    levels = [one.design.free.level for one in prepared if one.design.free is not None]
+    model = SeveralModel(
+        columns=design.columns,
+        y=np.column_stack([one.response.values for one in prepared]),
+        offset=prepared[0].offset,
+        counts=rows[0].counts,
+        family=spec.family,
+        prior=spec.prior,
+        tau=spec.tau,
+        sigma2=None if isinstance(known[0], str) else 1.0,
+        center=spec.fit_intercept,
+        slab2=spec.slab2,
+        groups=first.groups,
+        free=design.free,
+        level=np.array(levels) if levels else None,
+        known=None if isinstance(known[0], str) else np.array(known, dtype=np.float64),
+        is_softmax=spec.family.is_binary,
+    )
+    return draw_several(model, units, rows, modes, plan, extras, vars(spec), labels, names)
+
+
+def _refuse_alone(spec: ModelSpec) -> None:
+    """Refuse priors that cannot draw a scale that several coefficients share."""
+    if estimated(spec.prior):
+        names = " and ".join(estimated(spec.prior))
+        raise ValueError(
+            f"prior={spec.prior!r}: {names} cannot be estimated where several regressions share their "
+            "scales: give numbers"
+        )
+    local: Any = getattr(spec.prior, "prior", spec.prior)  # within a slab
+    if "size" not in signature(local.draw).parameters:
+        raise ValueError(
+            f"{type(local).__name__} has no sampler for scales that several regressions share: give its "
+            "method draw a fourth argument, size=1.0, as those of horseshoe.priors have"
+        )
+
+
+def can_sample(spec: ModelSpec, rows: Rows, status: Status) -> bool:
+    """Tell whether there is a posterior that the sampler can draw from.
+
+    Examples
+    --------
+    >>> from horseshoe.data.dense import Dense
+    >>> from horseshoe.families import Gaussian
+    >>> from horseshoe.priors import HalfCauchy, Horseshoe
+    >>> rows = Rows(Dense(np.eye(2)), np.ones(2), None, np.zeros(2))
+    >>> can_sample(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows, Status.CONSTANT_RESPONSE)
+    False
+    """
+    try:
+        _refuse_without_sampler(spec)
+        _refuse_nothing_shrunk(spec)
+        _refuse_status(status)
+        refuse_fractions(rows.weights, spec.family)
+        _refuse_many_rows(spec, rows)
+        _refuse_light_rows(spec, rows)
+    except ValueError:
+        return False
+    return True
+
+
+def refuse_fractions(weights: Vector | None, family: Family) -> None:
+    """Refuse weights that are not whole for families in which each row has a latent weight of its own.
+
+    Examples
+    --------
+    >>> from horseshoe.families import Gaussian
+    >>> refuse_fractions(np.array([1.0, 0.5]), Gaussian())
+    """
+    if weights is None or not family.latent_rows:
+        return
+    fractional = np.round(weights) != weights
+    if fractional.any():
+        row = int(np.argmax(fractional))
+        raise ValueError(
+            f"sample_weight in row {row} is {weights[row]:g}: with {type(family).__name__} noise "
+            "only whole weights can be sampled with; round them, or use the Gaussian family"
+        )
+
+
+def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any = True) -> None:
+    """Refuse where all columns, or of those that vary all, are always in."""
+    always = None if spec.structure is None else spec.structure.always
+    if always is not None and np.all(always | ~np.asarray(vary)):
+        raise ValueError(
+            "always has every column: nothing is shrunk, and there are no scales to draw; leave one out of "
+            "always, or use intervals with method='mode', which are those of an ordinary regression"
+        )
+
+
+def _refuse_status(status: Status) -> None:
+    if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
+        raise ValueError(f"there is no posterior to sample with these data: {status}")
+
+
+def _refuse_without_sampler(spec: ModelSpec) -> None:
+    family, prior, tau = spec.family, spec.prior, spec.tau
+    if not family.has_density:
+        raise ValueError(
+            f"family={family} has no sampler: weights and targets alone are no density of y; use intervals "
+            "with method='mode', or parameters that have one (for Tweedie, a power above 1)"
+        )
+    if not isinstance(prior, LocalSampler):
+        raise ValueError(
+            f"{type(prior).__name__} has no sampler: give it a method draw(w, lambda2, rng), as those of "
+            "horseshoe.priors have"
+        )
+    if spec.structure is not None and spec.structure.groups is not None and not _takes_size(prior):
+        raise ValueError(
+            f"{type(prior).__name__} has no sampler for groups: its method draw(w, lambda2, rng, size) must "
+            "take how many coefficients share a scale, as those of horseshoe.priors do"
+        )
+    if not isinstance(tau, GlobalSampler):
+        raise ValueError(
+            f"{type(tau).__name__} has no sampler: give it methods log_density(log_tau) and "
+            "draw(n, s, tau2, rng), as in horseshoe.priors"
+        )
+
+
+def _takes_size(prior: Any) -> bool:
+    """Tell whether a prior can draw the scale of several coefficients."""
+    inner = getattr(prior, "prior", prior)  # within a slab
+    return "size" in signature(inner.draw).parameters
+
+
+def _refuse_many_rows(spec: ModelSpec, rows: Rows) -> None:
+    """Refuse weights that repeat rows until they fill the memory: each row has a latent weight of its own."""
+    total, columns = float(rows.counts.sum()), rows.columns.shape[1]
+    most = MOST_ENTRIES / max(columns, 10)
+    if spec.family.latent_rows and rows.weights is not None and total > most:
+        row = int(np.argmax(rows.weights))
+        raise ValueError(
+            f"sample_weight adds up to {total:g} (it is {rows.weights[row]:g} in row "
+            f"{row if rows.number is None else rows.number[row]}), and {type(spec.family).__name__} noise is "
+            f"sampled with each row repeated as often as its weight says: at most {most:g} rows with so many "
+            "columns; use smaller whole weights, or the Gaussian family"
+        )
+
+
+def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
+    total = float(rows.counts.sum())
+    always = None if spec.structure is None else spec.structure.always
+    flat = float(spec.fit_intercept) + (0.0 if always is None else float(always.sum()))
+    unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
+    if unknown and total - flat < LEAST_DOF:
+        raise ValueError(
+            f"sample_weight adds up to {total:g}, which is too little to estimate sigma2 from: weights count "
+            "rows; if only their proportions matter, use weight_type='precision', or give sigma2"
+        )

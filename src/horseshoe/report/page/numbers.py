@@ -1,0 +1,104 @@
+"""How numbers and lists are written in sentences."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from horseshoe._visible import visible
+from horseshoe.report.digits import DIGITS, significant, together
+
+MINUS, INFINITY = "\N{MINUS SIGN}", "\N{INFINITY}"
+LONGEST = 60
+"""Characters of a name in a sentence; of a longer one the beginning and the end are shown."""
+ISOLATE, END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+
+
+def pretty(number: str, sign: bool = False) -> str:
+    """Return a written number with the signs of mathematics; a plus too where ``sign`` is asked for.
+
+    Examples
+    --------
+    >>> pretty("-20.6"), pretty("5.7", sign=True), pretty("0", sign=True), pretty("inf"), pretty("3.2e-9")
+    ('−20.6', '+5.7', '0', '∞', '3.2e−9')
+    """
+    written = number.replace("-", MINUS).replace("inf", INFINITY)
+    positive = sign and not written.startswith(MINUS) and any(one in "123456789∞" for one in written)
+    return f"+{written}" if positive else written
+
+
+def alone(value: float, sign: bool = False) -> str:
+    """Write a number that has no interval.
+
+    Examples
+    --------
+    >>> alone(-0.012345), alone(2934.4)
+    ('−0.0123', '2,934')
+    """
+    return pretty(significant(value), sign)
+
+
+def alike(
+    values: Sequence[float],
+    write: Callable[[Sequence[float], int], list[str]] = together,
+    digits: int = DIGITS,
+) -> list[str]:
+    """Write numbers that belong together, as a coefficient and the ends of its interval.
+
+    Examples
+    --------
+    >>> alike([-20.593, -33.92, -9.29])
+    ['−20.6', '−33.9', '−9.3']
+    """
+    return [pretty(number) for number in write(values, digits)]
+
+
+def percent_of(value: float) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent_of(0.95), percent_of(0.4975), percent_of(0.999)
+    ('95 %', '49.8 %', '99.9 %')
+    """
+    return f"{100.0 * value:.3g} %"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write how many there are.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def listed(words: Sequence[str]) -> str:
+    """Put words in a row.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def named(name: object) -> str:
+    """Return a name for a sentence: not too long, visible, and kept from turning the words around it about.
+
+    Examples
+    --------
+    >>> named("age"), named(" "), named("a" * 100)[38:46], named("\N{HEBREW LETTER ALEF}")[0] == ISOLATE
+    ('age', '(no name)', 'aa...aaa', True)
+    """
+    text = visible(" ".join(str(name).split())) or "(no name)"
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST - 20]}...{text[-17:]}"
+    turns = any(unicodedata.bidirectional(one) in _TURNING for one in text)
+    return f"{ISOLATE}{text}{END}" if turns else text
+
+
+_TURNING = ("R", "AL", "AN")

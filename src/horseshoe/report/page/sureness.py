@@ -1,0 +1,231 @@
+"""How sure a fit is, and how it ended, in sentences that are computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from horseshoe._types import Status
+from horseshoe.report.digits import share
+from horseshoe.report.page.content import Fact
+from horseshoe.report.page.effects import Effects, is_average
+from horseshoe.report.page.numbers import alone, counted, listed, named, percent_of
+from horseshoe.report.page.short import FEW
+from horseshoe.report.page.words import SURE, null
+
+DENSE = 0.5
+"""A weight of ridge from which effects are said to be spread over many columns."""
+
+
+def how_sure(effects: Sequence[Effects], level: float, method: str = "auto") -> tuple[str, ...]:
+    """Return paragraphs: what the intervals are, what inclusion means, and what chance would give.
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressor
+    >>> from horseshoe.report.page.effects import effects_of
+    >>> x = np.arange(20.0)
+    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)))
+    >>> print(how_sure(found, 0.95)[-1][:74])
+    If no column had an effect, about 0.0135 columns would be selected from as
+    """
+    if is_average(effects[0].model):
+        found = [
+            _left_out_rows(effects),
+            _average_intervals(effects, level),
+            _inclusion(effects),
+            _spread(effects),
+        ]
+    else:
+        found = [_mode_intervals(effects, level, method), _by_chance(effects)]
+        found.insert(1, _outside(effects))
+    found.insert(2, _holding_zero(effects, level))
+    return tuple(paragraph for paragraph in found if paragraph)
+
+
+def _average_intervals(effects: Sequence[Effects], level: float) -> str:
+    p = len(effects[0].names) * len(effects)
+    chance = (1.0 - level) * p
+    beyond = (
+        f" Each interval is for one column at a time: of {counted(p, 'column')} without any effect, about "
+        f"{alone(chance)} would by chance have an interval that does not hold zero."
+        if chance >= 1.0
+        else ""
+    )
+    return (
+        f"The intervals are those of the averaged model, meant to hold the true effect in "
+        f"{percent_of(level)} of cases. The average shrinks effects; the intervals are corrected for that "
+        f"by what is left of rows that the fits had not seen.{beyond}"
+    )
+
+
+def _mode_intervals(effects: Sequence[Effects], level: float, method: str) -> str:
+    if interval_method(effects[0], method) == "posterior":
+        return (
+            f"The {percent_of(level)} intervals are quantiles of draws from the whole posterior: given the "
+            "model and its prior, the effect is in them with that probability. They do not take the "
+            "selection as known, so a column that was left out has an interval too."
+        )
+    return (
+        f"The {percent_of(level)} intervals are those of a normal distribution at the posterior mode. They "
+        "take the selection as given, so they are narrower than they would be if it were not known which "
+        "columns matter; a column that was left out has no interval of its own."
+    )
+
+
+def _outside(effects: Sequence[Effects]) -> str:
+    """Name the selected columns whose mode is not in its interval, as happens with draws."""
+    odd = [
+        named(one.names[j])
+        for one in effects
+        for j in one.strongest().tolist()
+        if one.selected[j] and not one.lower[j] <= one.coef[j] <= one.upper[j]
+    ]
+    if not odd:
+        return ""
+    told = listed(odd) if len(odd) <= FEW else f"{len(odd):,} columns"
+    return (
+        f"For {told} the mode is not within the interval. The posterior is wide and lopsided there; where "
+        "the two differ, the interval is the safer guide."
+    )
+
+
+def _holding_zero(effects: Sequence[Effects], level: float) -> str:
+    """Name the selected columns whose intervals hold zero."""
+    weak = [
+        named(one.names[j]) + ("" if one.label is None else f" ({named(one.label)})")
+        for one in effects
+        for j in one.strongest().tolist()
+        if one.selected[j] and one.lower[j] <= 0.0 <= one.upper[j]
+    ]
+    if not weak:
+        return ""
+    told = listed(weak) if len(weak) <= FEW else f"{len(weak):,} selected columns"
+    one = len(weak) == 1
+    return (
+        f"The {percent_of(level)} {'interval' if one else 'intervals'} of {told} "
+        f"{'holds' if one else 'hold'} {null(effects[0])}, which is no effect: "
+        f"{'its direction is' if one else 'their directions are'} not sure."
+    )
+
+
+def _inclusion(effects: Sequence[Effects]) -> str:
+    values = np.array([one.inclusion for one in effects]).max(axis=0)
+    sure, open_ = int((values >= SURE).sum()), int(((values >= 0.5) & (values < SURE)).sum())
+    more = f", and {open_:,} more one half" if open_ else ""
+    return (
+        "Inclusion says how sure it is that a column has an effect. It is the weighted share of fits that "
+        "have the column, on a scale on which it was right on average in simulations; on other data it can "
+        f"be off. Here {counted(sure, 'column')} {'reaches' if sure == 1 else 'reach'} {share(SURE)}{more}. "
+        "A column that is not selected need not be without effect: others may stand for it."
+    )
+
+
+def _spread(effects: Sequence[Effects]) -> str:
+    weights = [_weight(one.model, "ridge") for one in effects]
+    if min(weights) < DENSE or not any(one.selected.any() for one in effects):
+        return ""
+    return (
+        f"Ridge regression, which keeps every column, has most of the weight ({share(min(weights))} or more "
+        "of 1): the effects look spread over many columns. Then inclusion is an order at best, and the "
+        "selected columns stand for others too."
+    )
+
+
+def _left_out_rows(effects: Sequence[Effects]) -> str:
+    """Say how well rows are predicted that the fits had not seen."""
+    shares = [one.model.statistics().cv_explained for one in effects]
+    if any(found is None for found in shares):
+        return ""
+    what = "variance" if effects[0].family.squared_error else "deviance"
+    said = [
+        f"{percent_of(max(found or 0.0, 0.0))}" + ("" if one.label is None else f" for {named(one.label)}")
+        for one, found in zip(effects, shares, strict=True)
+    ]
+    return f"Of rows that the fits had not seen, the average explains {listed(said)} of the {what}."
+
+
+def _weight(model: Any, name: str) -> float:
+    return next((float(row.weight) for row in model.members_ if row.name == name), 0.0)
+
+
+def _by_chance(effects: Sequence[Effects]) -> str:
+    expected = sum(float(one.model.expected_by_chance_) for one in effects)
+    found = sum(int(one.selected.sum()) for one in effects)
+    are = "is" if found == 1 else "are"
+    return (
+        f"If no column had an effect, about {alone(expected)} columns would be selected from as many rows "
+        f"and columns; {found:,} {are}. That number is for columns that are not correlated, and a guide for "
+        "others."
+    )
+
+
+def convergence(effects: Sequence[Effects]) -> tuple[str, ...]:
+    """Return how each fit ended.
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressor
+    >>> from horseshoe.report.page.effects import effects_of
+    >>> x = np.arange(20.0)
+    >>> found = effects_of(HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x)))
+    >>> print(convergence(found)[0])
+    The fit converged: the coefficients changed by less than tol (9 iterations of EM).
+    """
+    said = []
+    for one in effects:
+        status = _ended(one.model)
+        steps = getattr(one.model, "n_iter_", None)
+        after = "" if steps is None else f" ({counted(int(steps), 'iteration')} of EM)"
+        who = "The fit" if one.label is None else f"{named(one.label)} against the rest"
+        said.append(f"{who} {status}{after}.")
+        if getattr(one.model, "tau_at_bound_", False):
+            said.append("The global scale tau stands at an end of its range: the data did not estimate it.")
+    return tuple(dict.fromkeys(said))
+
+
+def interval_method(one: Effects, method: str) -> str:
+    """Return how the intervals of a mode were made: "mode" or "posterior".
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressor
+    >>> from horseshoe.report.page.effects import effects_of
+    >>> fit = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> interval_method(effects_of(fit)[0], "auto")
+    'mode'
+    """
+    return method if method != "auto" else one.family.interval
+
+
+def _ended(model: Any) -> str:
+    if is_average(model) and model.status_ is Status.CONVERGED:
+        return f"is an average of {counted(len(model.members_), 'method')}, all of which could be fitted"
+    text = str(model.status_)
+    return text if text.startswith(("converged", "stopped")) else f"ended so: {text}"
+
+
+def members(effects: Sequence[Effects]) -> tuple[Fact, ...]:
+    """Return the members of an average with weight and error; nothing for a single mode.
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe.report.page.effects import effects_of
+    >>> x = np.arange(20.0)
+    >>> found = effects_of(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> members(found)[0].label
+    'mean'
+    """
+    if not is_average(effects[0].model):
+        return ()
+    return tuple(
+        Fact(
+            row.name if one.label is None else f"{row.name} ({named(one.label)})",
+            f"weight {share(row.weight)}, error on rows left out {alone(row.error)}: {row.what}",
+        )
+        for one in effects
+        for row in one.model.members_
+    )

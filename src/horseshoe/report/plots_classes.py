@@ -1,0 +1,204 @@
+"""Pictures of two classes: whether probabilities are right, and tell the classes apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from horseshoe._checks import check_level
+from horseshoe._types import Vector
+from horseshoe.report.axes import (
+    SELECTED,
+    ZERO,
+    at_least_one,
+    hide_spines,
+    inches,
+    new_axes,
+    percent,
+    put_title,
+    shown,
+    wrap,
+)
+from horseshoe.report.digits import significant
+from horseshoe.report.rows import Predicted, predicted, refuse_numbers
+
+WIDTH, HEIGHT = 5.2, 5.2
+BARS = 0.14
+"""Height of the bars that say how many rows have each probability."""
+
+
+def plot_calibration(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
+    sample_weight: Any = None,
+    ax: Any = None,
+    *,
+    n_groups: int = 10,
+    level: float = 0.95,
+) -> Any:
+    """Draw how often rows are of the second class against the probability that was predicted.
+
+    Rows are put in groups of like probabilities. Points on the diagonal are right. The bars at the bottom say
+    how many rows have each probability.
+
+    Parameters
+    ----------
+    model : HorseshoeClassifier or HorseshoeClassifierCV
+        A fitted model of two classes, or a regressor of zeros and ones.
+    X, y, offset, exposure, sample_weight, ax
+        As in `plot_observed`; without X and y the rows left out by cross-validation.
+    n_groups : int, default=10
+        The number of groups, as far as the rows can be told apart.
+    level : float, default=0.95
+        The coverage of the intervals of the shares.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeClassifierCV
+    >>> X = [[k / 10.0] for k in range(40)]
+    >>> model = HorseshoeClassifierCV(cv=5).fit(X, list("aaaaaaabab" * 2 + "bbbbbbabab" * 2))
+    >>> plot_calibration(model).get_xlabel()
+    'predicted probability of b'
+    """
+    n_groups, level = at_least_one("n_groups", n_groups), check_level(level)
+    rows = predicted(model, X, y, "plot_calibration", offset, exposure, sample_weight)
+    refuse_numbers(rows, "plot_calibration")
+    at, share, counts = calibration(rows, n_groups)
+    ends = _shares_interval(share * counts, counts, level)
+    ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
+    ax.plot((0.0, 1.0), (0.0, 1.0), "--", color=ZERO, linewidth=1.2)
+    ax.vlines(at, *ends, color=SELECTED, linewidth=1.5)
+    ax.plot(at, share, "o-", color=SELECTED, linewidth=1.0, markersize=6.0)
+    _draw_bars(ax, rows)
+    what = "y = 1" if rows.classes is None else shown(rows.classes[1])
+    _put_labels(ax, f"predicted probability of {what}", f"share that is {what}")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-BARS - 0.02, 1.02))
+    ax.set_yticks(np.linspace(0.0, 1.0, 6))
+    hide_spines(ax, "top", "right")
+    put_title(ax, f"calibration with {percent(level)} intervals", rows.source)
+    return ax
+
+
+def calibration(rows: Predicted, n_groups: int) -> tuple[Vector, Vector, Vector]:
+    """Return the mean probability, the share of the second class, and the rows of each group.
+
+    Examples
+    --------
+    >>> from horseshoe.families import Binomial
+    >>> y, mean = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.1, 0.1, 0.7, 0.9])
+    >>> calibration(Predicted(y, mean, np.ones(4), Binomial(), ""), 2)
+    (array([0.1, 0.8]), array([0., 1.]), array([2., 2.]))
+    """
+    order = np.argsort(rows.mean, kind="stable")
+    reached = np.cumsum(rows.weights[order]) - 0.5 * rows.weights[order]
+    group = np.minimum((n_groups * reached / rows.weights.sum()).astype(int), n_groups - 1)
+    group = np.maximum.accumulate(_ties(rows.mean[order], group))
+    weights = rows.weights[order]
+    counts = np.bincount(group, weights).astype(float)
+    kept = counts > 0.0
+    at = np.bincount(group, weights * rows.mean[order])[kept] / counts[kept]
+    share = np.bincount(group, weights * rows.y[order])[kept] / counts[kept]
+    return at, share, counts[kept]
+
+
+def _ties(values: Vector, group: Any) -> Any:
+    """Put rows of the same probability into the same group."""
+    _, first, which = np.unique(values, return_index=True, return_inverse=True)
+    return group[first][which]
+
+
+def _shares_interval(successes: Vector, counts: Vector, level: float) -> tuple[Vector, Vector]:
+    """Return Jeffreys' interval of shares, which is open where none or all are successes."""
+    tail, failures = 0.5 - 0.5 * level, np.maximum(counts - successes, 0.0)
+    low = betaincinv(successes + 0.5, failures + 0.5, tail)
+    high = betaincinv(successes + 0.5, failures + 0.5, 1.0 - tail)
+    return np.where(successes <= 0.0, 0.0, low), np.where(failures <= 0.0, 1.0, high)
+
+
+def _draw_bars(ax: Any, rows: Predicted) -> None:
+    """Draw below the picture how many rows have each probability."""
+    counts, edges = np.histogram(rows.mean, 20, (0.0, 1.0), weights=rows.weights)
+    heights = BARS * 0.9 * counts / counts.max()
+    ax.bar(0.5 * (edges[1:] + edges[:-1]), heights, 0.045, bottom=-BARS - 0.02, color=ZERO)
+
+
+def _put_labels(ax: Any, below: str, beside: str) -> None:
+    """Put labels to the axes, on two lines where the names of the classes are long."""
+    width, height = inches(ax)
+    ax.set_xlabel(wrap(below, width))
+    ax.set_ylabel(wrap(beside, height))
+
+
+def plot_roc(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
+    sample_weight: Any = None,
+    ax: Any = None,
+) -> Any:
+    """Draw how many rows of the second class are found against how many of the first are taken for it.
+
+    The area under the curve is the probability that of two rows, one of each class, the right one has the
+    higher probability; a half is chance.
+
+    Parameters
+    ----------
+    model, X, y, offset, exposure, sample_weight, ax
+        As in `plot_calibration`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeClassifierCV
+    >>> X = [[k / 10.0] for k in range(40)]
+    >>> model = HorseshoeClassifierCV(cv=5).fit(X, list("aaaaaaabab" * 2 + "bbbbbbabab" * 2))
+    >>> plot_roc(model).get_title().splitlines()[0].split(" 0")[0]
+    'area under the curve'
+    """
+    rows = predicted(model, X, y, "plot_roc", offset, exposure, sample_weight)
+    refuse_numbers(rows, "plot_roc")
+    false, found = roc(rows)
+    area = float(np.trapezoid(found, false))
+    ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
+    ax.plot((0.0, 1.0), (0.0, 1.0), "--", color=ZERO, linewidth=1.2)
+    ax.plot(false, found, color=SELECTED, linewidth=2.0)
+    ax.fill_between(false, 0.0, found, color=SELECTED, alpha=0.08, linewidth=0.0)
+    first, second = ("0", "1") if rows.classes is None else (shown(name) for name in rows.classes)
+    _put_labels(ax, f"share of {first} taken for {second}", f"share of {second} found")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    hide_spines(ax, "top", "right")
+    put_title(ax, f"area under the curve {significant(area)}", rows.source)
+    return ax
+
+
+def roc(rows: Predicted) -> tuple[Vector, Vector]:
+    """Return the shares of false and of found rows as the limit of the probability falls.
+
+    Examples
+    --------
+    >>> from horseshoe.families import Binomial
+    >>> y, mean = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.1, 0.7, 0.7, 0.9])
+    >>> roc(Predicted(y, mean, np.ones(4), Binomial(), ""))
+    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
+    """
+    order = np.argsort(-rows.mean, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(rows.mean[order])), order.size - 1)
+    shares = []
+    for of in (rows.weights * (1.0 - rows.y), rows.weights * rows.y):
+        reached = np.cumsum(of[order])
+        shares.append(np.concatenate([[0.0], reached[last] / reached[-1]]))
+    return shares[0], shares[1]

@@ -1,0 +1,167 @@
+"""Rows beside what is predicted of them: new ones, or those of the fit by fits that have not seen them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from horseshoe._types import Matrix, Vector
+from horseshoe.data.validation import check_labels, check_weights, check_y
+from horseshoe.families import Family
+from horseshoe.report.model import one_part
+
+MOST_POINTS = 2000
+"""Of more rows than this a part is drawn, evenly over the predictions."""
+
+
+class Predicted(NamedTuple):
+    """Responses and what is predicted of them; ``y`` of two classes is 0 or 1.
+
+    ``source`` says which rows they are, for the title.
+    """
+
+    y: Vector
+    mean: Vector
+    weights: Vector
+    family: Family
+    source: str
+    classes: Any = None
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether these are the rows of the fit, predicted by fits that have not seen them."""
+        return self.source == LEFT_OUT
+
+    @property
+    def deviation(self) -> Vector:
+        """The standard deviation of y at its mean, up to a factor: 1 where y = eta + noise.
+
+        The weights of shares are their numbers of trials.
+        """
+        if self.family.is_location:
+            return np.ones_like(self.mean)
+        variance = self.family.variance(self.family.link(self.mean), 1.0)
+        if self.family.is_binary:
+            variance = variance / np.maximum(self.weights, 1.0)
+        return np.sqrt(np.maximum(variance, 1e-12))
+
+
+LEFT_OUT = "rows left out, each predicted without it"
+
+
+def predicted(
+    model: Any,
+    X: Any,
+    y: Any,
+    asked: str,
+    offset: Any = None,
+    exposure: Any = None,
+    sample_weight: Any = None,
+) -> Predicted:
+    """Return the rows that are given with their predictions, or those of a cross-validation.
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+    >>> x = np.arange(20.0)
+    >>> found = predicted(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)), None, None, "plot")
+    >>> found.y.shape, found.source
+    ((20,), 'rows left out, each predicted without it')
+    >>> predicted(HorseshoeRegressor().fit(x[:, None], x + np.sin(x)), None, None, "plot_residuals")
+    Traceback (most recent call last):
+    ValueError: plot_residuals needs X and y: HorseshoeRegressor has no predictions of rows that it has not \
+seen, as one with CV has
+    """
+    part = one_part(model, asked)
+    classes = getattr(model, "classes_", None)
+    if X is None and y is None:
+        return _left_out(model, part, asked, classes)
+    if X is None or y is None:
+        raise ValueError(f"{asked} needs both X and y, or neither, for the rows left out by cross-validation")
+    extra = {name: value for name, value in (("offset", offset), ("exposure", exposure)) if value is not None}
+    mean = np.asarray(part.predict(X, **extra))
+    response = check_y(y, mean.size) if classes is None else _codes(y, mean.size, classes)
+    weights = check_weights(sample_weight, mean.size)
+    weights = np.ones_like(mean) if weights is None else weights
+    return Predicted(response, mean, weights, part.family_, f"{mean.size:,} rows", classes)
+
+
+def _left_out(model: Any, part: Any, asked: str, classes: Any) -> Predicted:
+    if not hasattr(part, "left_out"):
+        raise ValueError(
+            f"{asked} needs X and y: {type(model).__name__} has no predictions of rows that it has not seen, "
+            "as one with CV has"
+        )
+    y, mean, weights = part.left_out()
+    if not y.size:
+        raise ValueError(f"{asked} has nothing to draw: {part.status_}")
+    return Predicted(y, mean, weights, part.family_, LEFT_OUT, classes)
+
+
+def _codes(y: Any, n_rows: int, classes: Any) -> Vector:
+    """Return 1 for the second class and 0 for the first."""
+    labels = check_labels(y, n_rows).tolist()
+    known = {label: float(code) for code, label in enumerate(classes.tolist())}
+    for row, label in enumerate(labels):
+        if label not in known:
+            raise ValueError(f"y in row {row} is {label!r}, which is not among classes_: {list(known)}")
+    return np.array([known[label] for label in labels])
+
+
+def refuse_classes(rows: Predicted, asked: str) -> None:
+    """Refuse classes where a picture is for numbers."""
+    if rows.classes is not None or (rows.family.is_binary and np.isin(rows.y, (0.0, 1.0)).all()):
+        raise ValueError(
+            f"{asked} is for responses that are numbers, and these are classes: "
+            "look at plot_calibration or plot_roc"
+        )
+
+
+def refuse_numbers(rows: Predicted, asked: str) -> None:
+    """Refuse numbers where a picture is for two classes."""
+    if not (rows.family.is_binary and np.isin(rows.y, (0.0, 1.0)).all()):
+        raise ValueError(
+            f"{asked} is for two classes, and these responses are numbers: look at plot_observed or "
+            "plot_residuals"
+        )
+    if rows.y.min() == rows.y.max():
+        raise ValueError(f"{asked} needs rows of both classes, and all of these are of one")
+
+
+def interval_of(rows: Predicted, level: float) -> Matrix:
+    """Return intervals of rows left out: around the prediction, as wide as the errors of the others were.
+
+    The errors are in units of the standard deviation of y at its mean.
+
+    Examples
+    --------
+    >>> from horseshoe.families import Gaussian
+    >>> y = np.linspace(-1.0, 1.0, 21)
+    >>> rows = Predicted(y, np.zeros(21), np.ones(21), Gaussian(), LEFT_OUT)
+    >>> interval_of(rows, 0.8)[0].round(2)
+    array([-0.9,  0.9])
+    """
+    unit = rows.deviation
+    errors = np.abs(rows.y - rows.mean) / unit
+    order = np.argsort(errors, kind="stable")
+    reached = np.cumsum(rows.weights[order])
+    rank = np.searchsorted(reached, level * (reached[-1] + 1.0))
+    reach = errors[order[min(int(rank), errors.size - 1)]] * unit
+    low = 0.0 if rows.family.positive_only or rows.family.is_binary else -np.inf
+    high = 1.0 if rows.family.is_binary else np.inf
+    return np.asarray(np.clip(np.column_stack([rows.mean - reach, rows.mean + reach]), low, high))
+
+
+def few(values: Vector, most: int = MOST_POINTS) -> Any:
+    """Return the places of at most so many values, evenly over their range of ranks.
+
+    Examples
+    --------
+    >>> few(np.array([3.0, 1.0, 2.0]), most=2)
+    array([0, 1])
+    """
+    if values.size <= most:
+        return np.arange(values.size)
+    order = np.argsort(values, kind="stable")
+    return np.sort(order[np.linspace(0, values.size - 1, most).round().astype(int)])
