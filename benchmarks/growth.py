@@ -24,7 +24,7 @@ for library in ("OPENBLAS", "OMP", "MKL"):
 import numpy as np  # noqa: E402
 from scipy import sparse  # noqa: E402
 
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV  # noqa: E402
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor  # noqa: E402
 from horseshoe.files import write_picture, write_text  # noqa: E402
 
 PLACE = Path(__file__).parent
@@ -68,7 +68,7 @@ def gaussian(n: int, p: int) -> Callable[[], Any]:
 def average(n: int, p: int) -> Callable[[], Any]:
     """Return an adaptive fit."""
     x, y = planted(n, p)
-    return lambda: HorseshoeRegressorCV().fit(x, y)
+    return lambda: AdaptiveRegressor().fit(x, y)
 
 
 def classes(n: int, p: int) -> Callable[[], Any]:

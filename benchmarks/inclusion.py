@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import survival, together
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, AdaptiveSurvival
 
 FIRST = 5000
 """The seed of the first data set."""
@@ -28,7 +28,7 @@ def responses(seed: int) -> Iterator[tuple[Any, Any]]:
         rng = np.random.default_rng([seed, setting.n, setting.p])
         X, coef = together.columns(setting, setting.n, rng), together.truth(setting, rng)
         Y = X @ coef + rng.standard_normal((setting.n, setting.q))
-        yield HorseshoeRegressorCV().fit(X, Y).inclusion_, coef.T != 0.0
+        yield AdaptiveRegressor().fit(X, Y).inclusion_, coef.T != 0.0
 
 
 def classes(seed: int) -> Iterator[tuple[Any, Any]]:
@@ -38,7 +38,7 @@ def classes(seed: int) -> Iterator[tuple[Any, Any]]:
         X, coef = together.columns(setting, setting.n, rng), together.truth(setting, rng)
         y = (X @ coef + rng.gumbel(size=(setting.n, setting.q))).argmax(axis=1)
         y[: setting.q] = np.arange(setting.q)
-        model = HorseshoeClassifierCV(multi_class="multinomial").fit(X, y)
+        model = AdaptiveClassifier(multi_class="multinomial").fit(X, y)
         yield np.atleast_2d(model.inclusion_)[0], coef.any(axis=1)
 
 
@@ -46,7 +46,7 @@ def hazards(seed: int) -> Iterator[tuple[Any, Any]]:
     """Yield the inclusion of each column, and whether it has an effect."""
     for rho, size in survival.SETTINGS.values():
         data = survival.simulate(300, 1000, rho, size, seed)
-        yield HorseshoeSurvivalCV().fit(data.X, data.y).inclusion_, data.coef != 0.0
+        yield AdaptiveSurvival().fit(data.X, data.y).inclusion_, data.coef != 0.0
 
 
 def table(kind: str, inclusion: Any, true: Any) -> str:

@@ -46,9 +46,9 @@ def ours(x: Any, y: Any) -> Any:
 
 def averaged(x: Any, y: Any) -> Any:
     """Fit the average, and take its sparse answer."""
-    from horseshoe import HorseshoeRegressorCV
+    from horseshoe import AdaptiveRegressor
 
-    return HorseshoeRegressorCV().fit(x, y).sparse_coef_
+    return AdaptiveRegressor().fit(x, y).sparse_coef_
 
 
 def glum(x: Any, y: Any) -> Any:
@@ -93,11 +93,11 @@ class Entrant(NamedTuple):
 
 ENTRANTS = {
     "tall-mode": Entrant("tall", "horseshoe HorseshoeRegressor()", None, ours),
-    "tall-average": Entrant("tall", "horseshoe HorseshoeRegressorCV()", None, averaged),
+    "tall-average": Entrant("tall", "horseshoe AdaptiveRegressor()", None, averaged),
     "glum": Entrant("tall", "glum GeneralizedLinearRegressorCV(l1_ratio=1, cv=3)", "glum", glum),
     "dask-ml": Entrant("tall", 'dask-ml LinearRegression(penalty="l1"), one penalty', "dask-ml", dask_ml),
     "wide-mode": Entrant("wide", "horseshoe HorseshoeRegressor()", None, ours),
-    "wide-average": Entrant("wide", "horseshoe HorseshoeRegressorCV()", None, averaged),
+    "wide-average": Entrant("wide", "horseshoe AdaptiveRegressor()", None, averaged),
     "adelie": Entrant("wide", "adelie cv_grpnet(n_folds=5, min_ratio=0.01)", "adelie", adelie),
     "lasso": Entrant("wide", "scikit-learn LassoCV(cv=5)", "scikit-learn", lasso),
 }

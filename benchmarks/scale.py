@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas
 
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.data.dense import Dense
 from horseshoe.data.long import Long
 
@@ -69,7 +69,7 @@ def tall(folder: Path, n: int, p: int, kind: str) -> Task:
         )
     if kind == "gaussian":
         return Task(lambda: HorseshoeRegressor().fit(x, y), where, syrk, "dsyrk")
-    model = HorseshoeRegressor() if kind == "chunks" else HorseshoeRegressorCV()
+    model = HorseshoeRegressor() if kind == "chunks" else AdaptiveRegressor()
     step = 50_000
     chunks = ((x[i : i + step], y[i : i + step]) for i in range(0, n, step))
     return Task(lambda: model.fit_chunks(chunks), where, syrk, "dsyrk")

@@ -82,9 +82,9 @@ def plain_mode(data: Data) -> Any:
 
 def average(data: Data) -> Any:
     """Return the adaptive average, and the support of its sparse answer."""
-    from horseshoe import HorseshoeRegressorCV
+    from horseshoe import AdaptiveRegressor
 
-    model = HorseshoeRegressorCV(groups=LABEL).fit(data.X, data.y)
+    model = AdaptiveRegressor(groups=LABEL).fit(data.X, data.y)
     return model.coef_, model.support_
 
 

@@ -23,7 +23,7 @@ from sksurv.linear_model import CoxnetSurvivalAnalysis  # noqa: E402
 from sksurv.metrics import concordance_index_censored  # noqa: E402
 
 from benchmarks.selection import f1  # noqa: E402
-from horseshoe import HorseshoeSurvival, HorseshoeSurvivalCV  # noqa: E402
+from horseshoe import AdaptiveSurvival, HorseshoeSurvival  # noqa: E402
 
 N_EFFECTS, CENSORED, N_NEW = 10, 0.4, 1000
 SETTINGS = {
@@ -83,7 +83,7 @@ def horseshoe(data: Data) -> Any:
 
 def average(data: Data) -> Any:
     """Return those of the average, and which columns are in its sparse answer."""
-    model = HorseshoeSurvivalCV().fit(data.X, data.y)
+    model = AdaptiveSurvival().fit(data.X, data.y)
     return model.coef_, model.support_
 
 
@@ -101,7 +101,7 @@ def coxnet(data: Data, folds: int = 5) -> Any:
 
 METHODS = {
     "HorseshoeSurvival": horseshoe,
-    "HorseshoeSurvivalCV, 10 folds": average,
+    "AdaptiveSurvival, 10 folds": average,
     "Coxnet, 5 folds": coxnet,
     "Coxnet, 10 folds": lambda data: coxnet(data, folds=10),
 }

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from benchmarks.selection import f1
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 
 FOLDS, CORRELATION = 10, 0.5
 
@@ -94,12 +94,12 @@ def responses(setting: Setting, seed: int) -> dict[str, Score]:
     methods: dict[str, Method] = {
         "HorseshoeRegressor": HorseshoeRegressor,
         "HorseshoeRegressor, each alone": lambda: Alone(HorseshoeRegressor),
-        "HorseshoeRegressorCV": lambda: HorseshoeRegressorCV(cv=FOLDS),
-        "HorseshoeRegressorCV, each alone": lambda: Alone(lambda: HorseshoeRegressorCV(cv=FOLDS)),
+        "AdaptiveRegressor": lambda: AdaptiveRegressor(cv=FOLDS),
+        "AdaptiveRegressor, each alone": lambda: Alone(lambda: AdaptiveRegressor(cv=FOLDS)),
         "MultiTaskLassoCV": lambda: MultiTaskLassoCV(cv=FOLDS),
     }
     if setting.shared:
-        del methods["HorseshoeRegressorCV, each alone"]
+        del methods["AdaptiveRegressor, each alone"]
 
     def score(model: Any, seconds: float) -> Score:
         error = float(((model.predict(new) - new @ coef) ** 2).mean())
@@ -137,10 +137,8 @@ def classes(setting: Setting, seed: int) -> dict[str, Score]:
     methods: dict[str, Method] = {
         "HorseshoeClassifier, multinomial": lambda: HorseshoeClassifier(multi_class="multinomial"),
         "HorseshoeClassifier, one against the rest": HorseshoeClassifier,
-        "HorseshoeClassifierCV, multinomial": lambda: HorseshoeClassifierCV(
-            cv=FOLDS, multi_class="multinomial"
-        ),
-        "HorseshoeClassifierCV": lambda: HorseshoeClassifierCV(cv=FOLDS),
+        "AdaptiveClassifier, multinomial": lambda: AdaptiveClassifier(cv=FOLDS, multi_class="multinomial"),
+        "AdaptiveClassifier": lambda: AdaptiveClassifier(cv=FOLDS),
         "glmnet multinomial": Glmnet,
     }
 

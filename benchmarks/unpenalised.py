@@ -20,7 +20,7 @@ from sksurv.util import Surv
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.miscmodels.tmodel import TLinearModel
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, HorseshoeSurvival, HorseshoeSurvivalCV
+from horseshoe import AdaptiveRegressor, AdaptiveSurvival, HorseshoeRegressor, HorseshoeSurvival
 from horseshoe.families import Quantile, Tweedie
 
 FIRST = 7000
@@ -73,10 +73,10 @@ def ours(family: str, data: Data, average: bool) -> tuple[float, float]:
     """Return the interval of the unpenalised covariate."""
     options: dict[str, Any] = {"cv": 5} if average else {}
     if family == "survival":
-        survival: Any = HorseshoeSurvivalCV if average else HorseshoeSurvival
+        survival: Any = AdaptiveSurvival if average else HorseshoeSurvival
         model = survival(always=[0], **options).fit(data.X, data.y, strata=data.strata)
     else:
-        regressor: Any = HorseshoeRegressorCV if average else HorseshoeRegressor
+        regressor: Any = AdaptiveRegressor if average else HorseshoeRegressor
         model = regressor(GIVEN.get(family, family), always=[0], **options).fit(data.X, data.y)
     low, high = model.coef_interval(LEVEL)[0]
     return float(low), float(high)

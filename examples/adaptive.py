@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor
 
 N_NOISE, LEVEL = 90, 0.9
 
@@ -22,7 +22,7 @@ def main() -> None:
     X = np.column_stack([data.data, rng.standard_normal((data.target.size, N_NOISE))])
     names = [*data.feature_names, *(f"noise {j}" for j in range(1, N_NOISE + 1))]
     X, X_new, y, y_new = train_test_split(X, data.target, test_size=0.5, random_state=0)
-    model = HorseshoeRegressorCV().fit(X, y)
+    model = AdaptiveRegressor().fit(X, y)
 
     print(f"{len(y)} patients, {len(data.feature_names)} measurements and {N_NOISE} columns of noise\n")
     print("What is averaged   error  weight")
@@ -38,7 +38,7 @@ def main() -> None:
             f"  {names[j]:<10}{model.sparse_coef_[j]:11.2f}{model.coef_[j]:10.2f}"
             f"{lower:9.2f} to {upper:5.2f}{model.inclusion_[j]:10.2f}"
         )
-    more = HorseshoeRegressorCV(selection="paired").fit(X, y)
+    more = AdaptiveRegressor(selection="paired").fit(X, y)
     print(f'  with selection="paired": {", ".join(names[j] for j, _ in more.path_)}')
     mode = HorseshoeRegressor().fit(X, y)
     print(f"  the single mode: {', '.join(names[j] for j in mode.get_support(indices=True))}\n")

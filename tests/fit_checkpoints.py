@@ -18,12 +18,12 @@ import numpy as np
 from scipy import sparse
 
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
+    AdaptiveSurvival,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     HorseshoeSurvival,
-    HorseshoeSurvivalCV,
     files,
     keeping,
 )
@@ -110,19 +110,19 @@ CASES: dict[str, Case] = {
     ),
     "ties": Case(HorseshoeClassifier, np.hstack([NARROW, NARROW[:, :2]]), labels(NARROW), 20),
     "survival": Case(HorseshoeSurvival, NARROW, LIVES, 8),
-    "average of survival": Case(lambda: HorseshoeSurvivalCV(cv=3), NARROW, LIVES, 3),
-    "average": Case(lambda: HorseshoeRegressorCV(cv=4), NARROW, noisy(NARROW), 3),
+    "average of survival": Case(lambda: AdaptiveSurvival(cv=3), NARROW, LIVES, 3),
+    "average": Case(lambda: AdaptiveRegressor(cv=4), NARROW, noisy(NARROW), 3),
     "average of counts": Case(
-        lambda: HorseshoeRegressorCV("poisson", cv=3), NARROW, RNG.poisson(np.exp(0.3 * signal_of(NARROW))), 3
+        lambda: AdaptiveRegressor("poisson", cv=3), NARROW, RNG.poisson(np.exp(0.3 * signal_of(NARROW))), 3
     ),
     "average of several responses": Case(
-        lambda: HorseshoeRegressorCV(cv=3), NARROW, np.column_stack([noisy(NARROW), noisy(NARROW)]), 3
+        lambda: AdaptiveRegressor(cv=3), NARROW, np.column_stack([noisy(NARROW), noisy(NARROW)]), 3
     ),
     "average of classes together": Case(
-        lambda: HorseshoeClassifierCV(cv=3, multi_class="multinomial"), NARROW, labels(NARROW, -1.0, 1.0), 3
+        lambda: AdaptiveClassifier(cv=3, multi_class="multinomial"), NARROW, labels(NARROW, -1.0, 1.0), 3
     ),
     "average of classes": Case(
-        lambda: HorseshoeClassifierCV(cv=3, n_jobs=2), NARROW, labels(NARROW, -1.0, 1.0), 7
+        lambda: AdaptiveClassifier(cv=3, n_jobs=2), NARROW, labels(NARROW, -1.0, 1.0), 7
     ),
 }
 ANSWERS = (

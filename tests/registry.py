@@ -7,12 +7,12 @@ from scipy import sparse
 
 import oracles
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
+    AdaptiveSurvival,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     HorseshoeSurvival,
-    HorseshoeSurvivalCV,
 )
 from horseshoe.conditional.dual import Dual, DualKernel
 from horseshoe.conditional.gradient import Gradient
@@ -187,19 +187,19 @@ ESTIMATORS = [
     HorseshoeClassifier(weights="irls", class_weight="balanced"),
     HorseshoeClassifier(prior="ridge", expectation="approximate", warm_start=True),
     HorseshoeClassifier(multi_class="multinomial"),
-    HorseshoeRegressorCV(),
-    HorseshoeRegressorCV(family="poisson", cv=5),
-    HorseshoeRegressorCV(family="student_t", cv=5, selection="paired"),
-    HorseshoeRegressorCV(family=Quantile(level=0.8), cv=3),
-    HorseshoeRegressorCV(family="huber", cv=3),
-    HorseshoeRegressorCV(family="gamma", cv=3),
-    HorseshoeRegressorCV(family="tweedie", cv=3),
-    HorseshoeRegressorCV(family="ordinal", cv=3),
-    HorseshoeClassifierCV(cv=3),
-    HorseshoeClassifierCV(cv=3, multi_class="multinomial"),
+    AdaptiveRegressor(),
+    AdaptiveRegressor(family="poisson", cv=5),
+    AdaptiveRegressor(family="student_t", cv=5, selection="paired"),
+    AdaptiveRegressor(family=Quantile(level=0.8), cv=3),
+    AdaptiveRegressor(family="huber", cv=3),
+    AdaptiveRegressor(family="gamma", cv=3),
+    AdaptiveRegressor(family="tweedie", cv=3),
+    AdaptiveRegressor(family="ordinal", cv=3),
+    AdaptiveClassifier(cv=3),
+    AdaptiveClassifier(cv=3, multi_class="multinomial"),
     HorseshoeSurvival(),
     HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),
     HorseshoeSurvival(prior="lasso", expectation="approximate", warm_start=True),
-    HorseshoeSurvivalCV(),
-    HorseshoeSurvivalCV(cv=3, ties="breslow", members=["ridge", "alone"], selection="paired"),
+    AdaptiveSurvival(),
+    AdaptiveSurvival(cv=3, ties="breslow", members=["ridge", "alone"], selection="paired"),
 ]

@@ -24,12 +24,12 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
+    AdaptiveSurvival,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     HorseshoeSurvival,
-    HorseshoeSurvivalCV,
     load_model,
 )
 from horseshoe.estimators.saving import save_model
@@ -168,35 +168,35 @@ MODES: dict[str, Case] = {
     "survival nothing": lambda: fit(HorseshoeSurvival(), np.ones((6, 2)), np.arange(6.0)),
 }
 AVERAGES: dict[str, Case] = {
-    **{f"cv {family}": lambda f=family: fit(HorseshoeRegressorCV(f, cv=4), *frame(f)) for family in FAMILIES},
+    **{f"cv {family}": lambda f=family: fit(AdaptiveRegressor(f, cv=4), *frame(f)) for family in FAMILIES},
     "cv levels": lambda: fit(
-        HorseshoeRegressorCV(Ordinal(levels=("low", "mid", "high")), cv=3), *classes(["high", "low", "mid"])
+        AdaptiveRegressor(Ordinal(levels=("low", "mid", "high")), cv=3), *classes(["high", "low", "mid"])
     ),
-    "cv survival": lambda: lived(HorseshoeSurvivalCV(cv=4)),
+    "cv survival": lambda: lived(AdaptiveSurvival(cv=4)),
     "cv survival strata": lambda: lived(
-        HorseshoeSurvivalCV(cv=3, ties="breslow", groups=[0, 0, 1, 2]), strata=survival().strata
+        AdaptiveSurvival(cv=3, ties="breslow", groups=[0, 0, 1, 2]), strata=survival().strata
     ),
-    "cv survival nothing": lambda: fit(HorseshoeSurvivalCV(cv=2), np.ones((6, 2)), np.arange(6.0)),
-    "cv several": lambda: fit(HorseshoeRegressorCV(cv=3), *several()),
+    "cv survival nothing": lambda: fit(AdaptiveSurvival(cv=2), np.ones((6, 2)), np.arange(6.0)),
+    "cv several": lambda: fit(AdaptiveRegressor(cv=3), *several()),
     "cv multinomial": lambda: fit(
-        HorseshoeClassifierCV(cv=3, multi_class="multinomial"), *classes(LABELS["words"])
+        AdaptiveClassifier(cv=3, multi_class="multinomial"), *classes(LABELS["words"])
     ),
-    "cv members": lambda: fit(HorseshoeRegressorCV(members=["mode", "ridge"], cv=3), *data("gaussian")),
-    "cv splitter": lambda: fit(HorseshoeRegressorCV(cv=KFold(4), selection="paired"), *data("gaussian")),
-    "cv wide": lambda: fit(HorseshoeRegressorCV(cv=3), *data("gaussian", n=30, p=90)),
-    "cv mode": lambda: fit(HorseshoeRegressorCV(members="mode", cv=3), *data("gaussian", n=30, p=90)),
-    "cv weights": lambda: weighted(HorseshoeRegressorCV("poisson", cv=4), "poisson"),
+    "cv members": lambda: fit(AdaptiveRegressor(members=["mode", "ridge"], cv=3), *data("gaussian")),
+    "cv splitter": lambda: fit(AdaptiveRegressor(cv=KFold(4), selection="paired"), *data("gaussian")),
+    "cv wide": lambda: fit(AdaptiveRegressor(cv=3), *data("gaussian", n=30, p=90)),
+    "cv mode": lambda: fit(AdaptiveRegressor(members="mode", cv=3), *data("gaussian", n=30, p=90)),
+    "cv weights": lambda: weighted(AdaptiveRegressor("poisson", cv=4), "poisson"),
     "cv structure": lambda: fit(
-        HorseshoeRegressorCV(cv=3, always=[3], groups=[0, 0, 1, 2], prior_scale={1: 2}), *data("poisson")
+        AdaptiveRegressor(cv=3, always=[3], groups=[0, 0, 1, 2], prior_scale={1: 2}), *data("poisson")
     ),
-    "cv nothing": lambda: fit(HorseshoeRegressorCV(cv=2), np.eye(5), np.ones(5)),
-    "cv all zero": lambda: fit(HorseshoeRegressorCV("poisson", cv=2), np.eye(5), np.zeros(5)),
-    "cv constant": lambda: tied(HorseshoeRegressorCV(cv=3)),
-    "cv constant columns": lambda: fit(HorseshoeRegressorCV(cv=3), np.ones((9, 2)), np.arange(9.0)),
-    "cv plain": lambda: fit(HorseshoeRegressorCV(cv=3, fit_intercept=False), *data("laplace")),
-    "cv classes": lambda: fit(HorseshoeClassifierCV(cv=3), *classes(LABELS["words"])),
-    "cv two": lambda: fit(HorseshoeClassifierCV(cv=3, class_weight="balanced"), *classes(["ä", 'b"'])),
-    "cv bools": lambda: fit(HorseshoeClassifierCV(cv=3, random_state=7), *classes([False, True])),
+    "cv nothing": lambda: fit(AdaptiveRegressor(cv=2), np.eye(5), np.ones(5)),
+    "cv all zero": lambda: fit(AdaptiveRegressor("poisson", cv=2), np.eye(5), np.zeros(5)),
+    "cv constant": lambda: tied(AdaptiveRegressor(cv=3)),
+    "cv constant columns": lambda: fit(AdaptiveRegressor(cv=3), np.ones((9, 2)), np.arange(9.0)),
+    "cv plain": lambda: fit(AdaptiveRegressor(cv=3, fit_intercept=False), *data("laplace")),
+    "cv classes": lambda: fit(AdaptiveClassifier(cv=3), *classes(LABELS["words"])),
+    "cv two": lambda: fit(AdaptiveClassifier(cv=3, class_weight="balanced"), *classes(["ä", 'b"'])),
+    "cv bools": lambda: fit(AdaptiveClassifier(cv=3, random_state=7), *classes([False, True])),
 }
 CASES = {**MODES, **AVERAGES}
 

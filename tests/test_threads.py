@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, linalg
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, linalg
 from horseshoe.cli.app import app
 from horseshoe.data import products
 from horseshoe.families import Poisson
@@ -112,7 +112,7 @@ def test_threads_are_held_during_a_small_fit_and_given_back():
         assert counts() == {2}
 
 
-@pytest.mark.parametrize("estimator", [HorseshoeRegressor, HorseshoeRegressorCV])
+@pytest.mark.parametrize("estimator", [HorseshoeRegressor, AdaptiveRegressor])
 def test_a_tall_fit_sums_its_blocks_with_one_thread(estimator, monkeypatch):
     """All rows together would be worth two threads, but BLAS is given 2,048 of them at a time."""
     n, p = 135_000, 200

@@ -11,7 +11,7 @@ from benchmarks.tasks.adaptive import HUGE
 from benchmarks.tasks.registry import TASKS
 from benchmarks.tasks.task import Case
 
-REGRESSOR, CLASSIFIER = "HorseshoeRegressorCV", "HorseshoeClassifierCV"
+REGRESSOR, CLASSIFIER = "AdaptiveRegressor", "AdaptiveClassifier"
 LASSO_SHAPES = ("70x350",)
 PEER_SHAPES = ("200x1000", "1000x200", "500x2000", "200x10000")
 CLASSES_SHAPES = ("100x400", "200x214")

@@ -36,7 +36,7 @@ METHODS = named(
     Method(
         OURS, "horseshoe HorseshoeRegressor()", None, ("horseshoe:HorseshoeRegressor",), False, fit_horseshoe
     ),
-    adaptive("HorseshoeRegressorCV"),
+    adaptive("AdaptiveRegressor"),
     scikit_learn.LASSO,
     celer.LASSO,
     glmnet.LINEAR,

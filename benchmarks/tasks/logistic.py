@@ -47,7 +47,7 @@ def _ours(name: str, **options: str) -> Method:
 METHODS = named(
     _ours(OURS),
     _ours(IRLS, weights="irls"),
-    adaptive("HorseshoeClassifierCV"),
+    adaptive("AdaptiveClassifier"),
     scikit_learn.LIBLINEAR,
     scikit_learn.LIBLINEAR_LOG_LOSS,
     scikit_learn.SAGA,

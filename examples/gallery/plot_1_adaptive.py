@@ -3,13 +3,13 @@ How many columns matter?
 ========================
 
 Sometimes few columns matter, sometimes all do a little. You do not know which before you have looked.
-`HorseshoeRegressorCV` does not ask you. This page shows what it answers in four different worlds.
+`AdaptiveRegressor` does not ask you. This page shows what it answers in four different worlds.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 
 # %%
 # Four truths
@@ -30,7 +30,7 @@ fits = {}
 for name, effects in truths.items():
     X = rng.standard_normal((n, p))
     y = X @ effects + rng.standard_normal(n)
-    fits[name] = HorseshoeRegressorCV().fit(X, y)
+    fits[name] = AdaptiveRegressor().fit(X, y)
 
 # %%
 # Who is believed

@@ -11,7 +11,7 @@ import time
 import matplotlib.pyplot as plt
 import numpy as np
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor
 
 # %%
 # The data
@@ -65,7 +65,7 @@ print(f"noise alone would give about {mode.expected_by_chance_:.0f}")
 # -------------------------------------
 
 began = time.perf_counter()
-model = HorseshoeRegressorCV().fit(X, y)
+model = AdaptiveRegressor().fit(X, y)
 took = time.perf_counter() - began
 
 found = model.get_support(indices=True)
@@ -96,7 +96,7 @@ plt.show()
 # cleanly. The rule "paired" asks for less. It selects more columns, some without an effect among them, and
 # usually predicts better.
 
-more = HorseshoeRegressorCV(selection="paired").fit(X, y)
+more = AdaptiveRegressor(selection="paired").fit(X, y)
 for j in sorted(set(true) - set(found)):
     print(f"column {j} was missed: effect {effects[j]:.2f}, inclusion {model.inclusion_[j]:.2f}")
 print(f"'paired' selects {more.support_.sum()} columns, {more.support_[true].sum()} of them true")

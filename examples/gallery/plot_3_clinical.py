@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from horseshoe import HorseshoeClassifierCV
+from horseshoe import AdaptiveClassifier
 from horseshoe.report.plots import plot_calibration, plot_coefficients, plot_roc
 
 data = load_breast_cancer(as_frame=True)
@@ -20,7 +20,7 @@ X, X_new, labels, labels_new = train_test_split(data.data, labels, test_size=0.4
 step = X.std()  # in these units an odds ratio is for one standard deviation
 X, X_new = X / step, X_new / step
 
-model = HorseshoeClassifierCV().fit(X, labels)
+model = AdaptiveClassifier().fit(X, labels)
 print(model.classes_)
 
 # %%

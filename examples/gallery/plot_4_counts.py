@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor
 from horseshoe.report.plots import plot_coefficients, plot_rootogram
 
 rng = np.random.default_rng(0)
@@ -59,7 +59,7 @@ plt.show()
 # The model is for the logarithm of the rate. So exp(coefficient) is a rate ratio: by which factor the rate is
 # higher when the column is one unit higher. Here the adaptive estimator, with intervals:
 
-model = HorseshoeRegressorCV(family="negative_binomial").fit(X, accidents, exposure=years)
+model = AdaptiveRegressor(family="negative_binomial").fit(X, accidents, exposure=years)
 table = model.summary(exponentiate=True).set_index("feature")
 shown = table.loc[
     ["traffic", "speed limit", "lights", "trees"], ["rate_ratio", "lower", "upper", "inclusion"]

@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.report.plots import plot_coefficients
 
 # %%
@@ -49,7 +49,7 @@ print(flats.iloc[:4, :5])
 # --------------------------
 
 try:
-    HorseshoeRegressorCV().fit(flats, rent)
+    AdaptiveRegressor().fit(flats, rent)
 except ValueError as refused:
     print(refused)
 
@@ -62,7 +62,7 @@ except ValueError as refused:
 
 table = pd.get_dummies(flats, drop_first=True)
 table["year"] = table["year"].fillna(table["year"].median())
-model = HorseshoeRegressorCV().fit(table, rent)
+model = AdaptiveRegressor().fit(table, rent)
 for name in model.get_feature_names_out():
     print(f"{name:<16}{model.sparse_coef_[table.columns.get_loc(name)]:8.1f}")
 
@@ -73,7 +73,7 @@ for name in model.get_feature_names_out():
 
 table = table.drop(columns=["district_east", "district_north", "district_west"])
 table["in the centre"] = flats["district"] == "centre"
-model = HorseshoeRegressorCV().fit(table, rent)
+model = AdaptiveRegressor().fit(table, rent)
 for name in model.get_feature_names_out():
     print(f"{name:<16}{model.sparse_coef_[table.columns.get_loc(name)]:8.1f}")
 
@@ -90,7 +90,7 @@ prepare = make_column_transformer(
     remainder="passthrough",
     verbose_feature_names_out=False,
 ).set_output(transform="pandas")
-pipeline = make_pipeline(prepare, HorseshoeRegressorCV())
+pipeline = make_pipeline(prepare, AdaptiveRegressor())
 
 scores = cross_val_score(pipeline, flats, rent, cv=5)
 print(f"R^2 on rows left out: {scores.mean():.3f}")

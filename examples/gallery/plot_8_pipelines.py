@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 
@@ -30,7 +30,7 @@ X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 polynomial = make_pipeline(
     StandardScaler(),
     PolynomialFeatures(interaction_only=True, include_bias=False),
-    HorseshoeRegressorCV(),
+    AdaptiveRegressor(),
 ).fit(X, y)
 print("selected:", ", ".join(polynomial[:-1].get_feature_names_out()[polynomial[-1].get_support()]))
 
@@ -43,7 +43,7 @@ print("selected:", ", ".join(polynomial[:-1].get_feature_names_out()[polynomial[
 folds = KFold(10, shuffle=True, random_state=0)
 methods = {
     "mode": HorseshoeRegressor(),
-    "adaptive": HorseshoeRegressorCV(),
+    "adaptive": AdaptiveRegressor(),
     "lasso": make_pipeline(StandardScaler(), LassoCV(cv=10)),
 }
 scores = {name: cross_val_score(method, X, y, cv=folds) for name, method in methods.items()}

@@ -16,7 +16,7 @@ import statsmodels.api as sm
 from sklearn.linear_model import TweedieRegressor
 from sklearn.metrics import d2_tweedie_score
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor
 from horseshoe.families import Tweedie
 
 table = sm.datasets.fair.load_pandas().data
@@ -80,7 +80,7 @@ for seed in range(5):
     ridges = [TweedieRegressor(power=1.5, alpha=a, max_iter=1000) for a in (0.0, 0.01, 0.1, 0.3, 1.0)]
     models = {
         "mode": [HorseshoeRegressor(family="tweedie")],
-        "average": [HorseshoeRegressorCV(family="tweedie", cv=5, random_state=0)],
+        "average": [AdaptiveRegressor(family="tweedie", cv=5, random_state=0)],
         "ridge": ridges,
     }
     for name, several in models.items():

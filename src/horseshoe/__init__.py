@@ -8,9 +8,9 @@ from horseshoe._version import __version__
 if TYPE_CHECKING:
     from horseshoe._types import FitResult, Iteration, Status
     from horseshoe.estimators.classifier import HorseshoeClassifier
-    from horseshoe.estimators.cv import HorseshoeRegressorCV
-    from horseshoe.estimators.cv_classifier import HorseshoeClassifierCV
-    from horseshoe.estimators.cv_survival import HorseshoeSurvivalCV
+    from horseshoe.estimators.cv import AdaptiveRegressor
+    from horseshoe.estimators.cv_classifier import AdaptiveClassifier
+    from horseshoe.estimators.cv_survival import AdaptiveSurvival
     from horseshoe.estimators.means import normal_means
     from horseshoe.estimators.path import horseshoe_path
     from horseshoe.estimators.regressor import HorseshoeRegressor
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "FitResult": "horseshoe._types",
     "HorseshoeClassifier": "horseshoe.estimators.classifier",
-    "HorseshoeClassifierCV": "horseshoe.estimators.cv_classifier",
+    "AdaptiveClassifier": "horseshoe.estimators.cv_classifier",
     "HorseshoeRegressor": "horseshoe.estimators.regressor",
-    "HorseshoeRegressorCV": "horseshoe.estimators.cv",
+    "AdaptiveRegressor": "horseshoe.estimators.cv",
     "HorseshoeSurvival": "horseshoe.estimators.survival",
-    "HorseshoeSurvivalCV": "horseshoe.estimators.cv_survival",
+    "AdaptiveSurvival": "horseshoe.estimators.cv_survival",
     "Iteration": "horseshoe._types",
     "Posterior": "horseshoe.posterior.draws",
     "Status": "horseshoe._types",
@@ -38,13 +38,13 @@ _HOMES = {
 """Each name is imported when it is first asked for."""
 
 __all__ = [
+    "AdaptiveClassifier",
+    "AdaptiveRegressor",
+    "AdaptiveSurvival",
     "FitResult",
     "HorseshoeClassifier",
-    "HorseshoeClassifierCV",
     "HorseshoeRegressor",
-    "HorseshoeRegressorCV",
     "HorseshoeSurvival",
-    "HorseshoeSurvivalCV",
     "Iteration",
     "Posterior",
     "Status",

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csc_array
 from sklearn.model_selection import KFold
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor, load_model
 from horseshoe.adaptive.beside import best_beside, levels_beside
 from horseshoe.adaptive.iterated import Newton, _nowhere
 from horseshoe.adaptive.members import GENERAL, Fitting
@@ -31,9 +31,9 @@ def make(n: int = 120, p: int = 8, levels: int = 4, seed: int = 0) -> tuple[Any,
     return X, 1.0 * np.digitize(eta, np.linspace(-1.5, 1.5, levels - 1))
 
 
-def average(X: Any, y: Any, known: dict[str, Any] | None = None, **options: Any) -> HorseshoeRegressorCV:
+def average(X: Any, y: Any, known: dict[str, Any] | None = None, **options: Any) -> AdaptiveRegressor:
     options = {"family": "ordinal", "always": ALWAYS, "cv": 3, **options}
-    return HorseshoeRegressorCV(**options).fit(X, y, **(known or {}))
+    return AdaptiveRegressor(**options).fit(X, y, **(known or {}))
 
 
 def sets_of(X: Any, y: Any, folds: Any, weights: Any = None, offset: Any = None) -> Any:
@@ -201,7 +201,7 @@ def test_columns_that_are_all_always_in_leave_every_level_in_every_fold() -> Non
     assert all(np.unique(y[rows]).size == 9 for rows in _learnt(model, 120))
 
 
-def _learnt(model: HorseshoeRegressorCV, n: int) -> list[Any]:
+def _learnt(model: AdaptiveRegressor, n: int) -> list[Any]:
     folds = model._fitted.sets.folds
     assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(n))
     return [train for train, _ in folds]

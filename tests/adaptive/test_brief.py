@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.adaptive import fit as adaptive
 from horseshoe.adaptive.brief import brief
 from horseshoe.adaptive.sets import Sets
@@ -57,11 +57,11 @@ def test_the_average_is_that_of_the_rows(rows, options, given, monkeypatch):
     known = {name: extra[name] for name in given}
     seen = []
     monkeypatch.setattr(adaptive, "brief", lambda sets: seen.append(brief(sets)) or seen[-1])
-    few = HorseshoeRegressorCV(**options).fit(X, y, **known)
+    few = AdaptiveRegressor(**options).fit(X, y, **known)
     assert seen[0].condensed
     assert seen[0].y.size < 100
     monkeypatch.setattr(adaptive, "brief", lambda sets: sets)
-    same(few, HorseshoeRegressorCV(**options).fit(X, y, **known), X)
+    same(few, AdaptiveRegressor(**options).fit(X, y, **known), X)
 
 
 def halves(n):

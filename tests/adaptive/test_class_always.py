@@ -9,7 +9,7 @@ from scipy.sparse import csc_array
 from scipy.special import softmax
 from sklearn.model_selection import KFold
 
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, load_model
+from horseshoe import AdaptiveClassifier, HorseshoeClassifier, load_model
 from horseshoe.adaptive.sets import Sets
 from horseshoe.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
 from horseshoe.adaptive.shared.classes import ClassSets, best_flat
@@ -33,9 +33,9 @@ def make(n: int = 120, p: int = 7, q: int = 3, seed: int = 0) -> tuple[Any, Any]
     return Z * np.geomspace(0.5, 4.0, p) + 1.0, codes
 
 
-def average(X: Any, y: Any, known: dict[str, Any] | None = None, **options: Any) -> HorseshoeClassifierCV:
+def average(X: Any, y: Any, known: dict[str, Any] | None = None, **options: Any) -> AdaptiveClassifier:
     options = {"always": ALWAYS, "cv": 3, "multi_class": "multinomial", **options}
-    return HorseshoeClassifierCV(**options).fit(X, y, **(known or {}))
+    return AdaptiveClassifier(**options).fit(X, y, **(known or {}))
 
 
 def sets_of(X: Any, codes: Any, folds: Any, center: bool = True, scale: bool = True) -> tuple[Any, ClassSets]:

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor
 from horseshoe.adaptive.folds import check_folds, given_folds, own_folds
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows, known_rows
@@ -165,9 +165,9 @@ def test_fits_with_any_splitter(name):
     splitter = SPLITTERS[name]
     groups = GROUPS if "Group" in name else None
     if "Stratified" in type(splitter).__name__:
-        model = HorseshoeClassifierCV(cv=splitter).fit(X, labels_of(splitter, y), groups=groups)
+        model = AdaptiveClassifier(cv=splitter).fit(X, labels_of(splitter, y), groups=groups)
     else:
-        model = HorseshoeRegressorCV(cv=splitter).fit(X, y, groups=groups)
+        model = AdaptiveRegressor(cv=splitter).fit(X, y, groups=groups)
         assert np.isfinite(model.predict_interval(X, 0.8)).all()
     assert np.abs(model.coef_).argmax() == 0
     assert np.isfinite(model.coef_interval()).all()
@@ -178,12 +178,12 @@ def test_pairs_are_rows_or_masks(as_mask):
     X, y = data()
     pairs = list(KFold(4).split(X))
     given = [tuple(np.isin(np.arange(N), part) for part in pair) for pair in pairs] if as_mask else pairs
-    want = HorseshoeRegressorCV(cv=KFold(4)).fit(X, y)
+    want = AdaptiveRegressor(cv=KFold(4)).fit(X, y)
     for kind in (list, tuple, iter):
-        got = HorseshoeRegressorCV(cv=kind(given)).fit(X, y)
+        got = AdaptiveRegressor(cv=kind(given)).fit(X, y)
         np.testing.assert_array_equal(got.coef_, want.coef_)
     lists = [tuple(part.tolist() for part in pair) for pair in given]
-    np.testing.assert_array_equal(HorseshoeRegressorCV(cv=lists).fit(X, y).coef_, want.coef_)
+    np.testing.assert_array_equal(AdaptiveRegressor(cv=lists).fit(X, y).coef_, want.coef_)
 
 
 def test_rows_without_weight_are_taken_out_of_the_folds():
@@ -200,18 +200,18 @@ def test_rows_without_weight_are_taken_out_of_the_folds():
         assert np.array_equal(kept[test], np.intersect1d(their_test, kept))
     place = np.cumsum(weights).astype(int) - 1
     shorter = [tuple(place[np.intersect1d(part, kept)] for part in pair) for pair in pairs]
-    one = HorseshoeRegressorCV(cv=KFold(4)).fit(X, y, sample_weight=weights)
-    two = HorseshoeRegressorCV(cv=shorter).fit(X[kept], y[kept])
+    one = AdaptiveRegressor(cv=KFold(4)).fit(X, y, sample_weight=weights)
+    two = AdaptiveRegressor(cv=shorter).fit(X[kept], y[kept])
     np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-8)
 
 
 def test_rows_that_are_never_predicted_are_learned_from():
     """As those before the first fold of a time series."""
     X, y = data()
-    model = HorseshoeRegressorCV(cv=TimeSeriesSplit(3)).fit(X, y)
+    model = AdaptiveRegressor(cv=TimeSeriesSplit(3)).fit(X, y)
     other = y.copy()
     other[0] += 3.0
-    assert not np.array_equal(HorseshoeRegressorCV(cv=TimeSeriesSplit(3)).fit(X, other).coef_, model.coef_)
+    assert not np.array_equal(AdaptiveRegressor(cv=TimeSeriesSplit(3)).fit(X, other).coef_, model.coef_)
 
 
 # --- refusals -----------------------------------------------------------------------------------------------
@@ -278,14 +278,14 @@ def test_refused(name):
     options, rows, sentence = REFUSED[name]
     X, y = data()
     with pytest.raises((TypeError, ValueError), match=sentence):
-        HorseshoeRegressorCV(**options).fit(X, y, **rows)
+        AdaptiveRegressor(**options).fit(X, y, **rows)
 
 
 def test_a_fold_that_leaves_a_constant_response_is_named():
     X, _ = data()
     y = np.where(EVERY < 5, 1.0, 0.0)
     pairs = [(np.delete(EVERY, [20, 21]), [20, 21]), (EVERY[5:], EVERY[:5])]
-    for model in (HorseshoeRegressorCV(cv=pairs), HorseshoeRegressorCV(family="poisson", cv=pairs)):
+    for model in (AdaptiveRegressor(cv=pairs), AdaptiveRegressor(family="poisson", cv=pairs)):
         with pytest.raises(ValueError, match="without fold 1 of cv all rows have the same response"):
             model.fit(X, y)
 
@@ -295,7 +295,7 @@ def test_a_fold_that_leaves_one_class_is_named():
     labels = np.where(EVERY < 5, "a", "b")
     pairs = [(np.delete(EVERY, [20, 21]), [20, 21]), (EVERY[5:], EVERY[:5])]
     with pytest.raises(ValueError, match=r"without fold 1 of cv.*StratifiedKFold"):
-        HorseshoeClassifierCV(cv=pairs).fit(X, labels)
+        AdaptiveClassifier(cv=pairs).fit(X, labels)
 
 
 def test_a_class_of_one_row_is_told_of():
@@ -303,7 +303,7 @@ def test_a_class_of_one_row_is_told_of():
     X, _ = data()
     labels = np.where(EVERY == 7, "rare", "usual")
     with pytest.raises(ValueError, match=r"of cv.*(one row|same response|class)"):
-        HorseshoeClassifierCV().fit(X, labels)
+        AdaptiveClassifier().fit(X, labels)
 
 
 def test_folds_are_checked_whoever_made_them():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.adaptive import inclusion as room
 from horseshoe.adaptive.inclusion import LEAST, NEIGHBOURS, POWER, SHARED, SHARES, TRUE, inclusion
 from horseshoe.data.dense import Dense
@@ -110,7 +110,7 @@ def test_effects_stand_above_noise_and_a_group_above_the_rest():
     X = rng.standard_normal((80, 40))
     X[:, 1:4] = X[:, :1] + 0.2 * rng.standard_normal((80, 3))
     y = 2.0 * X[:, 0] - 1.5 * X[:, 10] + rng.standard_normal(80)
-    said = HorseshoeRegressorCV(cv=5).fit(X, y).inclusion_
+    said = AdaptiveRegressor(cv=5).fit(X, y).inclusion_
     noise = np.delete(said, [0, 1, 2, 3, 10])
     assert said[10] > 0.9
     assert said[:4].max() > 0.5

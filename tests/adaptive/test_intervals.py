@@ -6,7 +6,7 @@ from scipy.sparse import csc_array
 from scipy.stats import binom, norm
 
 from adaptive_sets import make_sets
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.adaptive import intervals
 from horseshoe.adaptive.intervals import Corrected, coef_interval, corrected, cv_plus
 from horseshoe.adaptive.sets import Sets
@@ -90,7 +90,7 @@ def test_new_rows_are_covered(noise):
     rng, inside = np.random.default_rng(3), []
     for _ in range(12):
         X, y = simulated(rng, 50, 8, draw)
-        model = HorseshoeRegressorCV(cv=5).fit(X, y)
+        model = AdaptiveRegressor(cv=5).fit(X, y)
         new, truth = simulated(rng, 200, 8, draw)
         low, high = model.predict_interval(new, 0.9).T
         inside.append(np.mean((low <= truth) & (truth <= high)))
@@ -152,7 +152,7 @@ def test_effects_are_covered():
     truth = np.r_[1.0, -1.0, np.zeros(13)]
     for _ in range(15):
         X = rng.standard_normal((60, 15))
-        model = HorseshoeRegressorCV(cv=5).fit(X, X @ truth + rng.standard_normal(60))
+        model = AdaptiveRegressor(cv=5).fit(X, X @ truth + rng.standard_normal(60))
         low, high = model.coef_interval(0.9).T
         inside.append((low <= truth) & (truth <= high))
     effects = np.array(inside)[:, :2]

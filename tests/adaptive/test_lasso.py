@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import lasso_path
 
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.adaptive import members
 from horseshoe.adaptive.lasso import PENALTIES, SLACK, lasso
 from horseshoe.adaptive.stack import Stack
@@ -60,6 +60,6 @@ def test_very_wide_data_start_at_the_lasso_and_others_at_forward_selection(monke
             members, start, lambda data, real=real, start=start: used.append(start) or real(data)
         )
     X, targets, _ = problems(2, n=40, p=1200)
-    HorseshoeRegressorCV(members=["mean", "alone"], cv=3).fit(X, targets[:, 0])
-    HorseshoeRegressorCV(members=["mean", "alone"], cv=3).fit(X[:, :700], targets[:, 0])
+    AdaptiveRegressor(members=["mean", "alone"], cv=3).fit(X, targets[:, 0])
+    AdaptiveRegressor(members=["mean", "alone"], cv=3).fit(X[:, :700], targets[:, 0])
     assert used == ["lasso", "forward"]

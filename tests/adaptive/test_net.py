@@ -8,7 +8,7 @@ from scipy.sparse import csc_array
 from sklearn.linear_model import ElasticNet
 
 from adaptive_sets import make_sets
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.adaptive import net as room
 from horseshoe.adaptive.brief import brief
 from horseshoe.adaptive.members import Fitting
@@ -243,7 +243,7 @@ def test_threads_change_nothing(p):
     X = rng.standard_normal((50, p))
     y = X[:, 0] - 0.5 * X[:, 1] + rng.standard_normal(50)
     names = ["mean", "ridge", "net", "mode", "mixture", "alone"]
-    one, two = (HorseshoeRegressorCV(members=names, cv=4, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    one, two = (AdaptiveRegressor(members=names, cv=4, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     weights = {row.name: row.weight for row in one.members_}
     assert weights["net"] > 0.01
     for name in ("coef_", "intercept_", "inclusion_", "member_weights_", "sparse_coef_", "cv_error_"):

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, load_model
+from horseshoe import AdaptiveClassifier, HorseshoeClassifier, load_model
 from horseshoe.adaptive.average import weigh
 from horseshoe.adaptive.sets import Sets
 from horseshoe.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
@@ -163,7 +163,7 @@ def words(codes):
 
 def test_the_estimator_says_what_all_classes_share(tmp_path):
     x, codes = drawn(150, 8)
-    model = HorseshoeClassifierCV(cv=4, multi_class="multinomial").fit(x, words(codes))
+    model = AdaptiveClassifier(cv=4, multi_class="multinomial").fit(x, words(codes))
     assert model.coef_.shape == model.sparse_coef_.shape == (3, 8)
     assert model.support_.shape == model.inclusion_.shape == (8,)
     assert np.flatnonzero(model.support_).tolist() == [0, 1]
@@ -186,9 +186,9 @@ def test_the_estimator_says_what_all_classes_share(tmp_path):
 
 def test_two_classes_are_a_pair_of_opposites():
     x, codes = drawn(100, 5, q=2)
-    model = HorseshoeClassifierCV(cv=4, multi_class="multinomial").fit(x, codes)
+    model = AdaptiveClassifier(cv=4, multi_class="multinomial").fit(x, codes)
     np.testing.assert_allclose(model.coef_[0], -model.coef_[1], atol=1e-9)
-    alone = HorseshoeClassifierCV(cv=4).fit(x, codes)
+    alone = AdaptiveClassifier(cv=4).fit(x, codes)
     assert np.abs(model.predict_proba(x) - alone.predict_proba(x)).max() < 0.05
 
 
@@ -200,7 +200,7 @@ def test_probabilities_of_new_rows_are_calibrated_and_better_than_one_against_th
     codes = (x @ effects + rng.gumbel(size=(250, 4))).argmax(axis=1)
     truth = softmax(new @ effects, axis=1)
     models = [
-        HorseshoeClassifierCV(cv=5, multi_class=kind).fit(x, codes) for kind in ("multinomial", "one_vs_rest")
+        AdaptiveClassifier(cv=5, multi_class=kind).fit(x, codes) for kind in ("multinomial", "one_vs_rest")
     ]
     losses = [-(truth * model.predict_log_proba(new)).sum(axis=1).mean() for model in models]
     assert losses[0] < losses[1]
@@ -215,10 +215,10 @@ def test_threads_and_sparse_columns_change_nothing():
 
     x, codes = drawn(80, 6)
     x = np.where(np.abs(x) > 0.5, x, 0.0)
-    make = HorseshoeClassifierCV(cv=3, multi_class="multinomial")
+    make = AdaptiveClassifier(cv=3, multi_class="multinomial")
     plain = make.fit(x, codes).coef_
     assert np.array_equal(
-        HorseshoeClassifierCV(cv=3, multi_class="multinomial", n_jobs=2).fit(x, codes).coef_, plain
+        AdaptiveClassifier(cv=3, multi_class="multinomial", n_jobs=2).fit(x, codes).coef_, plain
     )
     np.testing.assert_allclose(make.fit(csr_array(x), codes).coef_, plain, atol=1e-7)
 
@@ -226,11 +226,11 @@ def test_threads_and_sparse_columns_change_nothing():
 def test_constant_columns_and_groups():
     x, codes = drawn(80, 6)
     with_constant = np.column_stack([x, np.ones(80)])
-    make = HorseshoeClassifierCV(cv=3, multi_class="multinomial")
+    make = AdaptiveClassifier(cv=3, multi_class="multinomial")
     model = make.fit(with_constant, codes)
     assert not model.coef_[:, 6].any()
     assert not make.fit(np.ones((80, 2)), codes).coef_.any()
-    grouped = HorseshoeClassifierCV(cv=3, multi_class="multinomial", groups=list("aabbcc")).fit(x, codes)
+    grouped = AdaptiveClassifier(cv=3, multi_class="multinomial", groups=list("aabbcc")).fit(x, codes)
     assert grouped.support_.reshape(3, 2).all(axis=1).tolist() == [True, False, False]
     assert grouped.support_.sum() == 2
 
@@ -238,15 +238,15 @@ def test_constant_columns_and_groups():
 def test_refusals():
     x, codes = drawn(60, 4)
     with pytest.raises(ValueError, match="offset does not go with multi_class='multinomial'"):
-        HorseshoeClassifierCV(multi_class="multinomial").fit(x, codes, offset=np.ones(60))
+        AdaptiveClassifier(multi_class="multinomial").fit(x, codes, offset=np.ones(60))
     with pytest.raises(ValueError, match="multi_class='softmax'"):
-        HorseshoeClassifierCV(multi_class="softmax").fit(x, codes)
+        AdaptiveClassifier(multi_class="softmax").fit(x, codes)
 
 
 def test_nothing_to_find_is_the_shares_of_the_classes():
     rng = np.random.default_rng(8)
     x, codes = rng.standard_normal((120, 20)), rng.integers(0, 3, 120)
-    model = HorseshoeClassifierCV(cv=5, multi_class="multinomial").fit(x, codes)
+    model = AdaptiveClassifier(cv=5, multi_class="multinomial").fit(x, codes)
     assert not model.support_.any()
     share = np.bincount(codes) / 120.0
     assert np.abs(model.predict_proba(x) - share).max() < 0.15

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.adaptive.sparse import summarise
 from horseshoe.data.dense import Dense
 from horseshoe.data.sparse import Sparse
@@ -135,7 +135,7 @@ def test_little_that_is_certain_has_an_answer_too():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((5000, 6))
     y = 0.2 * X[:, 1] + 0.2 * X[:, 4] + rng.standard_t(3, 5000)
-    model = HorseshoeRegressorCV().fit(X, y)
+    model = AdaptiveRegressor().fit(X, y)
     assert model.get_support(indices=True).tolist() == [1, 4]
     assert model.score(X, y) < 0.05
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import (
 )
 
 from adaptive_sets import make_sets
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, load_model
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, load_model
 from horseshoe.adaptive.average import average
 from horseshoe.adaptive.members import Fitting
 
@@ -83,7 +83,7 @@ def test_intervals_of_a_series_are_those_of_recent_rows():
     for seed in range(8):
         X, eta, rng = draw(300, seed)
         y = eta + rng.standard_normal(800)
-        model = HorseshoeRegressorCV(cv=TimeSeriesSplit(5)).fit(X[:300], y[:300])
+        model = AdaptiveRegressor(cv=TimeSeriesSplit(5)).fit(X[:300], y[:300])
         interval = model.predict_interval(X[300:], 0.9)
         np.testing.assert_allclose(interval.mean(axis=1), model.predict(X[300:]))
         covered.append(np.mean((interval[:, 0] <= y[300:]) & (y[300:] <= interval[:, 1])))
@@ -94,7 +94,7 @@ def test_intervals_of_a_series_are_those_of_recent_rows():
 def test_intervals_are_saved(tmp_path, always):
     X, eta, rng = draw(120, 1)
     y = rng.poisson(np.exp(0.3 * eta)) * 1.0
-    model = HorseshoeRegressorCV("poisson", cv=TimeSeriesSplit(4), always=always).fit(X[:120], y[:120])
+    model = AdaptiveRegressor("poisson", cv=TimeSeriesSplit(4), always=always).fit(X[:120], y[:120])
     model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(again.predict_interval(X[120:]), model.predict_interval(X[120:]))
@@ -103,10 +103,8 @@ def test_intervals_are_saved(tmp_path, always):
 def test_the_first_rows_of_a_series_do_not_halve_what_is_said_of_classes():
     X, eta, rng = draw(300, 2, effect=1.5)
     labels = np.digitize(eta + rng.logistic(size=800), [-1.0, 1.0])
-    series = HorseshoeClassifierCV(cv=TimeSeriesSplit(5), multi_class="multinomial").fit(
-        X[:300], labels[:300]
-    )
-    usual = HorseshoeClassifierCV(cv=5, multi_class="multinomial").fit(X[:300], labels[:300])
+    series = AdaptiveClassifier(cv=TimeSeriesSplit(5), multi_class="multinomial").fit(X[:300], labels[:300])
+    usual = AdaptiveClassifier(cv=5, multi_class="multinomial").fit(X[:300], labels[:300])
     np.testing.assert_allclose(series.coef_, usual.coef_, atol=0.15 * np.abs(usual.coef_).max())
 
 
@@ -117,8 +115,8 @@ def test_a_predictor_of_exchangeable_rows_is_as_good_as_with_usual_folds():
         X = rng.standard_normal((300, 20))
         b = np.r_[1.0, -0.8, 0.6, 0.4, 0.3, 0.05 * rng.standard_normal(15)]
         y = X @ b + 1.2 * rng.standard_normal(300)
-        series = HorseshoeRegressorCV(cv=TimeSeriesSplit(5)).fit(X, y)
-        usual = HorseshoeRegressorCV().fit(X, y)
+        series = AdaptiveRegressor(cv=TimeSeriesSplit(5)).fit(X, y)
+        usual = AdaptiveRegressor().fit(X, y)
         worse.append([np.square(model.coef_ - b).sum() for model in (series, usual)])
     series, usual = np.mean(worse, axis=0)
     assert series < 1.1 * usual

@@ -169,5 +169,5 @@ def test_the_shapes_of_the_adaptive_estimators_can_be_run_alone():
 
 def test_the_report_has_a_fit_without_rounds():
     report = render(huge(2**31))
-    assert "| horseshoe HorseshoeRegressorCV() | yes | first fit 29.00 |" in report
+    assert "| horseshoe AdaptiveRegressor() | yes | first fit 29.00 |" in report
     assert f"PASS: adaptive {HUGE}: peak memory of the whole process" in report

@@ -12,7 +12,7 @@ import pandas
 import pytest
 
 from cli.commands import done, refused
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeRegressor, load_model
 from horseshoe.cli.fitting import check_output
 
 
@@ -98,14 +98,14 @@ def test_json_is_the_same_answer_for_machines(table, frame):
     found = json.loads(done("fit", table, "--target", "y", *OTHERS, "--json").stdout)
     encoded = pandas.get_dummies(frame[["age", "dose", "noise", "more noise", "city"]], dtype=float)
     names = {row["feature"]: row for row in found["coefficients"]}
-    assert found["estimator"] == "HorseshoeRegressorCV"
+    assert found["estimator"] == "AdaptiveRegressor"
     assert {name for name, row in names.items() if row["selected"]} >= {"dose", "city=Kiel"}
     assert names["city=Kiel"]["term"] == "city"
     reference = ({"Bonn", "Berlin", "Kiel"} - {name[5:] for name in names if name.startswith("city=")}).pop()
     X = encoded.drop(columns=f"city_{reference}").rename(columns=lambda name: name.replace("city_", "city="))
     X = X[[n for n in names if n != "(Intercept)"]]
     groups = [name.split("=")[0] for name in X.columns]  # the columns of a factor belong together
-    model = HorseshoeRegressorCV(groups=groups).fit(X, frame["y"])
+    model = AdaptiveRegressor(groups=groups).fit(X, frame["y"])
     assert [names[name]["coef"] for name in model.feature_names_in_] == model.coef_.tolist()
     assert found["statistics"]["n"] == 80
     assert found["status"]["name"] == "CONVERGED"
@@ -128,7 +128,7 @@ def test_words_as_a_target_are_classes(table):
     found = json.loads(
         done("fit", table, "--target", "sick", "--drop", "y", "--drop", "visits", "--json").stdout
     )
-    assert found["estimator"] == "HorseshoeClassifierCV"
+    assert found["estimator"] == "AdaptiveClassifier"
     assert found["classes"] == ["no", "yes"]
     assert "The odds of yes are multiplied" in " ".join(found["answer"])
 
@@ -180,7 +180,7 @@ def test_probabilities_of_classes_are_written(table, tmp_path):
     assert lines[0] == "row,prediction,p(no),p(yes)"
     shares = np.array([line.split(",")[2:] for line in lines[1:]], dtype=float)
     assert np.allclose(shares.sum(axis=1), 1.0)
-    assert isinstance(load_model(path), HorseshoeClassifierCV)
+    assert isinstance(load_model(path), AdaptiveClassifier)
 
 
 def test_imputation_is_remembered(frame, tmp_path):

@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from cli.commands import done, refused
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor
 from horseshoe.families import Ordinal, Quantile
 
 COLUMNS = ["dose", "age", "noise"]
@@ -98,7 +98,7 @@ def test_any_quantile(table, frame):
     X, y = frame[COLUMNS], frame["cost"]
     model = HorseshoeRegressor(family=Quantile(0.9)).fit(X, y)
     np.testing.assert_allclose(coefficients(done("fit", table, *asked, "--mode")), model.coef_, rtol=1e-12)
-    average = HorseshoeRegressorCV(family=Quantile(0.9)).fit(X, y)
+    average = AdaptiveRegressor(family=Quantile(0.9)).fit(X, y)
     found = done("fit", table, *asked)
     np.testing.assert_allclose(coefficients(found), average.coef_, rtol=1e-12)
     assert "the 0.9 quantile of cost is modelled" in json.loads(found.stdout)["notes"]

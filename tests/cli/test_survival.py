@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from cli.commands import done, refused
-from horseshoe import HorseshoeSurvival, HorseshoeSurvivalCV, load_model
+from horseshoe import AdaptiveSurvival, HorseshoeSurvival, load_model
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_the_answer_is_that_of_the_estimator(table, frame, more):
         X[name] = (frame["city"] == name.removeprefix("city=")).astype(float)
     y = np.column_stack([frame["years"], frame["status"] == "dead"])
     groups = ["dose", "noise", "age", "city", "city"]
-    cls = HorseshoeSurvival if more else HorseshoeSurvivalCV
+    cls = HorseshoeSurvival if more else AdaptiveSurvival
     model = cls(groups=groups).fit(X, y, entry=frame["start"], strata=frame["clinic"])
     assert found["estimator"] == cls.__name__
     np.testing.assert_allclose([row["coef"] for row in found["coefficients"]], model.coef_, rtol=1e-12)

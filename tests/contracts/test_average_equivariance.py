@@ -14,7 +14,7 @@ import pytest
 from sksurv.util import Surv
 
 import simulate
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, AdaptiveSurvival
 from horseshoe.families import Quantile
 from registry import AVERAGED
 
@@ -92,9 +92,9 @@ def assert_same(
         close(back(got.cv_prediction_), want.cv_prediction_, "cv_prediction_")
 
 
-def regressor(family: str, always: Any, level: float = LEVEL) -> HorseshoeRegressorCV:
+def regressor(family: str, always: Any, level: float = LEVEL) -> AdaptiveRegressor:
     given = Quantile(level=level) if family == "quantile" else family
-    return HorseshoeRegressorCV(family=given, cv=CV, always=always)
+    return AdaptiveRegressor(family=given, cv=CV, always=always)
 
 
 def response(family: str, data: Data) -> np.ndarray:
@@ -206,7 +206,7 @@ def labels_of(data: Data, n_classes: int, equal: bool) -> np.ndarray:
 def test_names_of_classes(shape: str, always: str, multi_class: str, order: list[int], equal: bool) -> None:
     data = make_data(shape)
     labels, order = labels_of(data, len(order), equal), np.array(order)
-    model = HorseshoeClassifierCV(cv=CV, always=ALWAYS[always], multi_class=multi_class)
+    model = AdaptiveClassifier(cv=CV, always=ALWAYS[always], multi_class=multi_class)
     want = model.fit(data.X, labels)
     found = want.predict_proba(data.X_new), want.cv_prediction_, want.coef_interval(), want.inclusion_
     got = model.fit(data.X, order[labels])
@@ -224,7 +224,7 @@ def test_names_of_classes(shape: str, always: str, multi_class: str, order: list
 def test_units_of_columns_with_classes(shape: str, always: str, multi_class: str) -> None:
     data = make_data(shape)
     labels, (scale, shift) = labels_of(data, 3, equal=False), units_of(SHAPES[shape])
-    model = HorseshoeClassifierCV(cv=CV, always=ALWAYS[always], multi_class=multi_class)
+    model = AdaptiveClassifier(cv=CV, always=ALWAYS[always], multi_class=multi_class)
     want = model.fit(data.X, labels)
     found = want.predict_proba(data.X_new), want.coef_interval(), want.inclusion_
     got = model.fit(data.X * scale + shift, labels)
@@ -245,8 +245,8 @@ def test_units_of_columns_with_hazards(shape: str, always: str, stratified: bool
     life, followed = data.rng.exponential(np.exp(-data.eta)), data.rng.uniform(0.0, 4.0, N)
     y = Surv.from_arrays(life <= followed, np.minimum(life, followed))
     strata = np.arange(N) % 3 if stratified else None
-    want = HorseshoeSurvivalCV(cv=CV, always=ALWAYS[always]).fit(data.X, y, strata=strata)
-    got = HorseshoeSurvivalCV(cv=CV, always=ALWAYS[always]).fit(data.X * scale + shift, y, strata=strata)
+    want = AdaptiveSurvival(cv=CV, always=ALWAYS[always]).fit(data.X, y, strata=strata)
+    got = AdaptiveSurvival(cv=CV, always=ALWAYS[always]).fit(data.X * scale + shift, y, strata=strata)
     zero = float(shift @ got.coef_)  # only differences of risks mean anything
     assert_same(got, want, (data.X_new * scale + shift, data.X_new), scale, lambda value: value - zero)
 
@@ -260,8 +260,8 @@ def test_order_and_signs_of_several_responses(shape: str) -> None:
     noise = data.rng.standard_normal((N, 3))
     Y = few_digits(np.column_stack([data.eta, data.X[:, 1] - data.eta, data.X[:, 2]]) + noise)
     order, sign = [2, 0, 1], -1.0
-    want = HorseshoeRegressorCV(cv=CV).fit(data.X, Y)
-    got = HorseshoeRegressorCV(cv=CV).fit(data.X, sign * UNIT_Y * Y[:, order])
+    want = AdaptiveRegressor(cv=CV).fit(data.X, Y)
+    got = AdaptiveRegressor(cv=CV).fit(data.X, sign * UNIT_Y * Y[:, order])
     back = np.argsort(order)
     assert_close(got.coef_[back] / (sign * UNIT_Y), want.coef_, "coef_")
     assert_close(got.inclusion_[back], want.inclusion_, "inclusion_")

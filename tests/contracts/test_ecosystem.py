@@ -18,20 +18,20 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 
 NAMES = ["age", "dose", "weight", "noise", "more noise"]
 ESTIMATORS = [
     pytest.param(HorseshoeRegressor(), id="regressor"),
     pytest.param(HorseshoeClassifier(), id="classifier"),
-    pytest.param(HorseshoeRegressorCV(cv=3), id="regressor_cv"),
-    pytest.param(HorseshoeClassifierCV(cv=3), id="classifier_cv"),
+    pytest.param(AdaptiveRegressor(cv=3), id="regressor_cv"),
+    pytest.param(AdaptiveClassifier(cv=3), id="classifier_cv"),
 ]
 GRIDS = {
     "HorseshoeRegressor": {"tau": [0.01, 1.0]},
     "HorseshoeClassifier": {"weights": ["polya_gamma", "irls"]},
-    "HorseshoeRegressorCV": {"selection": ["1se", "paired"]},
-    "HorseshoeClassifierCV": {"members": [["ridge"], ["ridge", "mode"]]},
+    "AdaptiveRegressor": {"selection": ["1se", "paired"]},
+    "AdaptiveClassifier": {"members": [["ridge"], ["ridge", "mode"]]},
 }
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -232,7 +232,7 @@ def test_a_search_hands_weights_to_every_fit(estimator, frame, routing):
     assert np.array_equal(search.best_estimator_.coef_, best.coef_)
 
 
-@pytest.mark.parametrize("estimator", [HorseshoeRegressor(), HorseshoeRegressorCV(cv=3)])
+@pytest.mark.parametrize("estimator", [HorseshoeRegressor(), AdaptiveRegressor(cv=3)])
 def test_exposures_of_counts_are_routed_too(estimator, frame, routing):
     rng = np.random.default_rng(5)
     years = rng.uniform(1.0, 9.0, len(frame))

@@ -20,7 +20,7 @@ from sklearn.metrics import (
 )
 from sksurv.util import Surv
 
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, AdaptiveSurvival
 from horseshoe.families import Quantile, Tweedie
 from registry import AVERAGED
 
@@ -97,8 +97,8 @@ def test_noise_of_any_size(family: str, noise: float) -> None:
     X, eta, rng = linear_predictor(5)
     y = DRAWS[family](rng, eta, noise)
     given = GIVEN.get(family, family)
-    whole = HorseshoeRegressorCV(family=given, cv=CV).fit(X, y)
-    mixture = HorseshoeRegressorCV(family=given, cv=CV, members=["mixture"]).fit(X, y)
+    whole = AdaptiveRegressor(family=given, cv=CV).fit(X, y)
+    mixture = AdaptiveRegressor(family=given, cv=CV, members=["mixture"]).fit(X, y)
     explained = D2.get(family, r2_score)(y, mixture.cv_prediction_)
     assert explained > 0.5 or noise >= 0.3
     if explained > 0.5:
@@ -111,7 +111,7 @@ def test_noise_of_any_size(family: str, noise: float) -> None:
 def test_hazards_of_any_size(noise: float) -> None:
     X, eta, rng = linear_predictor(6)
     times = np.argsort(np.argsort(noise * np.log(rng.exponential(size=N)) - eta)) + 1.0
-    model = HorseshoeSurvivalCV(cv=CV).fit(X, Surv.from_arrays(np.ones(N, dtype=bool), times))
+    model = AdaptiveSurvival(cv=CV).fit(X, Surv.from_arrays(np.ones(N, dtype=bool), times))
     assert noise > 0.5 or null_weight(model) < MOST_NULL
 
 
@@ -120,5 +120,5 @@ def test_hazards_of_any_size(noise: float) -> None:
 def test_classes_of_any_size(shares: list[float], noise: float) -> None:
     X, eta, rng = linear_predictor(7)
     labels = levels(logistic(rng, eta, noise), shares)
-    model = HorseshoeClassifierCV(cv=CV, multi_class="multinomial").fit(X, labels)
+    model = AdaptiveClassifier(cv=CV, multi_class="multinomial").fit(X, labels)
     assert noise > 0.2 or null_weight(model) < MOST_NULL

@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import clone
 
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     load_model,
 )
 from horseshoe.data import dask_parts as dask_parts_room
@@ -105,8 +105,8 @@ def test_columns_far_from_zero_lose_no_more_than_two_digits():
 
 ESTIMATORS = {
     "mode of classes": HorseshoeClassifier(),
-    "average": HorseshoeRegressorCV(cv=2),
-    "average of classes": HorseshoeClassifierCV(cv=2),
+    "average": AdaptiveRegressor(cv=2),
+    "average of classes": AdaptiveClassifier(cv=2),
 }
 
 
@@ -125,9 +125,9 @@ def test_all_folds_of_an_average_are_summed_up_in_one_pass(monkeypatch):
     """Beside it: one to standardise, one for what is predicted of each row left out, one for the average."""
     x, y, rng = data("tall")
     known = {"sample_weight": rng.uniform(0.5, 2.0, y.size), "offset": rng.uniform(-0.3, 0.3, y.size)}
-    ours = HorseshoeRegressorCV().fit(FORMS["rows"](x), y, **known)
+    ours = AdaptiveRegressor().fit(FORMS["rows"](x), y, **known)
     assert ours._rows.columns._parts.passes == 4
-    theirs = HorseshoeRegressorCV().fit(x, y, **known)
+    theirs = AdaptiveRegressor().fit(x, y, **known)
     for name in ("coef_", "sparse_coef_", "cv_prediction_", "inclusion_", "cv_error_", "intercept_"):
         np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.predict_interval(x[:9]), theirs.predict_interval(x[:9]), atol=1e-9)
@@ -139,8 +139,8 @@ def test_averages_of_other_families_hold_what_has_room(room, monkeypatch):
     monkeypatch.setattr("horseshoe.data.chunks.ROOM", room)
     x, eta, rng = data("long")
     y = response("poisson", eta, rng)
-    ours = HorseshoeRegressorCV(family="poisson", cv=2).fit(FORMS["rows"](x), y)
-    theirs = HorseshoeRegressorCV(family="poisson", cv=2).fit(x, y)
+    ours = AdaptiveRegressor(family="poisson", cv=2).fit(FORMS["rows"](x), y)
+    theirs = AdaptiveRegressor(family="poisson", cv=2).fit(x, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9)
     assert (ours._rows.columns._parts.passes <= 5) == (room > 0)
 

@@ -6,7 +6,7 @@ from bed_reader import open_bed as opened
 from bed_reader import to_bed
 
 import genotypes
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, load_model
 from horseshoe.data import parts
 from horseshoe.data.genotypes import ABSENT, Genotypes, Packed, open_bed, snps_of
 from horseshoe.data.parts import Picked
@@ -53,7 +53,7 @@ def test_a_fit_is_that_of_the_array(both, family):
 
 def test_averages_and_classes(both):
     path, x, y, _ = both
-    ours, theirs = (HorseshoeRegressorCV(cv=2).fit(X, y) for X in (opened(path), x))
+    ours, theirs = (AdaptiveRegressor(cv=2).fit(X, y) for X in (opened(path), x))
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-8)
     labels = np.where(y > np.median(y), "case", "control")
     ours, theirs = (HorseshoeClassifier().fit(X, labels) for X in (opened(path), x))

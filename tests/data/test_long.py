@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor
+from horseshoe import AdaptiveClassifier, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.data import long
 from horseshoe.data.dense import Dense
 from horseshoe.data.long import Long, in_memory
@@ -35,9 +35,9 @@ def test_fits_are_those_of_a_copy(family, order, monkeypatch):
 
 def test_an_average_is_that_of_a_copy(monkeypatch):
     x, y, _ = data()
-    theirs = HorseshoeClassifierCV(cv=3).fit(x, y)
+    theirs = AdaptiveClassifier(cv=3).fit(x, y)
     monkeypatch.setattr(long, "LONG_BYTES", 0)
-    ours = HorseshoeClassifierCV(cv=3).fit(x, y)
+    ours = AdaptiveClassifier(cv=3).fit(x, y)
     np.testing.assert_allclose(ours.coef_ * x.std(axis=0), theirs.coef_ * x.std(axis=0), rtol=0, atol=1e-8)
     assert np.array_equal(ours.support_, theirs.support_)
 

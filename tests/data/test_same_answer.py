@@ -6,10 +6,10 @@ import pytest
 from sklearn.base import clone
 
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     HorseshoeSurvival,
 )
 from horseshoe.data.parts import ArrayParts
@@ -53,10 +53,10 @@ TASKS = {
     "approximate": (HorseshoeRegressor(expectation="approximate"), "y", ["sample_weight"]),
     "gradient": (HorseshoeRegressor(expectation="conjugate_gradient", random_state=0), "y", []),
     "marginal start": (HorseshoeRegressor(family="binomial", start="marginal"), "binary", ["offset"]),
-    "average of several": (HorseshoeRegressorCV(cv=3), "two", ["sample_weight"]),
-    "average of classes": (HorseshoeClassifierCV(cv=3), "classes", ["sample_weight"]),
-    "average, always": (HorseshoeRegressorCV(cv=3, always=[1]), "y", ["sample_weight", "offset"]),
-    "average, huber": (HorseshoeRegressorCV(cv=3, family="huber"), "y", ["sample_weight", "offset"]),
+    "average of several": (AdaptiveRegressor(cv=3), "two", ["sample_weight"]),
+    "average of classes": (AdaptiveClassifier(cv=3), "classes", ["sample_weight"]),
+    "average, always": (AdaptiveRegressor(cv=3, always=[1]), "y", ["sample_weight", "offset"]),
+    "average, huber": (AdaptiveRegressor(cv=3, family="huber"), "y", ["sample_weight", "offset"]),
 }
 HOMES = {
     **DASK,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, sample_posterior
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor, sample_posterior
 
 NAN = float("nan")
 X = pd.DataFrame(np.random.default_rng(0).standard_normal((12, 4)), columns=["age", "sex", "bmi", "bp"])
@@ -69,7 +69,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 @pytest.mark.parametrize("case", WRONG)
 def test_refused(case: str) -> None:
     options, kind, sentence = WRONG[case]
-    for cls in (HorseshoeRegressor, HorseshoeRegressorCV):
+    for cls in (HorseshoeRegressor, AdaptiveRegressor):
         with pytest.raises(kind, match=sentence):
             cls(**options).fit(X, Y)
     with pytest.raises(kind, match=sentence):
@@ -81,7 +81,7 @@ def test_names_where_there_are_none() -> None:
         HorseshoeRegressor(always=["age"]).fit(X.to_numpy(), Y)
 
 
-@pytest.mark.parametrize("cls", [HorseshoeRegressor, HorseshoeRegressorCV])
+@pytest.mark.parametrize("cls", [HorseshoeRegressor, AdaptiveRegressor])
 @pytest.mark.parametrize("family", ["gaussian", "poisson"])
 def test_columns_that_cannot_be_always_in(cls: Any, family: str) -> None:
     y = Y if family == "gaussian" else np.arange(12.0) % 4

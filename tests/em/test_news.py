@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fit_checkpoints import CASES, NARROW, PARTS, WIDE, noisy
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, Iteration
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, Iteration
 from horseshoe._types import Step
 from horseshoe.em.news import LOOK_BACK, Teller, seconds_left
 
@@ -82,7 +82,7 @@ def test_passes_over_data_in_parts_are_counted():
 
 def test_an_average_tells_the_time():
     told = []
-    HorseshoeRegressorCV(cv=3, callback=told.append).fit(NARROW, noisy(NARROW))
+    AdaptiveRegressor(cv=3, callback=told.append).fit(NARROW, noisy(NARROW))
     assert [step.seconds for step in told] == sorted(step.seconds for step in told)
     assert told[0].seconds_left is None
     assert told[1].seconds_left == pytest.approx(told[1].seconds)  # two of four are left

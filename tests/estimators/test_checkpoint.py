@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fit_checkpoints import CASES, NARROW, WIDE, At, assert_same_fit, interrupt, noisy
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, keeping
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, keeping
 from horseshoe.data.chunks import RowChunks
 from horseshoe.data.parts import ArrayParts
 from horseshoe.families import Poisson
@@ -191,5 +191,5 @@ def test_a_fit_without_a_checkpoint_makes_none(tmp_path: Path, monkeypatch: pyte
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         HorseshoeClassifier().fit(WIDE, Y > 0.0)
-        HorseshoeRegressorCV(cv=3).fit(NARROW, NARROW[:, 0])
+        AdaptiveRegressor(cv=3).fit(NARROW, NARROW[:, 0])
     assert files_in(tmp_path) == []

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fit_checkpoints import CASES, NARROW, At, interrupt, noisy
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, keeping, sample_posterior
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, keeping, sample_posterior
 from horseshoe.keeping import FitCheckpoint
 from mutations.checkpoints import mutated_checkpoint
 from mutations.files import opened
@@ -101,11 +101,11 @@ def test_another_family(tmp_path: Path) -> None:
 
 def test_an_average_of_other_members_or_folds(tmp_path: Path) -> None:
     path = tmp_path / "fit"
-    HorseshoeRegressorCV(cv=3, members=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
+    AdaptiveRegressor(cv=3, members=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match=r"members is .*mean"):
-        HorseshoeRegressorCV(cv=3, members=["mean"]).fit(NARROW, Y, checkpoint=path)
+        AdaptiveRegressor(cv=3, members=["mean"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match="other data"):
-        HorseshoeRegressorCV(cv=4, members=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
+        AdaptiveRegressor(cv=4, members=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match="belongs to"):
         HorseshoeRegressor().fit(NARROW, Y, checkpoint=path)
 

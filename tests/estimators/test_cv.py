@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, HorseshoeSurvivalCV, Status
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, AdaptiveSurvival, Status
 from horseshoe.adaptive import members as room
 from horseshoe.adaptive.adapted import MemberRow
 from horseshoe.adaptive.members import MEMBERS
@@ -34,7 +34,7 @@ def fit(X, y, **options):
         for name in ("sample_weight", "offset", "exposure", "groups")
         if name in options
     }
-    return HorseshoeRegressorCV(**{"cv": 5, **options}).fit(X, y, **rows)
+    return AdaptiveRegressor(**{"cv": 5, **options}).fit(X, y, **rows)
 
 
 def names_of(model):
@@ -233,17 +233,17 @@ def test_the_members_of_a_gaussian_response(n, p, wanted):
 def others(p=60):
     """Yield everything that is not one Gaussian response without groups: a model, and its rows."""
     X, y = data(n=40, p=p)
-    yield HorseshoeRegressorCV(family="student_t", cv=3), X, y
-    yield HorseshoeRegressorCV(family="poisson", cv=3), X, np.round(np.exp(0.3 * y))
-    yield HorseshoeRegressorCV(groups=np.arange(p) // 3, cv=3), X, y
-    yield HorseshoeRegressorCV(cv=3), X, np.column_stack([y, X[:, 3] - y])
-    yield HorseshoeClassifierCV(cv=3), X, y > np.median(y)
+    yield AdaptiveRegressor(family="student_t", cv=3), X, y
+    yield AdaptiveRegressor(family="poisson", cv=3), X, np.round(np.exp(0.3 * y))
+    yield AdaptiveRegressor(groups=np.arange(p) // 3, cv=3), X, y
+    yield AdaptiveRegressor(cv=3), X, np.column_stack([y, X[:, 3] - y])
+    yield AdaptiveClassifier(cv=3), X, y > np.median(y)
     yield (
-        HorseshoeClassifierCV(cv=3, multi_class="multinomial"),
+        AdaptiveClassifier(cv=3, multi_class="multinomial"),
         X,
         np.digitize(y, np.quantile(y, [0.3, 0.6])),
     )
-    yield HorseshoeSurvivalCV(cv=3), X, np.column_stack([np.exp(0.3 * y), np.ones(40)])
+    yield AdaptiveSurvival(cv=3), X, np.column_stack([np.exp(0.3 * y), np.ones(40)])
 
 
 @pytest.mark.parametrize("number", range(7))
@@ -461,4 +461,4 @@ def test_rows_that_have_no_room_are_refused_and_not_killed(monkeypatch):
     X[::2], y[::3] = 1.0, 1.0
     monkeypatch.setattr("horseshoe._checks._free_memory", lambda: 1e8)
     with pytest.raises(ValueError, match=r"over 10 folds of 100,000 rows takes about 0.3 GiB .* 0.1 GiB are"):
-        HorseshoeRegressorCV(family="student_t").fit(X, y)
+        AdaptiveRegressor(family="student_t").fit(X, y)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressorCV, Status
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, Status
 
 N, P = 90, 8
 
@@ -25,7 +25,7 @@ def data(classes=2, n=N, p=P, seed=0):
 
 def fit(X, y, **options):
     rows = {name: options.pop(name) for name in ("sample_weight", "offset", "groups") if name in options}
-    return HorseshoeClassifierCV(**{"cv": 5, **options}).fit(X, y, **rows)
+    return AdaptiveClassifier(**{"cv": 5, **options}).fit(X, y, **rows)
 
 
 @pytest.fixture(scope="module", params=[2, 3])
@@ -49,7 +49,7 @@ def test_attributes(fitted):
     assert model.classes_.tolist() == sorted(set(y))
     assert model.n_features_in_ == P
     assert len(model.estimators_) == (len(model.classes_) if several else 1)
-    assert all(isinstance(part, HorseshoeRegressorCV) for part in model.estimators_)
+    assert all(isinstance(part, AdaptiveRegressor) for part in model.estimators_)
     for name in ("intercept_", "sparse_intercept_", "cv_error_", "shrinkage_"):
         assert np.shape(getattr(model, name)) == shape[:-1]
     for name in ("members_", "member_weights_", "path_", "status_"):
@@ -79,7 +79,7 @@ def test_probabilities(fitted):
 def test_two_classes_are_a_binomial_regression():
     X, y = data()
     one = fit(X, y)
-    two = HorseshoeRegressorCV(family="binomial", cv=5).fit(X, (y == one.classes_[1]).astype(float))
+    two = AdaptiveRegressor(family="binomial", cv=5).fit(X, (y == one.classes_[1]).astype(float))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     assert one.members_ == two.members_
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import KFold
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor
 from horseshoe.families import Ordinal
 
 LEVELS = ("none", "mild", "severe")
@@ -21,7 +21,7 @@ def data(n=150, p=20, effects=(1.3, -1.0), seed=0):
 
 def fit(X, y, **options):
     known = {name: options.pop(name) for name in ("sample_weight", "offset") if name in options}
-    return HorseshoeRegressorCV(**{"family": "ordinal", "cv": 4, **options}).fit(X, y, **known)
+    return AdaptiveRegressor(**{"family": "ordinal", "cv": 4, **options}).fit(X, y, **known)
 
 
 def same(one, two, within, columns=slice(None), factor=1.0):
@@ -149,8 +149,8 @@ def test_measurements_with_a_few_ties_are_levels_too():
     weights[[3, 4, 5]] = 2.0
     rows = np.r_[np.arange(150), [3, 4, 5]]
     again = [tuple(np.flatnonzero(np.isin(rows, part)) for part in pair) for pair in folds]
-    want = HorseshoeRegressorCV(family="ordinal", cv=folds).fit(X, y, sample_weight=weights)
-    repeated = HorseshoeRegressorCV(family="ordinal", cv=again).fit(X[rows], y[rows])
+    want = AdaptiveRegressor(family="ordinal", cv=folds).fit(X, y, sample_weight=weights)
+    repeated = AdaptiveRegressor(family="ordinal", cv=again).fit(X[rows], y[rows])
     np.testing.assert_allclose(repeated.coef_, want.coef_, atol=1e-6)
 
 

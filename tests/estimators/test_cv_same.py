@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from horseshoe import HorseshoeRegressorCV
+from horseshoe import AdaptiveRegressor
 from horseshoe.families import Laplace, Quantile
 from registry import AVERAGED
 from selections import in_turn
@@ -26,7 +26,7 @@ def fit(X, y, **options):
         for name in ("sample_weight", "offset", "exposure", "groups")
         if name in options
     }
-    return HorseshoeRegressorCV(**{"cv": 5, **options}).fit(X, y, **rows)
+    return AdaptiveRegressor(**{"cv": 5, **options}).fit(X, y, **rows)
 
 
 def rounding(model):

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sksurv.metrics import as_concordance_index_ipcw_scorer, concordance_index_censored
 
-from horseshoe import HorseshoeSurvival, HorseshoeSurvivalCV, Status
+from horseshoe import AdaptiveSurvival, HorseshoeSurvival, Status
 from oracles import partial_log_likelihood
 from refusals import assert_says, refused
 from survival_data import survival
@@ -28,7 +28,7 @@ def fit(X, y, **options):
         for name in ("sample_weight", "offset", "entry", "strata", "groups")
         if name in options
     }
-    return HorseshoeSurvivalCV(**{"cv": 4, **options}).fit(X, y, **rows)
+    return AdaptiveSurvival(**{"cv": 4, **options}).fit(X, y, **rows)
 
 
 def same(one, two, within=1e-8, columns=slice(None), factor=1.0):
@@ -109,7 +109,7 @@ def test_the_error_is_what_events_left_out_cost():
     strata = np.unique(data.strata, return_inverse=True)[1]
     folds = list(KFold(4).split(data.X))
     known = {"entry": data.entry, "strata": data.strata, "offset": data.offset, "sample_weight": data.weights}
-    model = HorseshoeSurvivalCV(cv=folds).fit(data.X, data.y, **known)
+    model = AdaptiveSurvival(cv=folds).fit(data.X, data.y, **known)
     counted = data.weights > 0.0
 
     def log_likelihood(coef, rows):
@@ -153,8 +153,8 @@ def test_hazards_and_scores_are_those_of_the_average():
 def test_the_tools_of_others_take_it():
     X, y = lives(90, 12)
     seen = np.array([(event, time) for time, event in y], dtype=[("event", bool), ("time", float)])
-    assert cross_val_score(HorseshoeSurvivalCV(cv=3), X, seen, cv=3).min() > 0.6
-    scored = as_concordance_index_ipcw_scorer(HorseshoeSurvivalCV(cv=3), tau=1.0).fit(X, seen)
+    assert cross_val_score(AdaptiveSurvival(cv=3), X, seen, cv=3).min() > 0.6
+    scored = as_concordance_index_ipcw_scorer(AdaptiveSurvival(cv=3), tau=1.0).fit(X, seen)
     assert scored.score(X, seen) > 0.6
     selected = fit(X, seen).transform(X)
     np.testing.assert_array_equal(selected, X[:, :2])
@@ -211,10 +211,10 @@ def test_splitters_and_groups():
     assert fit(X, y, cv=StratifiedKFold(4)).support_[:2].all()
     grouped = fit(X, y, groups=None, cv=KFold(5, shuffle=True, random_state=0))
     assert grouped.support_[:2].all()
-    pairs = HorseshoeSurvivalCV(cv=4, groups=list(np.arange(8) // 2), always=[6, 7]).fit(X, y)
+    pairs = AdaptiveSurvival(cv=4, groups=list(np.arange(8) // 2), always=[6, 7]).fit(X, y)
     assert pairs.support_.tolist() == [True, True, *[False] * 4, True, True]
     assert pairs.inclusion_[0] == pairs.inclusion_[1]
-    doubted = HorseshoeSurvivalCV(cv=4, prior_scale={0: 1e-4}).fit(X, y)
+    doubted = AdaptiveSurvival(cv=4, prior_scale={0: 1e-4}).fit(X, y)
     assert abs(doubted.coef_[0]) < 0.01 < abs(doubted.coef_[1])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, sample_posterior
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, sample_posterior
 from horseshoe.data.parts import ArrayParts
 from horseshoe.families import FAMILIES
 from simulate import glm
@@ -115,7 +115,7 @@ def test_classes_averages_and_draws(tmp_path):
     x, y, weights, _ = problem("binomial", "tall")
     labels = np.where(y > 0.5, "yes", "no")
     there = on_disk(tmp_path, x)
-    for model in (HorseshoeClassifier(), HorseshoeRegressorCV(cv=3)):
+    for model in (HorseshoeClassifier(), AdaptiveRegressor(cv=3)):
         target = labels if isinstance(model, HorseshoeClassifier) else y
         coef = model.fit(x, target, weights).coef_
         np.testing.assert_allclose(model.fit(there, target, weights).coef_, coef, rtol=1e-7, atol=1e-9)

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, Status, sample_posterior
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor, Status, sample_posterior
 from horseshoe.priors import InvertedBeta
 from horseshoe.report.summaries import summary_text
 
@@ -143,7 +143,7 @@ def test_a_start_at_an_earlier_fit_and_back_to_one_response():
 
 
 @pytest.mark.parametrize("family", ["poisson", "student_t", "laplace", "negative_binomial", "binomial"])
-@pytest.mark.parametrize("fit", [HorseshoeRegressor, HorseshoeRegressorCV, sample_posterior])
+@pytest.mark.parametrize("fit", [HorseshoeRegressor, AdaptiveRegressor, sample_posterior])
 def test_two_responses_for_a_family_that_has_one(family, fit):
     X = np.eye(6)
     name = family.title().replace("_", "")
@@ -219,7 +219,7 @@ def test_draws_are_the_same_for_parts_and_whole_and_cover_the_mode():
 
 def test_the_average_of_each_response():
     X, Y = data()
-    model = HorseshoeRegressorCV(cv=4).fit(X, Y)
+    model = AdaptiveRegressor(cv=4).fit(X, Y)
     assert model.coef_.shape == model.sparse_coef_.shape == model.inclusion_.shape == (Q, 8)
     assert model.predict(X).shape == model.cv_prediction_.shape == Y.shape
     assert model.predict_interval(X).shape == (*Y.shape, 2)
@@ -236,8 +236,8 @@ def test_the_average_of_weighted_rows_is_that_of_repeated_ones():
     X, Y = data()
     counts = np.random.default_rng(5).integers(1, 4, 60)
     again = np.repeat(np.arange(60), counts)
-    weighted = HorseshoeRegressorCV(cv=4).fit(X, Y, sample_weight=counts)
-    repeated = HorseshoeRegressorCV(cv=4).fit(X[again], Y[again])
+    weighted = AdaptiveRegressor(cv=4).fit(X, Y, sample_weight=counts)
+    repeated = AdaptiveRegressor(cv=4).fit(X[again], Y[again])
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=0, atol=1e-10)
     assert np.array_equal(weighted.support_, repeated.support_)
 
@@ -245,8 +245,8 @@ def test_the_average_of_weighted_rows_is_that_of_repeated_ones():
 def test_the_average_knows_an_offset():
     X, Y = data()
     offset = 5.0 * np.random.default_rng(6).standard_normal(60)
-    plain = HorseshoeRegressorCV(cv=4).fit(X, Y)
-    shifted = HorseshoeRegressorCV(cv=4).fit(X, Y + offset[:, None], offset=offset)
+    plain = AdaptiveRegressor(cv=4).fit(X, Y)
+    shifted = AdaptiveRegressor(cv=4).fit(X, Y + offset[:, None], offset=offset)
     np.testing.assert_allclose(shifted.coef_, plain.coef_, rtol=0, atol=1e-10)
     np.testing.assert_allclose(shifted.cv_error_, plain.cv_error_, rtol=1e-8)
 
@@ -254,7 +254,7 @@ def test_the_average_knows_an_offset():
 @pytest.mark.parametrize("groups", [None, {"pair": [2, 5]}])
 def test_the_average_by_group(groups):
     X, Y = data()
-    model = HorseshoeRegressorCV(cv=4, groups=groups).fit(X, Y)
+    model = AdaptiveRegressor(cv=4, groups=groups).fit(X, Y)
     table = model.summary(by="group")
     assert table["output"].unique().tolist() == ["y0", "y1", "y2"]
     assert len(table) == Q * (8 if groups is None else 7)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor, load_model
 from horseshoe._types import Status
 from horseshoe.estimators.cv_streamed import dealt
 
@@ -87,9 +87,9 @@ def test_it_goes_on_after_fit_and_after_pickling():
 
 def test_the_average_goes_on_after_fit():
     x, y, _ = table(300)
-    model = HorseshoeRegressorCV(cv=3).fit(x[:200], y[:200])
-    same(model.partial_fit(x[200:], y[200:]), HorseshoeRegressorCV(cv=3).fit_chunks([(x, y)]))
-    copied = pickle.loads(pickle.dumps(HorseshoeRegressorCV(cv=3).fit(x, y)))
+    model = AdaptiveRegressor(cv=3).fit(x[:200], y[:200])
+    same(model.partial_fit(x[200:], y[200:]), AdaptiveRegressor(cv=3).fit_chunks([(x, y)]))
+    copied = pickle.loads(pickle.dumps(AdaptiveRegressor(cv=3).fit(x, y)))
     with pytest.raises(ValueError, match="holds neither rows nor sums"):
         copied.partial_fit(x, y)
 
@@ -150,8 +150,8 @@ def fold_pairs(n, k):
 def test_the_average_of_chunks_is_that_of_the_same_folds(chunks, mean):
     x, y, weights = table(600, mean=mean)
     weights += 1.0
-    whole = HorseshoeRegressorCV(cv=fold_pairs(600, 10)).fit(x, y, weights)
-    ours = HorseshoeRegressorCV().fit_chunks(cut(chunks, x, y, weights))
+    whole = AdaptiveRegressor(cv=fold_pairs(600, 10)).fit(x, y, weights)
+    ours = AdaptiveRegressor().fit_chunks(cut(chunks, x, y, weights))
     same(ours, whole, 1e-7 if mean else 1e-8)
     np.testing.assert_allclose(ours.member_weights_, whole.member_weights_, atol=1e-9)
     np.testing.assert_allclose(ours.cv_error_, whole.cv_error_, rtol=1e-9)
@@ -169,7 +169,7 @@ def test_rows_are_dealt_by_their_number():
 
 def test_what_sums_cannot_tell_is_refused(tmp_path):
     x, y, _ = table(300)
-    model = HorseshoeRegressorCV(cv=3).fit_chunks(cut(2, x, y))
+    model = AdaptiveRegressor(cv=3).fit_chunks(cut(2, x, y))
     with pytest.raises(ValueError, match="CV\\+ intervals need the errors of single rows"):
         model.predict_interval(x)
     with pytest.raises(ValueError, match="partial_fit, do not hold the rows"):
@@ -198,7 +198,7 @@ def test_other_numbers_of_columns_are_refused():
 def test_families_that_are_not_exact_are_refused(family):
     x = np.arange(10.0)[:, None]
     told = r"partial_fit is exact for family='gaussian' alone.*use fit"
-    for model in (HorseshoeRegressor(family=family), HorseshoeRegressorCV(family=family)):
+    for model in (HorseshoeRegressor(family=family), AdaptiveRegressor(family=family)):
         assert not hasattr(model, "partial_fit")
         with pytest.raises(AttributeError, match=told):
             model.partial_fit(x, np.arange(10.0) % 2)
@@ -236,4 +236,4 @@ def test_bad_chunks_are_refused(chunks, message):
 def test_folds_that_cannot_be_dealt_are_refused(options, message):
     x, y, _ = table(3)
     with pytest.raises(ValueError, match=message):
-        HorseshoeRegressorCV(**options).partial_fit(x, y)
+        AdaptiveRegressor(**options).partial_fit(x, y)

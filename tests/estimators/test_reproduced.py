@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, Status
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor, Status
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows
 from horseshoe.model.exact import reproduces
 
-ESTIMATORS = [HorseshoeRegressor, HorseshoeRegressorCV]
+ESTIMATORS = [HorseshoeRegressor, AdaptiveRegressor]
 RNG = np.random.default_rng(0)
 X, NOISE = RNG.standard_normal((120, 8)), RNG.standard_normal(120)
 WIDE = RNG.standard_normal((60, 200))

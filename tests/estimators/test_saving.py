@@ -18,7 +18,7 @@ import pytest
 from sklearn.base import clone
 
 import saved_models
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, load_model
 from horseshoe.estimators.portable import PARAMETERS, REGISTRY, TRACE_ENDS
 from horseshoe.estimators.saving import KINDS, STRUCTURE, estimator_class, save_model
 from horseshoe.model.fit import Earlier
@@ -130,7 +130,7 @@ def test_a_long_trace_is_kept_at_both_ends(models: dict[str, Any], tmp_path: Pat
 def test_no_row_of_the_data_is_in_the_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((40, 3)), rng.standard_normal(40)
-    for model in (HorseshoeRegressor(prior="ridge"), HorseshoeRegressorCV(cv=4)):
+    for model in (HorseshoeRegressor(prior="ridge"), AdaptiveRegressor(cv=4)):
         model.fit(X, y).save(tmp_path / "model.json")
         text = (tmp_path / "model.json").read_text("utf-8")
         assert not [

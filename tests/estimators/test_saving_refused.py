@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeRegressorCV, load_model
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, load_model
 from horseshoe.estimators.saving import save_model
 from horseshoe.families import Gaussian
 from horseshoe.priors import Horseshoe, Slab
@@ -48,7 +48,7 @@ class OwnGlobal:
         (HorseshoeRegressor(prior=OwnPrior()), "prior=OwnPrior(a=0.5, b=0.5)"),
         (HorseshoeRegressor(prior=Slab(2.0, OwnPrior())), "prior=OwnPrior(a=0.5, b=0.5)"),
         (HorseshoeRegressor(tau=OwnGlobal()), "tau=<"),
-        (HorseshoeRegressorCV(OwnFamily(), cv=3), "family=OwnFamily()"),
+        (AdaptiveRegressor(OwnFamily(), cv=3), "family=OwnFamily()"),
     ],
 )
 def test_what_is_not_ours_is_not_saved(estimator: Any, culprit: str, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ REFUSED: list[tuple[str, Callable[[Any], None], str]] = [
         _set("kind", to="Pipeline"),
         "it is a 'Pipeline', which is not known here: HorseshoeRegressor,",
     ),
-    ("gaussian", _set("kind", to="HorseshoeRegressorCV"), "parameters: the field 'cv' is missing"),
+    ("gaussian", _set("kind", to="AdaptiveRegressor"), "parameters: the field 'cv' is missing"),
     ("gaussian", _set("extra", to=1), "the model: the field 'extra' is not known"),
     ("gaussian", lambda content: content.pop("recipe"), "the model: the field 'recipe' is missing"),
     ("gaussian", _set("recipe", to=[]), "recipe is neither an object nor null"),

@@ -12,10 +12,10 @@ from scipy.sparse import csc_array
 
 import oracles
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     Status,
     sample_posterior,
 )
@@ -76,7 +76,7 @@ def test_the_end_is_a_fixed_point_of_the_definition(family: str, prior: str) -> 
         np.testing.assert_allclose(result.scales.lambda2[own], expected, rtol=2e-4)
 
 
-@pytest.mark.parametrize("model", [HorseshoeRegressor(), HorseshoeRegressorCV(cv=3)], ids=["mode", "average"])
+@pytest.mark.parametrize("model", [HorseshoeRegressor(), AdaptiveRegressor(cv=3)], ids=["mode", "average"])
 def test_the_order_and_the_names_of_groups_mean_nothing(model: Any) -> None:
     X, y = make()
     rng = np.random.default_rng(3)
@@ -92,7 +92,7 @@ def test_the_order_and_the_names_of_groups_mean_nothing(model: Any) -> None:
     np.testing.assert_array_equal(third.coef_, coef)
 
 
-@pytest.mark.parametrize("cls", [HorseshoeRegressor, HorseshoeRegressorCV])
+@pytest.mark.parametrize("cls", [HorseshoeRegressor, AdaptiveRegressor])
 def test_groups_are_in_or_out_as_a_whole(cls: Any) -> None:
     X, y = make(p=60)
     label = np.repeat(np.arange(20), 3)
@@ -329,7 +329,7 @@ def test_a_column_that_those_always_in_explain_is_left_out() -> None:
     assert model.coef_[-1] == 0.0
 
 
-@pytest.mark.parametrize("cls", [HorseshoeRegressor, HorseshoeRegressorCV])
+@pytest.mark.parametrize("cls", [HorseshoeRegressor, AdaptiveRegressor])
 def test_always_only_is_least_squares(cls: Any) -> None:
     X, y = make(p=3)
     model = cls(always=[0, 1, 2]).fit(X, y)
@@ -357,7 +357,7 @@ def test_what_is_always_in_is_said_and_not_counted() -> None:
 @pytest.mark.parametrize("family", ["gaussian", "poisson", "binomial"])
 def test_an_average_keeps_what_is_always_in(family: str) -> None:
     X, y = make(family, n=120)
-    model = HorseshoeRegressorCV(family, always=[0, 5], cv=5).fit(X, y)
+    model = AdaptiveRegressor(family, always=[0, 5], cv=5).fit(X, y)
     assert model.support_[[0, 5]].all()
     assert (model.inclusion_[[0, 5]] == 1.0).all()
     assert (model.sparse_coef_[[0, 5]] != 0.0).all()
@@ -375,11 +375,11 @@ def test_a_gaussian_average_is_one_over_what_is_left() -> None:
     """Frisch, Waugh and Lovell again: with the folds of the projected rows."""
     X, y = make(n=100)
     folds = [(np.flatnonzero(np.arange(100) % 4 != f), np.arange(f, 100, 4)) for f in range(4)]
-    model = HorseshoeRegressorCV(always=ALWAYS, cv=folds, standardize=False).fit(X, y)
+    model = AdaptiveRegressor(always=ALWAYS, cv=folds, standardize=False).fit(X, y)
     C = X[:, ALWAYS] - X[:, ALWAYS].mean(axis=0)
     rest = np.delete(np.arange(24), ALWAYS)
     left = [v - C @ np.linalg.lstsq(C, v - v.mean(axis=0), rcond=None)[0] for v in (X[:, rest], y)]
-    other = HorseshoeRegressorCV(cv=folds, standardize=False).fit(*left)
+    other = AdaptiveRegressor(cv=folds, standardize=False).fit(*left)
     np.testing.assert_allclose(model.coef_[rest], other.coef_, rtol=1e-6, atol=1e-8)
     assert model.cv_error_ == pytest.approx(other.cv_error_, rel=1e-8)
 
@@ -387,7 +387,7 @@ def test_a_gaussian_average_is_one_over_what_is_left() -> None:
 # --- classes, paths, draws ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", [HorseshoeClassifier, HorseshoeClassifierCV])
+@pytest.mark.parametrize("cls", [HorseshoeClassifier, AdaptiveClassifier])
 def test_classes_have_structure_too(cls: Any) -> None:
     X, y = make("poisson", n=120)
     labels = np.array(["low", "mid", "high"])[np.minimum(y.astype(int), 2)]

@@ -13,7 +13,7 @@ from sklearn.metrics import d2_pinball_score, d2_tweedie_score
 
 from families.test_references import DATA, FLAT, PLAIN, assert_same, extras, flat_fit, frequencies
 from family_cases import CompoundPoisson
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, Status, horseshoe_path, sample_posterior
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor, Status, horseshoe_path, sample_posterior
 from horseshoe.families import Gamma, Huber, Laplace, Quantile, Tweedie
 from horseshoe.priors import Ridge
 
@@ -196,7 +196,7 @@ def test_the_average_and_the_path_take_every_new_family(family: Any) -> None:
     rng = np.random.default_rng(2)
     X = rng.standard_normal((120, 12))
     y = family.simulate(1.0 + X[:, 0] - X[:, 1], 0.3, rng)
-    model = HorseshoeRegressorCV(family=family, cv=3, random_state=0).fit(X, y)
+    model = AdaptiveRegressor(family=family, cv=3, random_state=0).fit(X, y)
     assert model.support_[:2].all()
     assert model.support_.sum() <= 4
     assert 0.3 < model.score(X, y) < 1.0
@@ -244,7 +244,7 @@ def test_without_a_density_there_is_no_sampler() -> None:
         sample_posterior(DATA.X, y, family=Tweedie(power=1.0))
 
 
-@pytest.mark.parametrize("cls", [HorseshoeRegressor, HorseshoeRegressorCV])
+@pytest.mark.parametrize("cls", [HorseshoeRegressor, AdaptiveRegressor])
 def test_without_a_density_there_is_no_log_likelihood(cls: Any) -> None:
     X, y = DATA.X, AMOUNTS["tweedie 1"][2]
     model = cls(family=Tweedie(power=1.0)).fit(X, y)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV, load_model, sample_posterior
+from horseshoe import AdaptiveRegressor, HorseshoeRegressor, load_model, sample_posterior
 from horseshoe.families import Binomial, Ordinal
 from horseshoe.families.thresholds import best_thresholds, draw_thresholds
 from simulate import glm
@@ -355,7 +355,7 @@ def test_refused_after_the_fit() -> None:
     with pytest.raises(ValueError, match="y in row 0 is 'huge', which is not among the levels"):
         model.score(X[:1], ["huge"])
     with pytest.raises(ValueError, match=r"without fold \d+ of cv no row is of the class 9"):
-        HorseshoeRegressorCV(family="ordinal").fit(X, np.where(np.arange(120) == 7, 9.0, np.arange(120) % 3))
+        AdaptiveRegressor(family="ordinal").fit(X, np.where(np.arange(120) == 7, 9.0, np.arange(120) % 3))
     unused = pd.Series(pd.Categorical(y, [*LEVELS, "never"], ordered=True))
     with pytest.raises(ValueError, match="the level 'never' never occurs in y"):
         HorseshoeRegressor(family="ordinal").fit(X, unused)

@@ -14,12 +14,12 @@ from fuzz.data import Data, wrap_lives, wrap_x, wrap_y
 from fuzz.flaws import spoil_vector, spoil_x
 from fuzz.kept import MOST, ONE_IN, differs
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
+    AdaptiveSurvival,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     HorseshoeSurvival,
-    HorseshoeSurvivalCV,
     load_model,
     normal_means,
     sample_posterior,
@@ -31,10 +31,10 @@ Values = dict[str, Any]
 ESTIMATORS = {
     "regressor": HorseshoeRegressor,
     "classifier": HorseshoeClassifier,
-    "regressor cv": HorseshoeRegressorCV,
-    "classifier cv": HorseshoeClassifierCV,
+    "regressor cv": AdaptiveRegressor,
+    "classifier cv": AdaptiveClassifier,
     "survival": HorseshoeSurvival,
-    "survival cv": HorseshoeSurvivalCV,
+    "survival cv": AdaptiveSurvival,
 }
 FITTED = ("coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_")
 AVERAGED = (

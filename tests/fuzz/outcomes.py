@@ -22,12 +22,12 @@ from fuzz.data import Data, build
 from fuzz.homes import HOMES
 from fuzz.sameness import different
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
+    AdaptiveSurvival,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     HorseshoeSurvival,
-    HorseshoeSurvivalCV,
     Status,
     normal_means,
     sample_posterior,
@@ -40,12 +40,12 @@ ARGUMENTS = {
         HorseshoeRegressor,
         HorseshoeRegressor.fit,
         HorseshoeClassifier,
-        HorseshoeRegressorCV,
-        HorseshoeRegressorCV.fit,
-        HorseshoeClassifierCV,
+        AdaptiveRegressor,
+        AdaptiveRegressor.fit,
+        AdaptiveClassifier,
         HorseshoeSurvival,
         HorseshoeSurvival.fit,
-        HorseshoeSurvivalCV,
+        AdaptiveSurvival,
         sample_posterior,
         normal_means,
     )

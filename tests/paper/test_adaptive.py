@@ -194,7 +194,7 @@ class Stand:
 
 @pytest.fixture
 def stand(monkeypatch):
-    names = {"HorseshoeRegressorCV": Stand, "HorseshoeClassifierCV": Stand}
+    names = {"AdaptiveRegressor": Stand, "AdaptiveClassifier": Stand}
     for name, kind in names.items():
         monkeypatch.setattr(horseshoe, name, kind, raising=False)
     rows = {**truth_rows(), **table_rows(), **real_rows()}

@@ -11,10 +11,10 @@ from matplotlib import pyplot
 
 import simulate
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     normal_means,
 )
 from horseshoe.em.mstep import Hyper
@@ -39,10 +39,10 @@ def data(p: int = 8, seed: int = 0, unit: float = 1.0) -> tuple[Any, Any]:
 
 
 @pytest.fixture(scope="module")
-def average() -> HorseshoeRegressorCV:
+def average() -> AdaptiveRegressor:
     X, y = data()
     X.columns = [f"c{j}" for j in range(8)]
-    return HorseshoeRegressorCV(cv=4).fit(X, y)
+    return AdaptiveRegressor(cv=4).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_inclusion_stands_at_the_right(average: Any) -> None:
 
 def test_of_many_columns_the_sparse_answer_is_always_drawn() -> None:
     X, y, _ = simulate.linear(60, 200, rho=0.5, sigma2=1.0, n_signals=3, size=2.0)
-    model = HorseshoeRegressorCV(cv=3).fit(X, y)
+    model = AdaptiveRegressor(cv=3).fit(X, y)
     ax = plot_coefficients(model, most=10)
     assert len(names(ax)) == 10
     assert {f"x{j}" for j in np.flatnonzero(model.support_)[:10]} <= set(names(ax))
@@ -100,7 +100,7 @@ def test_of_many_columns_the_sparse_answer_is_always_drawn() -> None:
 
 def test_two_classes_of_an_average() -> None:
     X, y = data()
-    model = HorseshoeClassifierCV(cv=3).fit(X, np.where(y > 0.0, "i$ll", "healthy"))
+    model = AdaptiveClassifier(cv=3).fit(X, np.where(y > 0.0, "i$ll", "healthy"))
     label = plot_coefficients(model).get_xlabel().replace("\n", " ")
     assert label == r"log odds of i\$ll for one standard deviation"
     assert len(names(plot_inclusion(model))) == 8
@@ -137,7 +137,7 @@ def test_what_a_kind_of_model_does_not_have(average: Any, mode: Any) -> None:
         plot_convergence(average)
     with pytest.raises(ValueError, match="averages nothing: look at plot_convergence"):
         plot_members(mode)
-    with pytest.raises(ValueError, match="HorseshoeRegressorCV has no single prior"):
+    with pytest.raises(ValueError, match="AdaptiveRegressor has no single prior"):
         plot_shrinkage_profile(average)
     assert not pyplot.get_fignums()
 
@@ -195,7 +195,7 @@ def test_convergence_without_iterations() -> None:
     with pytest.raises(ValueError, match="nothing to iterate: nothing to explain"):
         plot_convergence(HorseshoeRegressor().fit(X, np.ones(90)))
     with pytest.raises(ValueError, match="nothing to draw"):
-        plot_members(HorseshoeRegressorCV(cv=3).fit(X, np.ones(90)))
+        plot_members(AdaptiveRegressor(cv=3).fit(X, np.ones(90)))
 
 
 def test_members_with_their_errors(average: Any) -> None:
@@ -244,7 +244,7 @@ def test_the_picture_of_a_profile(mode: Any) -> None:
 @pytest.mark.parametrize(("p", "unit"), [(1, 1.0), (10, 1.0), (50, 1.0), (10, 1e13), (10, 1e-13)])
 def test_nothing_overlaps(p: int, unit: float) -> None:
     X, y = data(p, unit=unit)
-    single, several = HorseshoeRegressor().fit(X, y), HorseshoeRegressorCV(cv=3).fit(X, y)
+    single, several = HorseshoeRegressor().fit(X, y), AdaptiveRegressor(cv=3).fit(X, y)
     pictures = [plot_coefficients(single), plot_coefficients(several), plot_inclusion(several)]
     pictures += [plot_shrinkage(single), plot_coefficients(several, most=50)]
     for ax in pictures:
@@ -257,7 +257,7 @@ def test_nothing_overlaps(p: int, unit: float) -> None:
 def test_nothing_overlaps_where_nothing_is_selected() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((60, 9)), rng.standard_normal(60)
-    single, several = HorseshoeRegressor(tau=1e-3).fit(X, y), HorseshoeRegressorCV(cv=3).fit(X, y)
+    single, several = HorseshoeRegressor(tau=1e-3).fit(X, y), AdaptiveRegressor(cv=3).fit(X, y)
     assert not single.support_.any()
     assert not several.support_.any()
     for ax in (plot_coefficients(single), plot_coefficients(several), plot_inclusion(several)):
@@ -277,7 +277,7 @@ def test_nothing_overlaps_in_given_axes(average: Any, classes: Any) -> None:
 def test_a_long_class_and_long_names() -> None:
     X, y = data(10)
     labels = np.where(y > 0.0, "those who did not come back", "those who came back to the clinic")
-    for kind in (HorseshoeClassifier(), HorseshoeClassifierCV(cv=3)):
+    for kind in (HorseshoeClassifier(), AdaptiveClassifier(cv=3)):
         assert_nothing_overlaps(plot_coefficients(kind.fit(X, labels)))
         ax = pyplot.subplots(figsize=(5.0, 4.0), layout="constrained")[1]
         assert_nothing_overlaps(plot_coefficients(kind, ax=ax))

@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import simulate
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.report.notebook import MOST
 
-EVERY = [HorseshoeRegressor(), HorseshoeRegressorCV(cv=3), HorseshoeClassifier(), HorseshoeClassifierCV(cv=3)]
+EVERY = [HorseshoeRegressor(), AdaptiveRegressor(cv=3), HorseshoeClassifier(), AdaptiveClassifier(cv=3)]
 NAME = '<script>alert("{}")</script>&'
 
 

@@ -14,10 +14,10 @@ from sklearn.metrics import roc_auc_score
 
 import simulate
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     load_model,
 )
 from horseshoe.report.plots import (
@@ -48,11 +48,11 @@ def fits() -> dict[str, Any]:
     for family in ("gaussian", "poisson", "negative_binomial", "student_t"):
         X, y = data(family)
         found[family] = X, y, HorseshoeRegressor(family=family).fit(X, y)
-        found[f"{family} cv"] = X, y, HorseshoeRegressorCV(family=family, cv=5).fit(X, y)
+        found[f"{family} cv"] = X, y, AdaptiveRegressor(family=family, cv=5).fit(X, y)
     X, y = data("binomial")
     labels = np.where(y > 0.0, "yes", "no")
     found["classes"] = X, labels, HorseshoeClassifier().fit(X, labels)
-    found["classes cv"] = X, labels, HorseshoeClassifierCV(cv=5).fit(X, labels)
+    found["classes cv"] = X, labels, AdaptiveClassifier(cv=5).fit(X, labels)
     found["binomial"] = X, y, HorseshoeRegressor(family="binomial").fit(X, y)
     found["three"] = X, np.arange(N) % 3, HorseshoeClassifier().fit(X, np.arange(N) % 3)
     return found
@@ -144,7 +144,7 @@ def test_shares_have_intervals_of_their_mean_at_the_mode() -> None:
     mean = model.predict(X)
     np.testing.assert_allclose(left, (y - mean) / np.sqrt(mean * (1.0 - mean) / trials))
     assert 0.8 < left.std() < 1.2
-    average = HorseshoeRegressorCV(family="binomial", cv=4).fit(X, y, sample_weight=trials)
+    average = AdaptiveRegressor(family="binomial", cv=4).fit(X, y, sample_weight=trials)
     label = by_label(plot_observed(average), "within").get_label()
     assert 94.0 < float(label.split("(")[1].rstrip("%)")) < 97.0
 
@@ -312,7 +312,7 @@ def test_other_refusals(fits: Any) -> None:
     with pytest.raises(ValueError, match="y in row 0 is 'what', which is not among classes_"):
         plot_roc(model, X, np.full(N, "what"))
     with pytest.raises(ValueError, match="nothing to draw: nothing to explain"):
-        plot_observed(HorseshoeRegressorCV(cv=3).fit(X, np.ones(N)))
+        plot_observed(AdaptiveRegressor(cv=3).fit(X, np.ones(N)))
     with pytest.raises(ValueError, match="level=0"):
         plot_observed(model, X, y, level=0)
     assert not pyplot.get_fignums()
@@ -347,7 +347,7 @@ def test_nothing_overlaps_with_long_classes() -> None:
     labels = np.where(
         y > 0.0, "those who came back to the clinic within a year", "those who did not come back"
     )
-    model = HorseshoeClassifierCV(cv=3).fit(X, labels)
+    model = AdaptiveClassifier(cv=3).fit(X, labels)
     for draw in OF_CLASSES:
         assert_nothing_overlaps(draw(model))
         given = pyplot.subplots(figsize=(4.0, 4.0), layout="constrained")[1]

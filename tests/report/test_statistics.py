@@ -12,10 +12,10 @@ from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 
 import simulate
 from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
     HorseshoeClassifier,
-    HorseshoeClassifierCV,
     HorseshoeRegressor,
-    HorseshoeRegressorCV,
     Status,
 )
 from horseshoe.families import FAMILIES
@@ -43,7 +43,7 @@ def rows(family: str) -> dict[str, Any]:
 def test_what_is_explained_is_the_score_of_the_rows(family: str, averaged: bool, plain: bool) -> None:
     X, y = data(family)
     more = {} if plain else rows(family)
-    kind = HorseshoeRegressorCV(family=family, cv=4) if averaged else HorseshoeRegressor(family=family)
+    kind = AdaptiveRegressor(family=family, cv=4) if averaged else HorseshoeRegressor(family=family)
     model = kind.fit(X, y, **more)
     found = model.statistics()
     if "offset" not in more:  # scores compare with the mean, whatever is known before
@@ -67,7 +67,7 @@ def test_what_is_explained_is_the_score_of_the_rows(family: str, averaged: bool,
 
 @pytest.mark.parametrize(
     "model",
-    [HorseshoeRegressor(), HorseshoeRegressorCV(cv=4), HorseshoeClassifier(), HorseshoeClassifierCV(cv=4)],
+    [HorseshoeRegressor(), AdaptiveRegressor(cv=4), HorseshoeClassifier(), AdaptiveClassifier(cv=4)],
 )
 @pytest.mark.parametrize("several", [False, True])
 def test_copies_say_the_same(model: Any, several: bool) -> None:
@@ -96,14 +96,14 @@ def test_classes_are_taken_together() -> None:
     null = -sum(N * (s * np.log(s) + (1.0 - s) * np.log(1.0 - s)) for s in shares)
     assert found.explained == pytest.approx(1.0 - sum(losses) / null)
     assert min(part.explained for part in parts) < found.explained < max(part.explained for part in parts)
-    averaged = HorseshoeClassifierCV(cv=4).fit(X, labels)
+    averaged = AdaptiveClassifier(cv=4).fit(X, labels)
     assert averaged.statistics().cv_error == pytest.approx(averaged.cv_error_.mean())
 
 
 @pytest.mark.parametrize("averaged", [False, True])
 def test_classes_that_are_fitted_together_are_multinomial(averaged: bool) -> None:
     X, y = data("gaussian")
-    model = HorseshoeClassifierCV(cv=4) if averaged else HorseshoeClassifier()
+    model = AdaptiveClassifier(cv=4) if averaged else HorseshoeClassifier()
     model.set_params(multi_class="multinomial").fit(X, np.digitize(y, [-1.0, 1.0]))
     found = model.statistics()
     assert found.family == "Multinomial"
@@ -123,7 +123,7 @@ def test_of_several_endings_the_one_to_know_of_is_told() -> None:
 
 def test_constant_responses_and_huge_units() -> None:
     X, _ = data("gaussian")
-    for kind in (HorseshoeRegressor(), HorseshoeRegressorCV(cv=4)):
+    for kind in (HorseshoeRegressor(), AdaptiveRegressor(cv=4)):
         flat = kind.fit(X, np.full(N, 7.3)).statistics()
         assert flat.explained == 1.0
         assert flat.status is Status.CONSTANT_RESPONSE
@@ -132,7 +132,7 @@ def test_constant_responses_and_huge_units() -> None:
         for unit in (2.0**500, 2.0**-500):
             found = kind.fit(X, unit * y).statistics()
             assert found.explained == pytest.approx(want.explained, rel=1e-9)
-    none = HorseshoeRegressorCV(family="poisson", cv=4).fit(X, np.zeros(N)).statistics()
+    none = AdaptiveRegressor(family="poisson", cv=4).fit(X, np.zeros(N)).statistics()
     assert none.status is Status.BOUNDARY
     assert none.cv_explained is None
     assert dict(none.lines())["rows"] == "80"
@@ -149,7 +149,7 @@ def test_deviance_of_what_fits_perfectly() -> None:
 
 def test_lines_are_words_and_numbers() -> None:
     X, y = data("gaussian")
-    for model in (HorseshoeRegressor().fit(X, y), HorseshoeRegressorCV(cv=4).fit(X, y)):
+    for model in (HorseshoeRegressor().fit(X, y), AdaptiveRegressor(cv=4).fit(X, y)):
         lines = dict(model.statistics().lines())
         assert lines["rows"] == "80"
         assert lines["columns"] == "6"
@@ -167,7 +167,7 @@ def test_predictions_of_rows_left_out_have_the_cross_validated_error(family: str
     X, y = data(family)
     more = {} if plain else rows(family)
     weights = more.get("sample_weight", np.ones(N))
-    model = HorseshoeRegressorCV(family=family, cv=4).fit(X, y, **more)
+    model = AdaptiveRegressor(family=family, cv=4).fit(X, y, **more)
     assert model.cv_prediction_.shape == (N,)
     np.testing.assert_array_equal(np.isnan(model.cv_prediction_), weights == 0.0)
     seen = weights > 0.0
@@ -185,10 +185,10 @@ def test_predictions_of_rows_left_out_have_the_cross_validated_error(family: str
 
 def test_rows_that_are_left_out_never_or_often() -> None:
     X, y = data("gaussian")
-    seldom = HorseshoeRegressorCV(cv=ShuffleSplit(2, test_size=0.2, random_state=0)).fit(X, y)
+    seldom = AdaptiveRegressor(cv=ShuffleSplit(2, test_size=0.2, random_state=0)).fit(X, y)
     assert 0 < np.isnan(seldom.cv_prediction_).sum() < N
     assert seldom.left_out().y.size == np.isfinite(seldom.cv_prediction_).sum()
-    often = HorseshoeRegressorCV(cv=RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)).fit(X, y)
+    often = AdaptiveRegressor(cv=RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)).fit(X, y)
     assert np.isfinite(often.cv_prediction_).all()
 
 
@@ -196,7 +196,7 @@ def test_rows_that_are_left_out_never_or_often() -> None:
 def test_probabilities_of_rows_left_out(several: bool) -> None:
     X, y = data("gaussian")
     labels = np.array(["a", "b", "c"])[np.digitize(y, [-1.0, 1.0] if several else [0.0])]
-    model = HorseshoeClassifierCV(cv=4).fit(X, labels)
+    model = AdaptiveClassifier(cv=4).fit(X, labels)
     found = model.cv_prediction_
     assert found.shape == (N, model.classes_.size)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import simulate
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.data.dense import Dense
 from horseshoe.report.formats import FORMATS, Grid, escape_latex, escape_markdown, write_grid
 from horseshoe.report.summaries import summary_text
@@ -48,10 +48,10 @@ def fits() -> dict[str, Any]:
         "poisson": HorseshoeRegressor(family="poisson").fit(*data("poisson")),
         "two": HorseshoeClassifier().fit(*data("binomial")),
         "three": HorseshoeClassifier().fit(*data("binomial", 3)),
-        "gaussian cv": HorseshoeRegressorCV(cv=4).fit(*data()),
-        "poisson cv": HorseshoeRegressorCV(family="poisson", cv=4).fit(*data("poisson")),
-        "two cv": HorseshoeClassifierCV(cv=4).fit(*data("binomial")),
-        "three cv": HorseshoeClassifierCV(cv=4).fit(*data("binomial", 3)),
+        "gaussian cv": AdaptiveRegressor(cv=4).fit(*data()),
+        "poisson cv": AdaptiveRegressor(family="poisson", cv=4).fit(*data("poisson")),
+        "two cv": AdaptiveClassifier(cv=4).fit(*data("binomial")),
+        "three cv": AdaptiveClassifier(cv=4).fit(*data("binomial", 3)),
     }
 
 
@@ -87,9 +87,7 @@ def test_the_effect_of_one_standard_deviation(fits: Any, kind: str) -> None:
 @pytest.mark.parametrize("averaged", [False, True])
 def test_standard_deviations_of_columns_that_are_not_standardised(averaged: bool) -> None:
     X, y = data()
-    kind = (
-        HorseshoeRegressorCV(cv=3, standardize=False) if averaged else HorseshoeRegressor(standardize=False)
-    )
+    kind = AdaptiveRegressor(cv=3, standardize=False) if averaged else HorseshoeRegressor(standardize=False)
     np.testing.assert_allclose(kind.fit(X, y).scale_, X.std(ddof=0), rtol=1e-12)
     weights = np.arange(N) % 3
     weighted = kind.fit(X, y, sample_weight=weights)
@@ -125,7 +123,7 @@ def test_a_ratio_may_be_infinite_without_a_warning() -> None:
     assert np.isinf(table.loc[table["selected"], "upper"]).any()
 
 
-@pytest.mark.parametrize("kind", [HorseshoeRegressor(), HorseshoeRegressorCV(cv=3)])
+@pytest.mark.parametrize("kind", [HorseshoeRegressor(), AdaptiveRegressor(cv=3)])
 def test_without_an_intercept_there_is_no_row_for_it(kind: Any) -> None:
     X, y = data()
     table = kind.set_params(fit_intercept=False).fit(X, y).summary()
@@ -133,7 +131,7 @@ def test_without_an_intercept_there_is_no_row_for_it(kind: Any) -> None:
     assert not table.isna().any(axis=None)
 
 
-@pytest.mark.parametrize("kind", [HorseshoeClassifier(), HorseshoeClassifierCV(cv=3)])
+@pytest.mark.parametrize("kind", [HorseshoeClassifier(), AdaptiveClassifier(cv=3)])
 def test_classes_without_an_intercept(kind: Any) -> None:
     X, y = data("binomial")
     model = kind.set_params(fit_intercept=False).fit(X, y)
@@ -200,7 +198,7 @@ def test_many_columns_are_left_out_of_a_text() -> None:
 def test_names_are_shown_and_never_obeyed(averaged: bool) -> None:
     X, y = data()
     X.columns = NASTY
-    model = (HorseshoeRegressorCV(cv=3) if averaged else HorseshoeRegressor()).fit(X, y)
+    model = (AdaptiveRegressor(cv=3) if averaged else HorseshoeRegressor()).fit(X, y)
     found = {format: summary_text(model, format, statistics=False) for format in FORMATS}
     assert "<script>" not in found["html"]
     assert "<script>" not in found["markdown"]

@@ -160,18 +160,18 @@ def structure_of(question: Question, always: Sequence[str] | None = None) -> dic
 def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
     """Return the estimator for a question: the average, or the single mode of the paper."""
     from horseshoe.estimators.classifier import HorseshoeClassifier
-    from horseshoe.estimators.cv import HorseshoeRegressorCV
-    from horseshoe.estimators.cv_classifier import HorseshoeClassifierCV
-    from horseshoe.estimators.cv_survival import HorseshoeSurvivalCV
+    from horseshoe.estimators.cv import AdaptiveRegressor
+    from horseshoe.estimators.cv_classifier import AdaptiveClassifier
+    from horseshoe.estimators.cv_survival import AdaptiveSurvival
     from horseshoe.estimators.regressor import HorseshoeRegressor
     from horseshoe.estimators.survival import HorseshoeSurvival
 
     if question.family == "survival":
-        return (HorseshoeSurvivalCV if averaged else HorseshoeSurvival)(**options)
+        return (AdaptiveSurvival if averaged else HorseshoeSurvival)(**options)
     options |= {"fit_intercept": question.fit_intercept}
     if question.family == "classes":
-        return (HorseshoeClassifierCV if averaged else HorseshoeClassifier)(**options)
-    return (HorseshoeRegressorCV if averaged else HorseshoeRegressor)(
+        return (AdaptiveClassifier if averaged else HorseshoeClassifier)(**options)
+    return (AdaptiveRegressor if averaged else HorseshoeRegressor)(
         family=question.likelihood or question.family, **options
     )
 

@@ -11,7 +11,7 @@ from horseshoe.cli.shared import told
 
 ONCE = {
     "--target": "one target is explained at a time, so run the command once for each; several responses "
-    "together are for Python, as in HorseshoeRegressorCV().fit(X, Y)",
+    "together are for Python, as in AdaptiveRegressor().fit(X, Y)",
 }
 """What to do about an option that is given more than once, where there is more to say."""
 

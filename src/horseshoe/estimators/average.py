@@ -36,8 +36,8 @@ class AverageMixin(Selector):
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
-    >>> isinstance(HorseshoeRegressorCV(), AverageMixin)
+    >>> from horseshoe import AdaptiveRegressor
+    >>> isinstance(AdaptiveRegressor(), AverageMixin)
     True
     """
 
@@ -116,8 +116,8 @@ class Averaged(AverageMixin):
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
-    >>> isinstance(HorseshoeRegressorCV(), Averaged)
+    >>> from horseshoe import AdaptiveRegressor
+    >>> isinstance(AdaptiveRegressor(), Averaged)
     True
     """
 

@@ -40,7 +40,7 @@ OF_ALL = ("family_", "scale_")
 """What several responses have each, and what they share."""
 
 
-class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, RegressorMixin, Described):
+class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, RegressorMixin, Described):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -116,7 +116,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
         number where a row was never left out. A model that was loaded does not have it.
     family_ : Family
     status_ : Status
-    estimators_ : list of HorseshoeRegressorCV
+    estimators_ : list of AdaptiveRegressor
         Only of several responses, whose members share columns and weights (docs/several.md). Then what stands
         above is of shape (n_outputs, ...), and ``support_`` has the columns that any of them has.
     outputs_ : array of str
@@ -130,9 +130,9 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe import AdaptiveRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> model = HorseshoeRegressorCV().fit(X, y)
+    >>> model = AdaptiveRegressor().fit(X, y)
     >>> model.get_feature_names_out().tolist()
     ['bmi', 'bp', 's5']
     """
@@ -176,7 +176,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
         exposure: Any = None,
         groups: Any = None,
         checkpoint: Any = None,
-    ) -> HorseshoeRegressorCV:
+    ) -> AdaptiveRegressor:
         """Fit every member to every training set, and average.
 
         Parameters
@@ -188,7 +188,7 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
 
         Returns
         -------
-        HorseshoeRegressorCV
+        AdaptiveRegressor
             Itself.
         """
         with one_thread(), kept(checkpoint) as keeper:
@@ -250,11 +250,11 @@ class HorseshoeRegressorCV(StreamedAverage, Saved, LevelsMixin, Scored, Averaged
             part._store(one)
         self._store_outputs(parts, several.names)
 
-    def _part(self) -> HorseshoeRegressorCV:
+    def _part(self) -> AdaptiveRegressor:
         """Return a regression for one response of several that is to be given its fit."""
-        return HorseshoeRegressorCV(**self.get_params(deep=False))
+        return AdaptiveRegressor(**self.get_params(deep=False))
 
-    def _store_outputs(self, parts: list[HorseshoeRegressorCV], names: tuple[str, ...]) -> None:
+    def _store_outputs(self, parts: list[AdaptiveRegressor], names: tuple[str, ...]) -> None:
         self.__dict__.pop("_fitted", None)
         self.estimators_, self.outputs_ = parts, np.array(names, dtype=object)
         hand_down_names(self, parts)

@@ -19,7 +19,7 @@ from horseshoe.data.rows import Rows, known_rows
 from horseshoe.data.validation import check_weights, check_x
 from horseshoe.estimators.average import AverageMixin
 from horseshoe.estimators.classes import Classes, encode_labels, labels_of
-from horseshoe.estimators.cv import HorseshoeRegressorCV
+from horseshoe.estimators.cv import AdaptiveRegressor
 from horseshoe.estimators.described import Described
 from horseshoe.estimators.ending import weigh
 from horseshoe.estimators.saving import Saved
@@ -33,8 +33,8 @@ OF_ALL_CLASSES = ("inclusion_", "members_", "member_weights_", "cv_error_", "pat
 """What classes that are fitted together share."""
 
 
-class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Described):
-    """Classification that adapts to the unknown sparsity: `HorseshoeRegressorCV` for classes.
+class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Described):
+    """Classification that adapts to the unknown sparsity: `AdaptiveRegressor` for classes.
 
     Two classes are one binomial regression. More are fitted one against the rest, on the same folds, or all
     together (``multi_class="multinomial"``). The average is shrunk by how well it predicts rows that it has
@@ -43,9 +43,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     Parameters
     ----------
     members, cv, selection, fit_intercept, standardize, weight_type, n_jobs, callback, random_state
-        As in `HorseshoeRegressorCV`; folds have the classes in equal shares.
+        As in `AdaptiveRegressor`; folds have the classes in equal shares.
     groups, always, prior_scale
-        As in `HorseshoeRegressorCV`.
+        As in `AdaptiveRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
     multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
@@ -58,18 +58,18 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     classes_ : array of shape (n_classes,)
         The labels, sorted; of two, the second is the one whose probability is modelled.
     coef_, sparse_coef_, support_, inclusion_ : arrays of shape (n_features,)
-        As in `HorseshoeRegressorCV`; of shape (n_classes, n_features) for more than two classes. With
+        As in `AdaptiveRegressor`; of shape (n_classes, n_features) for more than two classes. With
         "multinomial" ``support_`` and ``inclusion_``, which classes share, have shape (n_features,), and the
         others have a row for each class even of two.
     intercept_, sparse_intercept_, cv_error_, members_, member_weights_, path_, shrinkage_, status_
-        As in `HorseshoeRegressorCV`; one for each class where there are more than two. With "multinomial"
+        As in `AdaptiveRegressor`; one for each class where there are more than two. With "multinomial"
         only the intercepts are.
     scale_ : array of shape (n_features,)
-        As in `HorseshoeRegressorCV`.
+        As in `AdaptiveRegressor`.
     cv_prediction_ : array of shape (n, n_classes)
         The probabilities of the classes of each row of the data by fits that have not seen it; not a number
         where a row was never left out.
-    estimators_ : list of HorseshoeRegressorCV
+    estimators_ : list of AdaptiveRegressor
         The binomial regressions.
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -78,9 +78,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from horseshoe import HorseshoeClassifierCV
+    >>> from horseshoe import AdaptiveClassifier
     >>> data = load_breast_cancer(as_frame=True)
-    >>> model = HorseshoeClassifierCV().fit(data.data, data.target_names[data.target])
+    >>> model = AdaptiveClassifier().fit(data.data, data.target_names[data.target])
     >>> model.predict(data.data.head(2)).tolist()
     ['malignant', 'malignant']
     """
@@ -100,7 +100,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
     cv_prediction_: Matrix
     family_: Family
     status_: Status | tuple[Status, ...]
-    estimators_: list[HorseshoeRegressorCV]
+    estimators_: list[AdaptiveRegressor]
     n_features_in_: int
 
     def __init__(
@@ -143,7 +143,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         offset: Any = None,
         groups: Any = None,
         checkpoint: Any = None,
-    ) -> HorseshoeClassifierCV:
+    ) -> AdaptiveClassifier:
         """Fit every member to every training set, and average.
 
         Parameters
@@ -155,7 +155,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
 
         Returns
         -------
-        HorseshoeClassifierCV
+        AdaptiveClassifier
             Itself.
         """
         with one_thread(), kept(checkpoint) as keeper:
@@ -222,7 +222,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         return self._stack([model.coef_interval(level) for model in self.estimators_])
 
     def summary(self, level: float = 0.95, exponentiate: bool = False, by: str = "column") -> Any:
-        """Return a data frame as `HorseshoeRegressorCV.summary`; of several classes, the class in front.
+        """Return a data frame as `AdaptiveRegressor.summary`; of several classes, the class in front.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
         exponentiate : bool, default=False
             As in `HorseshoeClassifier.summary`.
         by : {"column", "group"}, default="column"
-            As in `HorseshoeRegressorCV.summary`.
+            As in `AdaptiveRegressor.summary`.
 
         Returns
         -------
@@ -249,9 +249,9 @@ class HorseshoeClassifierCV(Saved, Classes, AverageMixin, ClassifierMixin, Descr
             parts = [average_columns(model, level, exponentiate) for model in self.estimators_]
         return class_frame(self.classes_.tolist(), parts)
 
-    def _part(self) -> HorseshoeRegressorCV:
+    def _part(self) -> AdaptiveRegressor:
         """Return a regression for one class that is to be given its fit."""
-        return HorseshoeRegressorCV(family=Binomial(), fit_intercept=self.fit_intercept)
+        return AdaptiveRegressor(family=Binomial(), fit_intercept=self.fit_intercept)
 
     def _gather(self) -> None:
         models = self.estimators_

@@ -26,9 +26,9 @@ class StreamedAverage(Streamed):
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe import AdaptiveRegressor
     >>> x = np.random.default_rng(0).standard_normal((100, 3))
-    >>> model = HorseshoeRegressorCV(cv=5).fit_chunks([(x[:50], x[:50, 1]), (x[50:], x[50:, 1])])
+    >>> model = AdaptiveRegressor(cv=5).fit_chunks([(x[:50], x[:50, 1]), (x[50:], x[50:, 1])])
     >>> model.support_
     array([False,  True, False])
     """

@@ -27,10 +27,10 @@ from horseshoe.model.spec import Prepared
 from horseshoe.threads import one_thread
 
 
-class HorseshoeSurvivalCV(  # type: ignore[misc]
+class AdaptiveSurvival(  # type: ignore[misc]
     Risks, Saved, Scored, Averaged, RegressorMixin, Described
 ):
-    """Proportional hazards that adapt to the unknown sparsity: `HorseshoeRegressorCV` for survival.
+    """Proportional hazards that adapt to the unknown sparsity: `AdaptiveRegressor` for survival.
 
     Several methods are fitted to the data without each fold, weighed by what the rows left out add to Cox's
     partial likelihood (Verweij and van Houwelingen 1993), and averaged. Of the average it gives the fewest
@@ -39,9 +39,9 @@ class HorseshoeSurvivalCV(  # type: ignore[misc]
     Parameters
     ----------
     members, selection, n_jobs, callback, random_state, groups, always, prior_scale
-        As in `HorseshoeRegressorCV`; the mean is a model without any column.
+        As in `AdaptiveRegressor`; the mean is a model without any column.
     cv : int, splitter or pairs of rows, default=10
-        As in `HorseshoeRegressorCV`; folds spread the events evenly over time. A splitter is given whether
+        As in `AdaptiveRegressor`; folds spread the events evenly over time. A splitter is given whether
         each row has its event: ``StratifiedKFold`` spreads these.
     ties, standardize, weight_type
         As in `HorseshoeSurvival`.
@@ -49,7 +49,7 @@ class HorseshoeSurvivalCV(  # type: ignore[misc]
     Attributes
     ----------
     coef_, sparse_coef_, support_, inclusion_, members_, member_weights_, path_, shrinkage_, scale_, status_
-        As in `HorseshoeRegressorCV`; coefficients are logarithms of hazard ratios. ``intercept_`` is 0.
+        As in `AdaptiveRegressor`; coefficients are logarithms of hazard ratios. ``intercept_`` is 0.
     cv_error_ : float
         Twice what an event that was left out costs in the partial likelihood, on average.
     cv_prediction_ : array of shape (n,)
@@ -62,12 +62,12 @@ class HorseshoeSurvivalCV(  # type: ignore[misc]
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeSurvivalCV
+    >>> from horseshoe import AdaptiveSurvival
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 50))
     >>> time, censored = rng.exponential(np.exp(-X[:, 3])), rng.exponential(2.0, 200)
     >>> y = np.column_stack([np.minimum(time, censored), time <= censored])
-    >>> model = HorseshoeSurvivalCV().fit(X, y)
+    >>> model = AdaptiveSurvival().fit(X, y)
     >>> np.flatnonzero(model.support_), model.coef_[3].round(1)
     (array([3]), np.float64(1.2))
     """
@@ -113,7 +113,7 @@ class HorseshoeSurvivalCV(  # type: ignore[misc]
         strata: Any = None,
         groups: Any = None,
         checkpoint: Any = None,
-    ) -> HorseshoeSurvivalCV:
+    ) -> AdaptiveSurvival:
         """Fit every member to every training set, and average.
 
         Parameters
@@ -125,7 +125,7 @@ class HorseshoeSurvivalCV(  # type: ignore[misc]
 
         Returns
         -------
-        HorseshoeSurvivalCV
+        AdaptiveSurvival
             Itself.
         """
         columns = check_x(X)

@@ -27,7 +27,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     Parameters
     ----------
     model : estimator
-        A fitted `HorseshoeRegressor` or `HorseshoeClassifier`, with ``CV`` or without.
+        A fitted regressor or classifier, adaptive or a single mode.
     path : str or path-like, optional
         Where to write it.
 

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 KINDS = {
     "HorseshoeRegressor": "horseshoe.estimators.regressor",
     "HorseshoeClassifier": "horseshoe.estimators.classifier",
-    "HorseshoeRegressorCV": "horseshoe.estimators.cv",
-    "HorseshoeClassifierCV": "horseshoe.estimators.cv_classifier",
+    "AdaptiveRegressor": "horseshoe.estimators.cv",
+    "AdaptiveClassifier": "horseshoe.estimators.cv_classifier",
     "HorseshoeSurvival": "horseshoe.estimators.survival",
-    "HorseshoeSurvivalCV": "horseshoe.estimators.cv_survival",
+    "AdaptiveSurvival": "horseshoe.estimators.cv_survival",
 }
 """The estimators that can be saved, and where they live."""
 NOT_KEPT = ("callback", "cv", "random_state")
@@ -60,7 +60,7 @@ def save_model(model: Any, path: str | os.PathLike[str], recipe: dict[str, Any] 
     Parameters
     ----------
     model : estimator
-        A fitted `HorseshoeRegressor` or `HorseshoeClassifier`, with ``CV`` or without.
+        A fitted regressor or classifier, adaptive or a single mode.
     path : str or path-like
         Where; the folder must be there.
     recipe : dict, optional
@@ -167,7 +167,7 @@ def check_kind(model: Any, done: str) -> str:
 
 
 def _is_adaptive(kind: str) -> bool:
-    return kind.endswith("CV")
+    return kind.startswith("Adaptive")
 
 
 def _encoded_parameters(model: Any) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _kept_of(kind: str) -> Any:
     """Return the class of what is kept of a fit."""
     from horseshoe.estimators.portable import AveragedLives, Averages, Lives, Modes
 
-    own = {"HorseshoeSurvival": Lives, "HorseshoeSurvivalCV": AveragedLives}
+    own = {"HorseshoeSurvival": Lives, "AdaptiveSurvival": AveragedLives}
     return own.get(kind, Averages if _is_adaptive(kind) else Modes)
 
 

@@ -46,7 +46,7 @@ def missing(name: str) -> str | None:
     >>> missing("lasso-min"), missing("oracle")
     (None, 'it is not there')
     """
-    if name not in METHODS or (name == OURS and estimator("HorseshoeRegressorCV") is None):
+    if name not in METHODS or (name == OURS and estimator("AdaptiveRegressor") is None):
         return "it is not there"
     absent = [module for module in METHODS[name].needs if find_spec(module) is None]
     return f"{', '.join(absent)} is not installed" if absent else None

@@ -92,9 +92,9 @@ def _adaptive(problem: Problem, rng: np.random.Generator) -> Fit:
     new = X if problem.new is None else problem.new
     model: Any
     if classes:
-        model = estimator("HorseshoeClassifierCV")(random_state=seed)
+        model = estimator("AdaptiveClassifier")(random_state=seed)
     else:
-        model = estimator("HorseshoeRegressorCV")(family=problem.kind, random_state=seed)
+        model = estimator("AdaptiveRegressor")(family=problem.kind, random_state=seed)
     model.fit(X, problem.y)
     of_new = np.empty((0, 2)) if classes else model.predict_interval(new, level=LEVEL)
     return Fit(

@@ -133,13 +133,13 @@ def parts_of(model: Any) -> list[Any]:
     ValueError: this HorseshoeRegressor is not fitted yet: call fit before
     >>> parts_of("a")
     Traceback (most recent call last):
-    TypeError: 'a' is no model of horseshoe: give a fitted HorseshoeRegressor, HorseshoeClassifier, or one \
-with CV
+    TypeError: 'a' is no model of horseshoe: give a fitted HorseshoeRegressor, HorseshoeClassifier, or an \
+Adaptive one
     """
     if not hasattr(model, "get_support"):
         raise TypeError(
             f"{model!r:.60} is no model of horseshoe: give a fitted HorseshoeRegressor, HorseshoeClassifier, "
-            "or one with CV"
+            "or an Adaptive one"
         )
     if not hasattr(model, "coef_"):
         raise ValueError(f"this {type(model).__name__} is not fitted yet: call fit before")

@@ -48,7 +48,7 @@ def plot_calibration(
 
     Parameters
     ----------
-    model : HorseshoeClassifier or HorseshoeClassifierCV
+    model : HorseshoeClassifier or AdaptiveClassifier
         A fitted model of two classes, or a regressor of zeros and ones.
     X, y, offset, exposure, sample_weight, ax
         As in `plot_observed`; without X and y the rows left out by cross-validation.
@@ -63,9 +63,9 @@ def plot_calibration(
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeClassifierCV
+    >>> from horseshoe import AdaptiveClassifier
     >>> X = [[k / 10.0] for k in range(40)]
-    >>> model = HorseshoeClassifierCV(cv=5).fit(X, list("aaaaaaabab" * 2 + "bbbbbbabab" * 2))
+    >>> model = AdaptiveClassifier(cv=5).fit(X, list("aaaaaaabab" * 2 + "bbbbbbabab" * 2))
     >>> plot_calibration(model).get_xlabel()
     'predicted probability of b'
     """
@@ -163,9 +163,9 @@ def plot_roc(
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeClassifierCV
+    >>> from horseshoe import AdaptiveClassifier
     >>> X = [[k / 10.0] for k in range(40)]
-    >>> model = HorseshoeClassifierCV(cv=5).fit(X, list("aaaaaaabab" * 2 + "bbbbbbabab" * 2))
+    >>> model = AdaptiveClassifier(cv=5).fit(X, list("aaaaaaabab" * 2 + "bbbbbbabab" * 2))
     >>> plot_roc(model).get_title().splitlines()[0].split(" 0")[0]
     'area under the curve'
     """

@@ -48,7 +48,7 @@ def plot_coefficients(
 
     Parameters
     ----------
-    model : HorseshoeRegressor, HorseshoeClassifier, or one of them with CV
+    model : HorseshoeRegressor, HorseshoeClassifier, or an Adaptive one
         A fitted model; of more than two classes, one of its ``estimators_``.
     level : float, default=0.95
         The coverage of the intervals.
@@ -130,7 +130,7 @@ def plot_inclusion(model: Any, *, most: int = 30, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    model : HorseshoeRegressorCV or HorseshoeClassifierCV
+    model : AdaptiveRegressor or AdaptiveClassifier
         A fitted model; of more than two classes, one of its ``estimators_``.
     most : int, default=30
         Draw no more columns than this, the surest.
@@ -143,9 +143,9 @@ def plot_inclusion(model: Any, *, most: int = 30, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe import AdaptiveRegressor
     >>> x = np.arange(20.0)
-    >>> ax = plot_inclusion(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> ax = plot_inclusion(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> ax.get_xlabel()
     'inclusion: how sure the column is in'
     """
@@ -153,7 +153,7 @@ def plot_inclusion(model: Any, *, most: int = 30, ax: Any = None) -> Any:
     if not hasattr(part, "inclusion_"):
         raise ValueError(
             f"{type(model).__name__} is a single mode and does not say how sure each column is in: "
-            "fit HorseshoeRegressorCV or HorseshoeClassifierCV, or look at plot_shrinkage"
+            "fit AdaptiveRegressor or AdaptiveClassifier, or look at plot_shrinkage"
         )
     order = largest(part.inclusion_, at_least_one("most", most))
     ax = coefficient_axes(ax, _names(part, order), "inclusion: how sure the column is in")

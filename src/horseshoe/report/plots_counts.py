@@ -32,7 +32,7 @@ def plot_rootogram(
 
     Parameters
     ----------
-    model : HorseshoeRegressor or HorseshoeRegressorCV
+    model : HorseshoeRegressor or AdaptiveRegressor
         A fitted model of counts.
     X, y, offset, exposure, sample_weight, ax
         As in `plot_observed`; without X and y the rows left out by cross-validation.

@@ -123,7 +123,7 @@ def plot_members(model: Any, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    model : HorseshoeRegressorCV or HorseshoeClassifierCV
+    model : AdaptiveRegressor or AdaptiveClassifier
         A fitted model; of more than two classes, one of its ``estimators_``.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
@@ -134,9 +134,9 @@ def plot_members(model: Any, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe import AdaptiveRegressor
     >>> x = np.arange(20.0)
-    >>> ax = plot_members(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> ax = plot_members(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['average', 'alone', 'mixture', 'ridge', 'mean']
     """

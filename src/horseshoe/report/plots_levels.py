@@ -24,7 +24,7 @@ def plot_levels(
 
     Parameters
     ----------
-    model : HorseshoeRegressor or HorseshoeRegressorCV
+    model : HorseshoeRegressor or AdaptiveRegressor
         A fitted model of ``family="ordinal"``.
     X, y, offset, sample_weight
         The rows to look at.

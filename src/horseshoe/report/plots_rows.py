@@ -54,10 +54,10 @@ def plot_observed(
 
     Parameters
     ----------
-    model : HorseshoeRegressor or HorseshoeRegressorCV
+    model : HorseshoeRegressor or AdaptiveRegressor
         A fitted model.
     X, y : array-like, optional
-        Rows and their responses. Left out, the rows that a model with CV was fitted to, each predicted by
+        Rows and their responses. Left out, the rows that an Adaptive model was fitted to, each predicted by
         fits that have not seen it, which is the honest picture of them.
     level : float, default=0.95
         The coverage of the intervals.
@@ -74,9 +74,9 @@ def plot_observed(
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe import AdaptiveRegressor
     >>> x = np.arange(20.0)
-    >>> ax = plot_observed(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> ax = plot_observed(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted', 'observed')
     """

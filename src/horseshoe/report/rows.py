@@ -63,15 +63,15 @@ def predicted(
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressor, HorseshoeRegressorCV
+    >>> from horseshoe import HorseshoeRegressor, AdaptiveRegressor
     >>> x = np.arange(20.0)
-    >>> found = predicted(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)), None, None, "plot")
+    >>> found = predicted(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)), None, None, "plot")
     >>> found.y.shape, found.source
     ((20,), 'rows left out, each predicted without it')
     >>> predicted(HorseshoeRegressor().fit(x[:, None], x + np.sin(x)), None, None, "plot_residuals")
     Traceback (most recent call last):
     ValueError: plot_residuals needs X and y: HorseshoeRegressor has no predictions of rows that it has not \
-seen, as one with CV has
+seen, as an Adaptive one has
     """
     part = one_part(model, asked)
     classes = getattr(model, "classes_", None)
@@ -91,7 +91,7 @@ def _left_out(model: Any, part: Any, asked: str, classes: Any) -> Predicted:
     if not hasattr(part, "left_out"):
         raise ValueError(
             f"{asked} needs X and y: {type(model).__name__} has no predictions of rows that it has not seen, "
-            "as one with CV has"
+            "as an Adaptive one has"
         )
     y, mean, weights = part.left_out()
     if not y.size:

@@ -33,7 +33,7 @@ def summary_text(
 
     Parameters
     ----------
-    model : HorseshoeRegressor, HorseshoeClassifier, or one of them with CV
+    model : HorseshoeRegressor, HorseshoeClassifier, or an Adaptive one
         A fitted model.
     format : {"text", "markdown", "latex", "html"}, default="text"
         LaTeX needs the package booktabs.

@@ -77,9 +77,9 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe import AdaptiveRegressor
     >>> x = np.arange(20.0)
-    >>> found = average_columns(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> found = average_columns(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> list(found)
     ['feature', 'coef', 'lower', 'upper', 'per_sd', 'inclusion', 'sparse_coef', 'selected']
     """

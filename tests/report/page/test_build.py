@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
-from horseshoe import HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeRegressor
 from horseshoe.report.page import build
 from horseshoe.report.page.build import Asked, build_page
 from horseshoe.report.page.content import Reason
@@ -20,7 +20,7 @@ def diabetes():
     asked = Asked(
         X, y, target="progression", source="diabetes.csv", command="horseshoe fit diabetes", seconds=1.5
     )
-    return build_page(HorseshoeRegressorCV().fit(X, y), asked)
+    return build_page(AdaptiveRegressor().fit(X, y), asked)
 
 
 def test_a_report_says_what_was_asked_and_what_was_found(diabetes):
@@ -37,7 +37,7 @@ def test_the_table_is_the_summary_with_the_selected_first(diabetes):
     assert [row.names[0] for row in rows if row.selected] == ["s5", "bmi", "bp"]
     assert [row.selected for row in rows] == [True] * 3 + [False] * 7
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    model = HorseshoeRegressorCV().fit(X, y)
+    model = AdaptiveRegressor().fit(X, y)
     by_name = {row.names[0]: row.numbers for row in rows}
     for j, name in enumerate(X.columns):
         lower, upper = model.coef_interval()[j]
@@ -55,7 +55,7 @@ def test_a_report_of_ten_thousand_columns_is_small():
     X = rng.standard_normal((60, 10_000))
     y = X[:, 0] * 3.0 + rng.standard_normal(60)
     frame = pd.DataFrame(X, columns=[f"gene number {j}" for j in range(10_000)])
-    model = HorseshoeRegressorCV(cv=3, members=["mean", "ridge"]).fit(frame, y)
+    model = AdaptiveRegressor(cv=3, members=["mean", "ridge"]).fit(frame, y)
     page = build_page(model, Asked(frame, y))
     assert len(page.table.rows) == 10_000
     assert len(render(page).encode()) < 3_000_000
@@ -75,7 +75,7 @@ def test_what_happened_to_the_data_is_told(diabetes):
         warnings=["few rows"],
         facts=[("Missing", "none")],
     )
-    page = build_page(HorseshoeClassifierCV(cv=3).fit(X, y), asked)
+    page = build_page(AdaptiveClassifier(cv=3).fit(X, y), asked)
     assert page.subtitle == "90 rows, 2 columns"
     assert ("Columns", "2 (3 columns after encoding)") in page.data
     assert page.dropped == (Reason("id", "another value in every row"),)
@@ -90,7 +90,7 @@ def test_several_classes_share_a_table():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((120, 2)), columns=["a", "b"])
     y = np.digitize(X["a"] + 0.3 * rng.standard_normal(120), [-0.5, 0.5]).astype(str)
-    page = build_page(HorseshoeClassifierCV(cv=3).fit(X, y), Asked(X, y, target="grade"))
+    page = build_page(AdaptiveClassifier(cv=3).fit(X, y), Asked(X, y, target="grade"))
     assert [heading.name for heading in page.table.names] == ["Column", "Class"]
     assert sorted(row.names for row in page.table.rows) == [(c, k) for c in "ab" for k in "012"]
 
@@ -111,7 +111,7 @@ def test_draws_that_do_not_agree_are_told_and_not_warned_of(monkeypatch):
 NASTY = ["<script>alert(1)</script>", "</script>", "$x^2$ \\frac", "$", "W" * 300, "עברית", "名前 🐴", ""]
 
 
-@pytest.mark.parametrize("estimator", [HorseshoeRegressor, HorseshoeRegressorCV])
+@pytest.mark.parametrize("estimator", [HorseshoeRegressor, AdaptiveRegressor])
 def test_any_name_can_be_written_and_drawn(estimator):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((60, len(NASTY))), columns=NASTY)
@@ -122,7 +122,7 @@ def test_any_name_can_be_written_and_drawn(estimator):
     assert page.notes == page.warnings == ()
 
 
-@pytest.mark.parametrize("estimator", [HorseshoeRegressor, HorseshoeRegressorCV])
+@pytest.mark.parametrize("estimator", [HorseshoeRegressor, AdaptiveRegressor])
 def test_there_is_a_report_of_nothing_too(estimator):
     X = pd.DataFrame({"a": np.arange(20.0), "b": np.sin(np.arange(20.0))})
     page = build_page(estimator().fit(X, np.ones(20)), Asked(X, np.ones(20)))

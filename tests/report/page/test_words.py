@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe import HorseshoeClassifier, HorseshoeClassifierCV, HorseshoeRegressor, HorseshoeRegressorCV
+from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe._types import Status
 from horseshoe.families import Binomial, Gaussian, Poisson
 from horseshoe.report.page.effects import Effects, effects_of
@@ -128,9 +128,9 @@ def fitted():
     two, three = np.where(eta + noise > 0.0, "yes", "no"), np.digitize(eta + noise, [-1.0, 1.0]).astype(str)
     return {
         "mode": (HorseshoeRegressor().fit(X, eta + noise), "posterior mode", "normal ones at the mode"),
-        "average": (HorseshoeRegressorCV(cv=4).fit(X, eta + noise), "average of the intercept alone", "CV+"),
-        "two": (HorseshoeClassifierCV(cv=4).fit(X, two), "without each of 4 folds", "binomial"),
-        "three": (HorseshoeClassifierCV(cv=4).fit(X, three), "each of 3 classes against", "slopes of"),
+        "average": (AdaptiveRegressor(cv=4).fit(X, eta + noise), "average of the intercept alone", "CV+"),
+        "two": (AdaptiveClassifier(cv=4).fit(X, two), "without each of 4 folds", "binomial"),
+        "three": (AdaptiveClassifier(cv=4).fit(X, three), "each of 3 classes against", "slopes of"),
         "counts": (
             HorseshoeRegressor(family="poisson").fit(X, np.round(np.exp(0.3 * eta))), "Poisson counts", "mode"
         ),

@@ -94,7 +94,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
 
     Parameters
     ----------
-    model : HorseshoeRegressor, HorseshoeClassifier, HorseshoeRegressorCV or HorseshoeClassifierCV
+    model : HorseshoeRegressor, HorseshoeClassifier, AdaptiveRegressor or AdaptiveClassifier
         A fitted model.
     asked : Asked
         What was asked, and the data.

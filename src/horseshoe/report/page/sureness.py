@@ -212,10 +212,10 @@ def members(effects: Sequence[Effects]) -> tuple[Fact, ...]:
 
     Examples
     --------
-    >>> from horseshoe import HorseshoeRegressorCV
+    >>> from horseshoe import AdaptiveRegressor
     >>> from horseshoe.report.page.effects import effects_of
     >>> x = np.arange(20.0)
-    >>> found = effects_of(HorseshoeRegressorCV(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> found = effects_of(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> members(found)[0].label
     'mean'
     """
