@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,8 +113,11 @@ def _around(middle: float, error: float) -> tuple[float, float]:
 def intervals(family: str, noise: float, seed: int, mode: bool = True) -> Any:
     """Return the intervals of `WAYS` for one data set, of shape (3, 2); that of the mode may be missing."""
     data, missing = draw(family, noise, seed), (np.nan, np.nan)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of statsmodels: ours are tested not to warn
+    with (
+        warnings.catch_warnings(),
+        redirect_stdout(StringIO()),
+    ):  # of statsmodels: ours are tested not to warn
+        warnings.simplefilter("ignore")
         single = ours(family, data, False) if mode else missing
         return np.array([ours(family, data, True), single, theirs(family, data)])
 

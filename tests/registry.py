@@ -90,7 +90,7 @@ ESTIMATING = [
     StrawdermanBerger(b="estimate"),
 ]
 GLOBAL_PRIORS = [HalfCauchy(), HalfCauchy(tau_max=0.3), InverseGammaGlobal(), FixedScale(tau2=0.05)]
-COORDINATES = [2.0, 1.75, 1.5, 1.0, 0.5]
+LAMBDA_POWERS = [2.0, 1.75, 1.5, 1.0, 0.5]
 
 
 def _single(problem, d):
@@ -170,9 +170,9 @@ ESTIMATORS = [
     HorseshoeRegressor(),
     HorseshoeRegressor(prior="lasso"),
     HorseshoeRegressor(prior="ridge", fit_intercept=False, standardize=False),
-    HorseshoeRegressor(prior="student_t", coordinate=1.0),
+    HorseshoeRegressor(prior="student_t", lambda_power=1.0),
     HorseshoeRegressor(prior="strawderman_berger", expectation="approximate"),
-    HorseshoeRegressor(prior="normal_gamma", coordinate=1.5, start="variance"),
+    HorseshoeRegressor(prior="normal_gamma", lambda_power=1.5, start="variance"),
     HorseshoeRegressor(prior="horseshoe_like"),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
@@ -182,7 +182,7 @@ ESTIMATORS = [
     HorseshoeRegressor(family=Quantile(level=0.9), expectation="approximate"),
     HorseshoeRegressor(family="poisson", prior="lasso", standardize=False),
     HorseshoeRegressor(family=NegativeBinomial(size=2.0), expectation="approximate"),
-    HorseshoeRegressor(family=StudentNoise(df=4.0), coordinate=1.5),
+    HorseshoeRegressor(family=StudentNoise(df=4.0), lambda_power=1.5),
     HorseshoeClassifier(),
     HorseshoeClassifier(weights="irls", class_weight="balanced"),
     HorseshoeClassifier(prior="ridge", expectation="approximate", warm_start=True),

@@ -20,12 +20,12 @@ def standard_system(n, p, **kwargs):
     return plain(x, z)
 
 
-def hyper(prior=None, tau=None, coordinate=2.0):
-    return Hyper(prior or Horseshoe(), coordinate, tau or HalfCauchy())
+def hyper(prior=None, tau=None, lambda_power=2.0):
+    return Hyper(prior or Horseshoe(), lambda_power, tau or HalfCauchy())
 
 
-def run(system, prior=None, tau=None, coordinate=2.0, **options):
-    return solve(Constant(system), hyper(prior, tau, coordinate), Options(**options))
+def run(system, prior=None, tau=None, lambda_power=2.0, **options):
+    return solve(Constant(system), hyper(prior, tau, lambda_power), Options(**options))
 
 
 SHAPES = {"long": (30, 8), "square": (12, 12), "wide": (10, 30)}

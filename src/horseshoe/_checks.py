@@ -26,9 +26,9 @@ def check_number(
 
     Examples
     --------
-    >>> check_number("coordinate", 2.5, high=2.0)
+    >>> check_number("lambda_power", 2.5, high=2.0)
     Traceback (most recent call last):
-    ValueError: coordinate=2.5 must be a finite number above 0 and at most 2
+    ValueError: lambda_power=2.5 must be a finite number above 0 and at most 2
     >>> check_number("power", 0.9, low=1.0, high=2.0, low_allowed=True)
     Traceback (most recent call last):
     ValueError: power=0.9 must be a finite number of at least 1 and at most 2

@@ -188,7 +188,7 @@ class Status(Enum):
     NO_NOISE = (
         "converged, but the noise variance ran towards zero and the fit goes through every row: either y has "
         "no noise, or the prior shrinks too little for so many columns; give sigma2, fix a smaller tau, or "
-        "use the horseshoe in coordinate 2"
+        "use the horseshoe in lambda power 2"
     )
     REPRODUCED = (
         "converged, but least squares on the selected variables reproduces y to rounding: y was probably "

@@ -19,8 +19,8 @@ from oracles import em_step, inverted_beta_mode, weighted_centred
 from registry import AVERAGED
 
 
-def hyper(coordinate=1.5):
-    return Hyper(Horseshoe(), coordinate, FixedScale(1.0))
+def hyper(lambda_power=1.5):
+    return Hyper(Horseshoe(), lambda_power, FixedScale(1.0))
 
 
 def start_of(sets, seed=0):
@@ -47,17 +47,17 @@ def everywhere(state, values):
     return out
 
 
-@pytest.mark.parametrize("coordinate", [1.5, 2.0])
+@pytest.mark.parametrize("lambda_power", [1.5, 2.0])
 @pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("counts", [True, False])
-def test_one_more_step_of_plain_em_moves_nothing(coordinate, center, counts, ends, monkeypatch):
+def test_one_more_step_of_plain_em_moves_nothing(lambda_power, center, counts, ends, monkeypatch):
     monkeypatch.setattr(modes, "LOOSE_TOL", modes.TOL)
     sets = make_sets("gaussian", 40, 6, center=center, counts=counts)
-    fits = find_modes(sets, start_of(sets), hyper(coordinate))
+    fits = find_modes(sets, start_of(sets), hyper(lambda_power))
     for t, end in enumerate(ends):
         X, z = weighted_centred(sets.columns.dense(), sets.y, sets.weights[:, t], center)
         mean, second = everywhere(end, end.mean), everywhere(end, end.second)
-        after, _, noise = em_step(X, z, second, end.sigma2, sets.total[t], coordinate)
+        after, _, noise = em_step(X, z, second, end.sigma2, sets.total[t], lambda_power)
         assert np.abs(after - mean).sum() < modes.TOL * (1.0 + np.abs(after).sum())
         np.testing.assert_allclose(noise, end.sigma2, rtol=2e-3)
         kept = np.abs(mean) >= 0.2 / np.sqrt(sets.total[t])
@@ -68,19 +68,19 @@ def test_one_more_step_of_plain_em_moves_nothing(coordinate, center, counts, end
     assert 2 <= fits.inclusion[:, -1].sum() < 6
 
 
-@pytest.mark.parametrize("coordinate", [1.5, 2.0])
-def test_the_mode_is_that_of_plain_em_from_the_same_start(coordinate, monkeypatch):
+@pytest.mark.parametrize("lambda_power", [1.5, 2.0])
+def test_the_mode_is_that_of_plain_em_from_the_same_start(lambda_power, monkeypatch):
     monkeypatch.setattr(modes, "LOOSE_TOL", 1e-12)
     monkeypatch.setattr(modes, "MOST", 3000)
     sets = make_sets("gaussian", 40, 6, counts=True)
     start = start_of(sets)
-    fits = find_modes(sets, start, hyper(coordinate))
+    fits = find_modes(sets, start, hyper(lambda_power))
     for t in range(sets.n_sets):
         X, z = weighted_centred(sets.columns.dense(), sets.y, sets.weights[:, t], center=True)
         mean, second, sigma2 = start.coef[:, t], start.second_moment[:, t], start.sigma2[t]
         for _ in range(2000):
             before = mean
-            mean, second, sigma2 = em_step(X, z, second, sigma2, sets.total[t], coordinate)
+            mean, second, sigma2 = em_step(X, z, second, sigma2, sets.total[t], lambda_power)
             if np.abs(mean - before).max() < 1e-14:
                 break
         kept = np.abs(mean) >= 0.2 / np.sqrt(sets.total[t])
@@ -97,23 +97,23 @@ FIXED = {
 }
 
 
-@pytest.mark.parametrize("coordinate", [1.5, 2.0])
+@pytest.mark.parametrize("lambda_power", [1.5, 2.0])
 @pytest.mark.parametrize("name", FIXED)
-def test_at_the_mode_of_other_families_slope_and_spread_agree(name, coordinate, ends, monkeypatch):
+def test_at_the_mode_of_other_families_slope_and_spread_agree(name, lambda_power, ends, monkeypatch):
     """The prior pulls as much as SciPy's likelihood; E[b^2] and the prior variances go with each other."""
     monkeypatch.setattr(modes, "TOL", 1e-10)
     monkeypatch.setattr(modes, "MOST", 3000)
     family = FIXED[name]
     (case,) = (case for case in CASES if case.name == name)
     sets = make_sets(family, 100, 5, counts=True, offset=not family.is_location)
-    find_modes(sets, start_of(sets), hyper(coordinate))
+    find_modes(sets, start_of(sets), hyper(lambda_power))
     for t, end in enumerate(ends):
         w, s2 = sets.weights[:, t], end.sigma2
         rows = w > 0.0
         X = sets.columns.dense()[:, end.active][rows]
         y, w, eta = sets.y[rows], w[rows], sets.offset[rows] + end.intercept + X @ end.mean
         np.testing.assert_allclose(eta, end.eta, atol=1e-9)
-        d = inverted_beta_mode(end.second / (2 * s2), coordinate, 0.5, 0.5)
+        d = inverted_beta_mode(end.second / (2 * s2), lambda_power, 0.5, 0.5)
         large = d > 1e-6
         assert large.any()
         pull = w * case.slope(y, eta, s2)

@@ -133,7 +133,7 @@ def test_every_prior_and_expectation(prior, shape, expectation):
         {"fit_intercept": False},
         {"standardize": False},
         {"fit_intercept": False, "standardize": False},
-        {"coordinate": 1.5, "tau": 0.1},
+        {"lambda_power": 1.5, "tau": 0.1},
         {"sigma2": 0.25, "start": "variance"},
         {"family": "poisson", "standardize": False},
     ],

@@ -107,14 +107,14 @@ def test_an_exact_fit_of_what_is_always_in() -> None:
 
 def test_a_prior_of_a_users_own_draws_no_groups() -> None:
     class Own:
-        def null_rate(self, coordinate: float) -> float:
-            return coordinate / 2.0
+        def null_rate(self, lambda_power: float) -> float:
+            return lambda_power / 2.0
 
-        def mode(self, w: Any, coordinate: float) -> Any:
-            return w / (0.5 + coordinate / 2.0)
+        def mode(self, w: Any, lambda_power: float) -> Any:
+            return w / (0.5 + lambda_power / 2.0)
 
-        def neg_log_density(self, lambda2: Any, coordinate: float) -> Any:
-            return (coordinate / 2.0) * np.log(lambda2)
+        def neg_log_density(self, lambda2: Any, lambda_power: float) -> Any:
+            return (lambda_power / 2.0) * np.log(lambda2)
 
         def draw(self, w: Any, lambda2: Any, rng: Any) -> Any:
             return lambda2

@@ -27,9 +27,9 @@ TIGHT, EASY = 1e-10, ("ridge", "student_t", "gamma", "inverse gamma", "horseshoe
 
 def two_ways(weights, name, **options):
     """Return the fit of plain EM and the mixed one."""
-    prior, coordinate = DENSE[name]
+    prior, lambda_power = DENSE[name]
     hyper, sigma2 = (
-        Hyper(prior, coordinate, HalfCauchy()),
+        Hyper(prior, lambda_power, HalfCauchy()),
         "estimate" if weights.family.has_dispersion else 1.0,
     )
     return [solve(weights, hyper, Options(sigma2=sigma2, fast=fast, **options)) for fast in (False, True)]
@@ -53,8 +53,8 @@ def moving(family, n=120, p=8, seed=0):
 @pytest.mark.parametrize("shape", [(50, 10), (40, 80)])
 def test_the_mode_is_that_of_plain_em(shape, name):
     system = standard_system(*shape, n_signals=4)
-    prior, coordinate = DENSE[name]
-    plain, mixed = (run(system, prior, None, coordinate, tol=TIGHT, fast=fast) for fast in (False, True))
+    prior, lambda_power = DENSE[name]
+    plain, mixed = (run(system, prior, None, lambda_power, tol=TIGHT, fast=fast) for fast in (False, True))
     if plain.status is Status.CONVERGED:
         np.testing.assert_allclose(mixed.coef, plain.coef, rtol=1e-6, atol=1e-8 * np.abs(plain.coef).max())
     assert mixed.status is plain.status

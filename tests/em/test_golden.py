@@ -55,9 +55,9 @@ def weights_of(fit):
 
 
 def estimator(fit, **changes):
-    prior, coordinate, tau = PRIORS[fit["prior"]]
+    prior, lambda_power, tau = PRIORS[fit["prior"]]
     expectation = "approximate" if fit["approx"] else "exact"
-    shared = {"prior": prior, "coordinate": coordinate, "tau": tau, "expectation": expectation, **changes}
+    shared = {"prior": prior, "lambda_power": lambda_power, "tau": tau, "expectation": expectation, **changes}
     shared["tol"] = 1e-12
     if fit["model"] == "binomial":
         return HorseshoeClassifier(weights=weights_of(fit), start="paper", **shared)

@@ -35,21 +35,21 @@ def sizes(*each):
 LABELS = {"long": sizes(3, 1, 2, 4), "wide": sizes(5, 3, 1, 8, 2, 4, 4, 5)}
 
 
-@pytest.mark.parametrize("coordinate", [2.0, 1.5, 1.0])
+@pytest.mark.parametrize("lambda_power", [2.0, 1.5, 1.0])
 @pytest.mark.parametrize("shape", LABELS)
 @pytest.mark.parametrize("prior", PRIORS, ids=name)
-def test_plain_em_is_that_of_dense_algebra(prior, shape, coordinate):
+def test_plain_em_is_that_of_dense_algebra(prior, shape, lambda_power):
     label = LABELS[shape]
     X, y = system(25, label)
     density = next(
         oracle(prior) for known, oracle in ORACLES.items() if known == prior or type(known) is type(prior)
     )
     expected = oracles.grouped_em(
-        X, y, label, lambda w, size: oracles.local_mode(density, coordinate, w, size), 6, tau2=0.5
+        X, y, label, lambda w, size: oracles.local_mode(density, lambda_power, w, size), 6, tau2=0.5
     )
     options = Options(tol=0.0, max_iter=6, zero_threshold=0.0, **PLAIN)
     found = solve(
-        Constant(plain(X, y)), hyper(prior, FixedScale(0.5), coordinate), options, groups=Groups(label)
+        Constant(plain(X, y)), hyper(prior, FixedScale(0.5), lambda_power), options, groups=Groups(label)
     )
     np.testing.assert_allclose(found.coef, expected.coef, rtol=0, atol=1e-10)
     np.testing.assert_allclose(found.moments.variance, expected.variance, rtol=1e-8, atol=1e-12)

@@ -16,7 +16,7 @@ from horseshoe.em.starts import paper_start
 from horseshoe.em.weights import Moving
 from horseshoe.families import Poisson
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
-from registry import COORDINATES, LOCAL_PRIORS, name
+from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 from selections import in_pairs
 from simulate import linear
 from systems import PLAIN, hyper, run, standard_system
@@ -25,11 +25,11 @@ SHAPES = {"long": (60, 12), "square": (25, 25), "wide": (25, 60)}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("coordinate", [2.0, 1.5])
-def test_plain_em_is_algorithm_1(shape, coordinate):
+@pytest.mark.parametrize("lambda_power", [2.0, 1.5])
+def test_plain_em_is_algorithm_1(shape, lambda_power):
     system = standard_system(*SHAPES[shape], n_signals=4)
-    ours = run(system, coordinate=coordinate, tol=1e-8, **PLAIN)
-    theirs = oracles.plain_em(system.columns.dense(), system.z, 1e-8, 10_000, coordinate=coordinate)
+    ours = run(system, lambda_power=lambda_power, tol=1e-8, **PLAIN)
+    theirs = oracles.plain_em(system.columns.dense(), system.z, 1e-8, 10_000, lambda_power=lambda_power)
     assert ours.n_iter == theirs["n_iter"]
     np.testing.assert_allclose(ours.coef, theirs["coef"], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(ours.scales.sigma2, theirs["sigma2"], rtol=1e-10)
@@ -37,13 +37,13 @@ def test_plain_em_is_algorithm_1(shape, coordinate):
 
 
 @pytest.mark.parametrize(
-    ("prior", "coordinate", "shape"),
-    in_pairs([prior for prior, _ in LOCAL_PRIORS], COORDINATES, SHAPES),
+    ("prior", "lambda_power", "shape"),
+    in_pairs([prior for prior, _ in LOCAL_PRIORS], LAMBDA_POWERS, SHAPES),
     ids=name,
 )
-def test_objective_never_rises_when_the_noise_is_known(prior, coordinate, shape):
+def test_objective_never_rises_when_the_noise_is_known(prior, lambda_power, shape):
     system = standard_system(*SHAPES[shape], n_signals=4)
-    fit = run(system, prior, coordinate=coordinate, sigma2=0.3, tol=1e-9, max_iter=60, **PLAIN)
+    fit = run(system, prior, lambda_power=lambda_power, sigma2=0.3, tol=1e-9, max_iter=60, **PLAIN)
     objective = np.array([line.objective for line in fit.trace])
     rounding = 1e-11 * np.abs(objective).max()
     assert (np.diff(objective) <= rounding).all()
@@ -210,15 +210,15 @@ def test_start_is_marginal_least_squares():
 class HalfNormalScale:
     """A user's own prior: lambda ~ half-normal, so lambda2 has density v^(-1/2) exp(-v/2)."""
 
-    def null_rate(self, coordinate):
-        return coordinate / 2
+    def null_rate(self, lambda_power):
+        return lambda_power / 2
 
-    def mode(self, w, coordinate):
-        rate = self.null_rate(coordinate)
+    def mode(self, w, lambda_power):
+        rate = self.null_rate(lambda_power)
         return np.sqrt(rate * rate + 2 * w) - rate
 
-    def neg_log_density(self, lambda2, coordinate):
-        return (coordinate - 1) / 2 * np.log(lambda2) + lambda2 / 2
+    def neg_log_density(self, lambda2, lambda_power):
+        return (lambda_power - 1) / 2 * np.log(lambda2) + lambda2 / 2
 
 
 def test_a_users_own_prior_fits_like_the_same_prior_of_ours():

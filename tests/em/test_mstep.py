@@ -11,22 +11,22 @@ from selections import in_pairs
 
 
 @pytest.mark.parametrize(
-    ("prior", "coordinate", "tau"),
+    ("prior", "lambda_power", "tau"),
     in_pairs([prior for prior, _ in LOCAL_PRIORS], [2.0, 1.0], GLOBAL_PRIORS),
     ids=name,
 )
-def test_m_step_minimises_jointly(prior, coordinate, tau):
+def test_m_step_minimises_jointly(prior, lambda_power, tau):
     """tau2 against a bounded search over Q with every lambda2 at its best for that tau2."""
     second, sigma2 = np.random.default_rng(1).gamma(0.3, 1.0, 25), 0.7
 
     def q(log_tau2):
         tau2 = np.exp(log_tau2)
         w = second / (2 * sigma2 * tau2)
-        v = prior.mode(w, coordinate)
-        local = 0.5 * np.log(v) + w / v + prior.neg_log_density(v, coordinate)
+        v = prior.mode(w, lambda_power)
+        local = 0.5 * np.log(v) + w / v + prior.neg_log_density(v, lambda_power)
         return local.sum() + 0.5 * second.size * log_tau2 + tau.neg_log_density(tau2)
 
-    scales = m_step(Hyper(prior, coordinate, tau), second, sigma2)
+    scales = m_step(Hyper(prior, lambda_power, tau), second, sigma2)
     low, high = np.log(tau.bounds)
     grid = np.linspace(low, high, 2001)
     best = grid[np.argmin([q(t) for t in grid])]
@@ -37,7 +37,7 @@ def test_m_step_minimises_jointly(prior, coordinate, tau):
         assert q(np.log(scales.tau2)) <= search.fun + 1e-9
     assert tau.bounds[0] <= scales.tau2 <= tau.bounds[1]
     w = second / (2 * sigma2 * scales.tau2)
-    np.testing.assert_allclose(scales.lambda2, prior.mode(w, coordinate), rtol=1e-13)
+    np.testing.assert_allclose(scales.lambda2, prior.mode(w, lambda_power), rtol=1e-13)
 
 
 @pytest.mark.parametrize("last", [1e-30, 1e-6, 0.9, 0.995, 1.0, 1.002, 1.011, 1e3])

@@ -14,7 +14,7 @@ from horseshoe.em.options import Options
 from horseshoe.em.several import solve_several
 from horseshoe.em.weights import Constant
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
-from registry import COORDINATES, LOCAL_PRIORS, name
+from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 
 TIGHT = Options(tol=1e-14)
 SHAPES = [(60, 12), (30, 70)]
@@ -30,8 +30,8 @@ def data(n, p, q, seed=0, signals=4):
     return x, (z - z.mean(axis=0)) / z.std(axis=0)
 
 
-def hyper(q, prior=None, coordinate=2.0, tau=None):
-    return Hyper(prior or Horseshoe(), coordinate, tau or HalfCauchy(), size=float(q))
+def hyper(q, prior=None, lambda_power=2.0, tau=None):
+    return Hyper(prior or Horseshoe(), lambda_power, tau or HalfCauchy(), size=float(q))
 
 
 def found(x, z, options=TIGHT, **prior):
@@ -43,18 +43,18 @@ def coefs(results):
 
 
 @pytest.mark.parametrize("size", [2.0, 3.0, 7.0])
-@pytest.mark.parametrize("coordinate", COORDINATES)
+@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
 @pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS[:-1], ids=name)
-def test_a_shared_scale_is_the_mode_of_its_definition(prior, oracle, coordinate, size):
+def test_a_shared_scale_is_the_mode_of_its_definition(prior, oracle, lambda_power, size):
     """Of (size/2) log v + W/v - log density: no v near the closed form is better."""
     density = oracle(prior)
     for w in (1e-3, 0.3, 4.0, 200.0):
-        v = float(Hyper(prior, coordinate, HalfCauchy(), size=size).mode(np.array([w]))[0])
+        v = float(Hyper(prior, lambda_power, HalfCauchy(), size=size).mode(np.array([w]))[0])
         step = 1e-15
 
         def slope(t, w=w, step=step):
             at = np.exp(t) * (1 + 1j * step)
-            return oracles.shared_objective(at, w, size, coordinate, density).imag / step
+            return oracles.shared_objective(at, w, size, lambda_power, density).imag / step
 
         assert abs(slope(np.log(v))) < 1e-7 * (1.0 + w / v)
         assert slope(np.log(v) - 0.1) < 0.0 < slope(np.log(v) + 0.1)
@@ -72,11 +72,11 @@ def test_one_response_is_the_single_fit(n, p):
 
 
 @pytest.mark.parametrize(("n", "p"), SHAPES)
-@pytest.mark.parametrize("coordinate", [2.0, 1.5])
-def test_the_fit_is_that_of_the_definition(n, p, coordinate):
+@pytest.mark.parametrize("lambda_power", [2.0, 1.5])
+def test_the_fit_is_that_of_the_definition(n, p, lambda_power):
     x, z = data(n, p, 3)
-    mean, _, sigma2 = oracles.several_em(x, z, coordinate, 400 if p > n else 2000)
-    results = found(x, z, coordinate=coordinate)
+    mean, _, sigma2 = oracles.several_em(x, z, lambda_power, 400 if p > n else 2000)
+    results = found(x, z, lambda_power=lambda_power)
     got = coefs(results).T
     np.testing.assert_allclose(got[got.any(axis=1)], mean[got.any(axis=1)], atol=1e-8)
     assert np.abs(mean[~got.any(axis=1)]).max(initial=0.0) < 0.2 / np.sqrt(n)

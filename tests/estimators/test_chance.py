@@ -67,7 +67,7 @@ def test_the_status_over_ten_data_sets_of_each_shape(effects: bool) -> None:
 
 @pytest.mark.parametrize("tau", [1.0, 0.1, 0.01])
 def test_the_threshold_is_the_closed_form(tau: float) -> None:
-    """min over s of (1+s)^2/s [2(k+2s)/(k+s) - 1/(1+s)], k = n tau2, for the horseshoe in coordinate 2."""
+    """min over s of (1+s)^2/s [2(k+2s)/(k+s) - 1/(1+s)], k = n tau2, for the horseshoe in lambda power 2."""
     k = 300.0 * tau**2
 
     def square(log_s: float) -> float:

@@ -55,7 +55,7 @@ OTHER_DATA: dict[str, dict[str, Any]] = {
 OTHER_OPTIONS: dict[str, Any] = {
     "prior": "lasso",
     "tau": 0.5,
-    "coordinate": 1.5,
+    "lambda_power": 1.5,
     "sigma2": 2.0,
     "expectation": "approximate",
     "fit_intercept": False,

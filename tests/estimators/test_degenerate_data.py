@@ -124,7 +124,7 @@ def test_a_noise_variance_that_runs_to_zero_is_said(prior: str, family: str) -> 
     rng = np.random.default_rng(1)
     X = rng.standard_normal((30, 120))
     y = X[:, :4].sum(axis=1) + rng.standard_normal(30)
-    est = HorseshoeRegressor(prior=prior, family=family, coordinate=1.0).fit(X, y)
+    est = HorseshoeRegressor(prior=prior, family=family, lambda_power=1.0).fit(X, y)
     assert est.sigma2_ < 1e-5 * y.var()
     assert est.status_ is Status.NO_NOISE
     assert est.status_.converged

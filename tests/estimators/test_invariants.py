@@ -93,7 +93,7 @@ def places(contents: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
     """Yield each number of each kind of model once: the model, the path, and which of its numbers it is."""
     seen = set()
     for name, content in contents.items():
-        root = "A" if content["kind"].endswith("CV") else "M"
+        root = "A" if content["kind"].startswith("Adaptive") else "M"
         for number, one in enumerate(numbers_of(content["fitted"])):
             path = root + one.path
             if path not in seen and ".classes." not in path and ".strata." not in path:
@@ -210,7 +210,11 @@ MEANINGLESS: list[tuple[str, Callable[[Any], None], str]] = [
         "result.scales.tau2 has the number 0",
     ),
     ("gaussian", _set(*FIT, "result", "n_iter", to=-3), "result.n_iter has the number -3"),
-    ("gaussian", _set(*FIT, "hyper", "coordinate", to=3.0), "hyper.coordinate has the number 3, where more"),
+    (
+        "gaussian",
+        _set(*FIT, "hyper", "lambda_power", to=3.0),
+        "hyper.lambda_power has the number 3, where more",
+    ),
     ("gaussian", _set("fitted", "kept", 0, "n", to=0), "fitted.kept[0].n has the number 0"),
     ("gaussian", _set("fitted", "n_features", to=0), "fitted.n_features: 0 columns are none"),
     ("gaussian", _set("parameters", "tol", to="NaN"), "parameters.tol is not a number"),
@@ -293,7 +297,7 @@ def fits_that_end_badly() -> dict[str, Callable[[], Any]]:
         "CONSTANT_RESPONSE": lambda: fit(HorseshoeRegressor(tau=unbounded), X, np.ones(40)),
         "BOUNDARY": lambda: fit(HorseshoeRegressor("poisson"), X, np.zeros(40)),
         "NO_COLUMNS": lambda: fit(HorseshoeRegressor(), np.zeros((40, 2)), noise),
-        "NO_NOISE": lambda: fit(HorseshoeRegressor(prior="lasso", coordinate=1.0), wide, noise[:30]),
+        "NO_NOISE": lambda: fit(HorseshoeRegressor(prior="lasso", lambda_power=1.0), wide, noise[:30]),
         "CONVERGED": lambda: fit(HorseshoeRegressor(), 1e200 * X, 1e140 * (X[:, 0] + noise)),
     }
 

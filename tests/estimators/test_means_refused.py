@@ -47,7 +47,7 @@ def test_normal_means_data(case: str) -> None:
 BAD_MEANS_OPTIONS = [
     *(("sigma2", value, POSITIVE) for value in (0, 0.0, -1.0, np.nan, np.inf, "guess", None)),
     *(("tau", value, POSITIVE) for value in (0, 0.0, -1.0, np.nan, np.inf, "guess", None)),
-    *(("coordinate", value, r"0\b.*\b2\b") for value in (0, -1.0, 2.0001, np.nan, "two", None)),
+    *(("lambda_power", value, r"0\b.*\b2\b") for value in (0, -1.0, 2.0001, np.nan, "two", None)),
     ("prior", "horsehoe", r"\bhorseshoe\b"),
     ("prior", 3, "prior"),
     ("prior", None, "prior"),

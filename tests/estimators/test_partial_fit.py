@@ -54,7 +54,7 @@ def test_chunks_are_one_fit(chunks, weighted, mean):
         {"prior": "lasso"},
         {"expectation": "approximate"},
         {"tau": 0.1, "sigma2": 1.0},
-        {"coordinate": 1.5},
+        {"lambda_power": 1.5},
         {"weight_type": "precision"},
         {"always": [0, 1]},
         {"groups": [0, 0, 0, 1, 1, 1, 2, 2, 2]},

@@ -59,7 +59,7 @@ def test_where_the_mode_is_unique_it_is_that_of_each_value_on_its_own(family: st
 
 @pytest.mark.parametrize(
     ("over", "values"),
-    [("coordinate", None), ("slab", [10.0, 1.0, 0.2]), ("sigma2", [0.5, 1.0, 4.0]), ("tau_max", TAUS)],
+    [("lambda_power", None), ("slab", [10.0, 1.0, 0.2]), ("sigma2", [0.5, 1.0, 4.0]), ("tau_max", TAUS)],
 )
 def test_other_parameters_where_the_mode_is_unique(over: str, values: Any) -> None:
     X, y = tall()
@@ -87,7 +87,7 @@ def test_the_order_matters_in_wide_data() -> None:
     np.testing.assert_array_equal(warm.coef[0], cold.coef[0])
 
 
-@pytest.mark.parametrize("over", ["tau", "coordinate", "slab"])
+@pytest.mark.parametrize("over", ["tau", "lambda_power", "slab"])
 def test_plain_em_stays_where_each_fit_ended(over: str) -> None:
     X, y = wide(1)
     path = horseshoe_path(X, y, over, estimator=HorseshoeRegressor(zero_threshold=0.0))
@@ -286,7 +286,7 @@ def test_default_grids() -> None:
     ],
 )
 def test_coordinates_in_which_the_prior_selects(prior: Any, lowest: float) -> None:
-    np.testing.assert_allclose(grid("coordinate", prior=prior), np.arange(lowest, 2.01, 0.125))
+    np.testing.assert_allclose(grid("lambda_power", prior=prior), np.arange(lowest, 2.01, 0.125))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_coordinates_in_which_the_prior_selects(prior: Any, lowest: float) -> No
     [
         ("tau", [0.1, 1, 0.5], [1.0, 0.5, 0.1]),
         ("tau_max", np.array([0.1, 1.0]), [1.0, 0.1]),
-        ("coordinate", (2, 1.5), [1.5, 2.0]),
+        ("lambda_power", (2, 1.5), [1.5, 2.0]),
         ("slab", pd.Series([1.0, 3.0], index=[5, 9]), [3.0, 1.0]),
         ("sigma2", np.float32([4.0, 1.0]), [1.0, 4.0]),
         ("a", [0.4, 0.5, 0.3], [0.4, 0.5, 0.3]),
@@ -328,7 +328,7 @@ def test_a_parameter_of_the_prior(prior: Any, over: str, value: float, wanted: A
 
 CLASSES = HorseshoeClassifier()
 BAD = [
-    ({"over": "lambda2"}, ["over='lambda2'", "'tau'", "'coordinate'", "'slab'", "'sigma2'", "'a', 'b'"]),
+    ({"over": "lambda2"}, ["over='lambda2'", "'tau'", "'lambda_power'", "'slab'", "'sigma2'", "'a', 'b'"]),
     ({"over": 3}, ["over=3", "'tau'"]),
     ({"over": "prior"}, ["over='prior'", "'tau'"]),
     ({"over": "a", "estimator": HorseshoeRegressor(prior="lasso")}, ["over='a'", "Lasso", "'shape', 'rate'"]),
@@ -342,12 +342,12 @@ BAD = [
     ({"over": "sigma2"}, ["over='sigma2' needs values", "units of y squared"]),
     ({"over": "a"}, ["over='a' needs values", "order"]),
     (
-        {"over": "coordinate", "estimator": HorseshoeRegressor(prior="lasso")},
-        ["Lasso", "no coordinate", "values"],
+        {"over": "lambda_power", "estimator": HorseshoeRegressor(prior="lasso")},
+        ["Lasso", "no lambda power", "values"],
     ),
     (
-        {"over": "coordinate", "estimator": HorseshoeRegressor(prior="ridge")},
-        ["Ridge", "no coordinate", "values"],
+        {"over": "lambda_power", "estimator": HorseshoeRegressor(prior="ridge")},
+        ["Ridge", "no lambda power", "values"],
     ),
     ({"values": []}, ["values is empty"]),
     ({"values": 0.1}, ["values=0.1", "list of numbers"]),
@@ -361,7 +361,7 @@ BAD = [
     ({"values": np.ones((2, 2))}, [r"values\[0\]", "number"]),
     ({"values": [0.5, 1e200]}, [r"values\[1\]=1e\+200", "between"]),
     ({"values": [0.5, 0.1, 0.5]}, [r"values\[0\] and values\[2\]", "same"]),
-    ({"over": "coordinate", "values": [2.5]}, [r"values\[0\]=2.5", "at most 2"]),
+    ({"over": "lambda_power", "values": [2.5]}, [r"values\[0\]=2.5", "at most 2"]),
     ({"over": "slab", "values": [np.inf]}, [r"values\[0\]=inf", "finite"]),
     ({"over": "sigma2", "values": [0.0]}, [r"values\[0\]=0.0", "above 0"]),
     ({"over": "b", "values": [0.5, -0.5]}, [r"values\[1\]=-0.5", "over='b'", "positive"]),

@@ -31,7 +31,7 @@ BAD_OPTIONS = [
     *(("tau", value, POSITIVE) for value in (0, 0.0, -1.0, np.nan, np.inf, "auto", None, [1.0], 1 + 1j)),
     *(("tau_max", value, POSITIVE) for value in (0, 0.0, -1.0, np.nan, "auto", None)),
     *(
-        ("coordinate", value, r"0\b.*\b2\b")
+        ("lambda_power", value, r"0\b.*\b2\b")
         for value in (0, 0.0, -1.0, 2.0001, 3, np.nan, np.inf, "two", None)
     ),
     *(("sigma2", value, POSITIVE) for value in (0, 0.0, -1.0, np.nan, np.inf, "auto", None)),
@@ -141,7 +141,7 @@ def test_a_prior_with_a_shape_out_of_range(a: float, b: float, name: str) -> Non
 
 def test_options_are_checked_by_fit_and_not_before() -> None:
     """scikit-learn's contract: the constructor stores, `fit` checks."""
-    est = HorseshoeRegressor(tau=-1.0, coordinate=7, prior="horsehoe")
+    est = HorseshoeRegressor(tau=-1.0, lambda_power=7, prior="horsehoe")
     assert est.get_params()["tau"] == -1.0
     assert est.set_params(tau=0.5).tau == 0.5
 
@@ -197,7 +197,7 @@ def bad_fits() -> dict[str, Callable[[HorseshoeRegressor], Any]]:
         "strings": lambda est: est.fit(np.full((N, 2), "low"), y),
         "bad option": lambda est: est.set_params(tau=-1.0).fit(wider, y),
         "bad name": lambda est: est.set_params(prior="horsehoe").fit(wider, y),
-        "bad coordinate": lambda est: est.set_params(coordinate=3.0).fit(wider, y),
+        "bad lambda power": lambda est: est.set_params(lambda_power=3.0).fit(wider, y),
     }
 
 

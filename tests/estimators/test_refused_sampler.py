@@ -121,13 +121,13 @@ class Cauchy(Location):
 class NoDraw:
     """A prior of the user's own that has a mode only."""
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         return 1.0
 
-    def mode(self, w: Any, coordinate: float) -> Any:
+    def mode(self, w: Any, lambda_power: float) -> Any:
         return w
 
-    def neg_log_density(self, lambda2: Any, coordinate: float) -> Any:
+    def neg_log_density(self, lambda2: Any, lambda_power: float) -> Any:
         return np.log(lambda2)
 
 

@@ -96,7 +96,7 @@ def test_bad_entries_strata_offsets_and_weights(case: str) -> None:
         ("expectation", "stochastic", ("expectation", "exact", "approximate")),
         ("weight_type", "frequency", ("weight_type", "count")),
         ("prior", "spike", ("prior",)),
-        ("coordinate", 3.0, ("coordinate",)),
+        ("lambda_power", 3.0, ("lambda_power",)),
         ("start", "nowhere", ("start",)),
         ("slab", -1.0, ("slab",)),
     ],

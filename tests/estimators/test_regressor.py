@@ -213,7 +213,7 @@ def test_a_fit_from_one_whose_noise_ran_to_zero():
     assert lasso.status_ is Status.NO_NOISE
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = HorseshoeRegressor(coordinate=1.75, start=lasso).fit(X, y)
+        model = HorseshoeRegressor(lambda_power=1.75, start=lasso).fit(X, y)
     assert model.support_.any()
     assert np.isfinite(model.coef_).all()
     assert 0.0 < model.sigma2_ < y.var()

@@ -31,7 +31,7 @@ KNOWN: list[tuple[str, Any]] = [
     ),
 ]
 LOOP: list[tuple[str, Any]] = [
-    *(("coordinate", value) for value in (0.0, 2.5, -1.0, NAN, 0.01, 1e-200, "two", None)),
+    *(("lambda_power", value) for value in (0.0, 2.5, -1.0, NAN, 0.01, 1e-200, "two", None)),
     *(("tol", value) for value in (-1.0, NAN, INF, 1e300, "small", None)),
     *(("max_iter", value) for value in (0, -1, 2.5, "ten", None, True)),
     *(("zero_threshold", value) for value in (-1.0, NAN, INF, 1e300, "none", None)),

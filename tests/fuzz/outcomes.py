@@ -182,8 +182,8 @@ def _ties_may_differ(case: Case) -> bool:
     if case.averages:
         return case.change == "columns"
     options = resolve(case.options)
-    prior, coordinate = options.get("prior", "horseshoe"), options.get("coordinate", 2.0)
-    return not is_sparse(resolve_local(prior), coordinate)
+    prior, lambda_power = options.get("prior", "horseshoe"), options.get("lambda_power", 2.0)
+    return not is_sparse(resolve_local(prior), lambda_power)
 
 
 def _attempt(case: Case, data: Data) -> Attempt:

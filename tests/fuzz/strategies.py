@@ -93,7 +93,7 @@ CHANGES = ["columns", "rows", "x2", "y2", "x3", "y3", "plain", "again"]
 ASKS = ["predict", "interval", "summary", "score", "coef_interval", "posterior", "copy"]
 
 COMMON: dict[str, list[Any]] = {
-    "coordinate": [2.0, 1.75, 1.5, 1.0, 0.5],
+    "lambda_power": [2.0, 1.75, 1.5, 1.0, 0.5],
     "tau": [0.1, 1e-3, 1.0, "HalfCauchy(.3)", "InverseGammaGlobal()"],
     "tau_max": [0.01, 10.0],
     "expectation": ["approximate", "stochastic", "conjugate_gradient"],
@@ -133,7 +133,7 @@ AVERAGE: dict[str, list[Any]] = {
     "multi_class": ["multinomial"],
 }
 FOLDS = [2, 3, 3, 3, 5, 10]
-MEANS = ("coordinate", "tau", "tau_max", "tol", "max_iter", "zero_threshold")
+MEANS = ("lambda_power", "tau", "tau_max", "tol", "max_iter", "zero_threshold")
 DRAWN = ("tau", "tau_max", "fit_intercept", "standardize", "slab", "weight_type")
 DRAWN += ("groups", "always", "prior_scale")
 

@@ -18,9 +18,9 @@ def standardise(X: Matrix, y: Vector) -> tuple[Matrix, Vector, Vector, Vector, f
     return (X - x_mean) / x_sd, (y - y_mean) / y_sd, x_mean, x_sd, y_mean, y_sd
 
 
-def inverted_beta_mode(w: Vector, coordinate: float, a: float, b: float) -> Vector:
+def inverted_beta_mode(w: Vector, lambda_power: float, a: float, b: float) -> Vector:
     """The positive root of (A+m) v^2 + (A-w) v - w = 0, with the sum that does not cancel on either side."""
-    A, m = (1 + coordinate) / 2 - a, a + b
+    A, m = (1 + lambda_power) / 2 - a, a + b
     root = np.hypot(w - A, 2 * np.sqrt((A + m) * w))
     small = w < A
     return np.where(small, 2 * w / np.where(small, root + A - w, 1.0), (w - A + root) / (2 * (A + m)))
@@ -33,14 +33,14 @@ def plain_em(
     max_iter: int,
     a: float = 0.5,
     b: float = 0.5,
-    coordinate: float = 2.0,
+    lambda_power: float = 2.0,
     sigma2: float | None = None,
     tau2: float = 1.0,
 ) -> dict[str, Any]:
     """Algorithm 1 of the paper on standardised X and y: no pruning, no acceleration, exact expectations.
 
-    tau2 is held at its bound, where the M-step puts it for coordinate 2 and p >= 3; sigma2 is E[RSS]/n unless
-    given.
+    tau2 is held at its bound, where the M-step puts it for lambda power 2 and p >= 3; sigma2 is E[RSS]/n
+    unless given.
     `coef` is thresholded at 1/(5 sqrt n); `coef_unthresholded` is what the loop ended with.
     """
     n, p = X.shape
@@ -55,7 +55,7 @@ def plain_em(
         n_iter += 1
         # M-step
         noise = expected_rss / n if sigma2 is None else sigma2
-        lambda2 = inverted_beta_mode(second_moment / (2 * noise * tau2), coordinate, a, b)
+        lambda2 = inverted_beta_mode(second_moment / (2 * noise * tau2), lambda_power, a, b)
         # E-step
         d = tau2 * lambda2
         if gram is not None:
@@ -87,10 +87,10 @@ def plain_em(
 
 
 def em_step(
-    X: Matrix, z: Vector, second_moment: Vector, sigma2: float, n: float, coordinate: float
+    X: Matrix, z: Vector, second_moment: Vector, sigma2: float, n: float, lambda_power: float
 ) -> tuple[Vector, Vector, float]:
     """One M-step of the horseshoe's local scales, tau being 1, and one E-step: E[b], E[b^2], E[RSS]/n."""
-    lambda2 = inverted_beta_mode(second_moment / (2 * sigma2), coordinate, 0.5, 0.5)
+    lambda2 = inverted_beta_mode(second_moment / (2 * sigma2), lambda_power, 0.5, 0.5)
     found = conditional_moments(X, z, lambda2, sigma2)
     noise = (found.rss + sigma2 * found.fit_trace) / n
     return found.mean, found.mean**2 + np.diag(found.covariance), noise

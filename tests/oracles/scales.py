@@ -91,12 +91,12 @@ def neg_log_inverse_gamma(v: Any, shape: float, scale: float) -> Any:
     return (1 + shape) * np.log(v) + scale / v + gammaln(shape) - shape * np.log(scale)
 
 
-def jacobian(v: Any, coordinate: float) -> Any:
+def jacobian(v: Any, lambda_power: float) -> Any:
     """What -log p gains when the density is that of u = lambda**c instead of that of v = lambda2.
 
     v = u^(2/c), so dv/du = (2/c) u^(2/c - 1) = (2/c) v^(1 - c/2) and -log p(u) = -log p(v) - log(dv/du).
     """
-    return -np.log(2 / coordinate) - (1 - coordinate / 2) * np.log(v)
+    return -np.log(2 / lambda_power) - (1 - lambda_power / 2) * np.log(v)
 
 
 def normal_term(v: Any, w: float, size: int = 1) -> Any:
@@ -107,11 +107,11 @@ def normal_term(v: Any, w: float, size: int = 1) -> Any:
     return 0.5 * size * np.log(v) + w / v
 
 
-def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: float, size: int = 1) -> float:
-    """Argmin over v > 0 of size/2 log v + w/v - log p(lambda**coordinate at v), by search in log v.
+def local_mode(neg_log_density: Callable[[Any], Any], lambda_power: float, w: float, size: int = 1) -> float:
+    """Argmin over v > 0 of size/2 log v + w/v - log p(lambda**lambda_power at v), by search in log v.
 
-    `neg_log_density` is -log of the density of lambda2. Where it is already that of the wanted coordinate,
-    pass ``coordinate=2``: the Jacobian is then 1. If it takes complex numbers, the minimum found by
+    `neg_log_density` is -log of the density of lambda2. Where it is already that of the wanted lambda power,
+    pass ``lambda_power=2``: the Jacobian is then 1. If it takes complex numbers, the minimum found by
     bracketing is polished to the zero of the derivative (1e-12 relative for w from 1e-290 to 1e290); if not,
     it is good to about 1e-7.
 
@@ -123,7 +123,7 @@ def local_mode(neg_log_density: Callable[[Any], Any], coordinate: float, w: floa
     """
 
     def objective(v: Any) -> Any:
-        return normal_term(v, w, size) + neg_log_density(v) + jacobian(v, coordinate)
+        return normal_term(v, w, size) + neg_log_density(v) + jacobian(v, lambda_power)
 
     def at(t: float) -> float:
         with np.errstate(all="ignore"):

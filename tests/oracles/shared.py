@@ -13,14 +13,14 @@ from oracles.scales import jacobian
 
 
 def shared_objective(
-    v: Any, w: float, size: float, coordinate: float, neg_log_density: Callable[[Any], Any]
+    v: Any, w: float, size: float, lambda_power: float, neg_log_density: Callable[[Any], Any]
 ) -> Any:
     """What the M-step minimises over the v that ``size`` coefficients share; w is the sum of theirs."""
-    return 0.5 * size * np.log(v) + w / v + neg_log_density(v) + jacobian(v, coordinate)
+    return 0.5 * size * np.log(v) + w / v + neg_log_density(v) + jacobian(v, lambda_power)
 
 
 def several_em(
-    X: Matrix, Z: Matrix, coordinate: float, n_iter: int, label: Any = None
+    X: Matrix, Z: Matrix, lambda_power: float, n_iter: int, label: Any = None
 ) -> tuple[Matrix, Vector, Vector]:
     """EM for several responses under the horseshoe, tau = 1: E[b] (a column each), lambda2, sigma2 each.
 
@@ -36,7 +36,7 @@ def several_em(
         w = np.sum(second / (2 * sigma2), axis=1)
         lambda2 = np.empty_like(w)
         for own in (label == one for one in np.unique(label)):
-            A, total = (own.sum() * q + coordinate - 1) / 2, w[own].sum()
+            A, total = (own.sum() * q + lambda_power - 1) / 2, w[own].sum()
             lambda2[own] = _positive_root_of(A + 1, A - total, -total)
         rss = np.empty(q)
         for k in range(q):

@@ -70,7 +70,7 @@ def test_the_horseshoe_leaves_zero_without_a_jump(curves):
 
 
 def test_the_horseshoe_is_the_root_of_its_quadratic(curves):
-    """In coordinate 1 EM stands still where 3 d^2 + (5 + t - y^2) d + 2 + t - t y^2 = 0, t = tau2."""
+    """In lambda power 1 EM stands still where 3 d^2 + (5 + t - y^2) d + 2 + t - t y^2 = 0, t = tau2."""
     t, y = curves.tau["horseshoe"] ** 2, curves.b_ls
     linear, constant = 5 + t - y**2, 2 + t - t * y**2
     d = np.maximum((-linear + np.sqrt(np.maximum(linear**2 - 12 * constant, 0.0))) / 6, 0.0)
@@ -106,26 +106,28 @@ def test_the_horseshoe_like_is_a_minimum_of_its_penalised_likelihood(curves):
         assert found == pytest.approx(b[objective.argmin()], abs=1e-5)
 
 
-# --- the paper's coordinate ------------------------------------------------------
+# --- the paper's lambda power ------------------------------------------------------
 
 
 def test_equation_16_jumps_and_no_tau_brings_it_to_one(curves):
     where, size = leap(curves, "horseshoe_lambda2")
-    expected = horseshoe_threshold(curves.tau["horseshoe"], coordinate=2.0)
+    expected = horseshoe_threshold(curves.tau["horseshoe"], lambda_power=2.0)
     assert expected < where < expected + 1.5 * spacing(curves)
     assert 0.97 < size < 1.1  # 0.98 at the threshold itself
-    thresholds = [horseshoe_threshold(tau, coordinate=2.0) for tau in np.geomspace(1e-3, 1e6, 50)]
+    thresholds = [horseshoe_threshold(tau, lambda_power=2.0) for tau in np.geomspace(1e-3, 1e6, 50)]
     assert (np.diff(thresholds) < 1e-9).all()
     assert thresholds[-1] == pytest.approx(1 + np.sqrt(2))
     assert thresholds[0] == pytest.approx(2 + np.sqrt(3), rel=1e-5)
     with pytest.raises(ValueError, match=r"no tau gives a threshold of 1\.0.*from 2\.414 to 3\.732"):
-        shrinkage.solve_tau(lambda tau: horseshoe_threshold(tau, coordinate=2.0), 1.0)
+        shrinkage.solve_tau(lambda tau: horseshoe_threshold(tau, lambda_power=2.0), 1.0)
 
 
-@pytest.mark.parametrize(("coordinate", "tau"), [(2.0, 0.3), (2.0, 1.0), (2.0, 5.0), (1.5, 1.0), (1.0, 0.4)])
-def test_thresholds_are_those_of_em(coordinate, tau):
-    edge = horseshoe_threshold(tau, coordinate)
-    below, above = horseshoe(np.array([0.99, 1.01]) * edge, tau, coordinate)
+@pytest.mark.parametrize(
+    ("lambda_power", "tau"), [(2.0, 0.3), (2.0, 1.0), (2.0, 5.0), (1.5, 1.0), (1.0, 0.4)]
+)
+def test_thresholds_are_those_of_em(lambda_power, tau):
+    edge = horseshoe_threshold(tau, lambda_power)
+    below, above = horseshoe(np.array([0.99, 1.01]) * edge, tau, lambda_power)
     assert below == 0.0
     assert above > 0.3
 

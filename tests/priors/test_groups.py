@@ -6,20 +6,20 @@ from scipy.integrate import quad
 
 import oracles
 from horseshoe.priors import Groups, InvertedBeta, grouped
-from registry import COORDINATES, LOCAL_PRIORS, name
+from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]
 LABEL = np.array([2, 0, 2, 1, 2, 0, 3])
 
 
-@pytest.mark.parametrize("coordinate", COORDINATES)
+@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
 @pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
-def test_the_mode_of_a_group_is_the_minimum(prior, oracle, coordinate):
+def test_the_mode_of_a_group_is_the_minimum(prior, oracle, lambda_power):
     w = np.array([1e-4, 0.3, 2.0, 1e-6, 0.1, 50.0, 0.7])
-    found = Groups(LABEL).mode(prior, w, coordinate)
+    found = Groups(LABEL).mode(prior, w, lambda_power)
     for one in range(4):
         own = LABEL == one
-        expected = oracles.local_mode(oracle(prior), coordinate, w[own].sum(), int(own.sum()))
+        expected = oracles.local_mode(oracle(prior), lambda_power, w[own].sum(), int(own.sum()))
         np.testing.assert_allclose(found[own], expected, rtol=1e-11)
 
 

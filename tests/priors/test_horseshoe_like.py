@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 import oracles
 from horseshoe import HorseshoeRegressor, normal_means, sample_posterior
 from horseshoe.priors import HorseshoeLike, resolve_local
-from registry import COORDINATES
+from registry import LAMBDA_POWERS
 from simulate import linear
 
 PRIOR = HorseshoeLike()
@@ -20,10 +20,10 @@ def coefficient_density(b, a):
     return np.log1p(a / b**2) / (2 * np.pi * np.sqrt(a))
 
 
-def neg_log_posterior(v, w, coordinate):
+def neg_log_posterior(v, w, lambda_power):
     """Return what `mode` minimises, from the density of v and the Jacobian."""
     density = -0.5 * np.log(v) + np.log(-np.expm1(-0.5 / v))
-    return 0.5 * np.log(v) + w / v - density - (1 - coordinate / 2) * np.log(v)
+    return 0.5 * np.log(v) + w / v - density - (1 - lambda_power / 2) * np.log(v)
 
 
 def on_a_log_scale(function):
@@ -69,30 +69,30 @@ def test_neg_log_density_at_both_ends():
 # --- the mode --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("coordinate", COORDINATES)
+@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
 @pytest.mark.parametrize("w", [1e-9, 1e-3, 0.05, 0.3, 1.0, 8.0, 500.0, 1e9])
-def test_mode_by_brute_force(w, coordinate):
+def test_mode_by_brute_force(w, lambda_power):
     centre = np.log(w)
     grid = np.linspace(centre - 4, centre + 4, 4001)
-    best = grid[np.argmin(neg_log_posterior(np.exp(grid), w, coordinate))]
+    best = grid[np.argmin(neg_log_posterior(np.exp(grid), w, lambda_power))]
     found = minimize_scalar(
-        lambda t: neg_log_posterior(np.exp(t), w, coordinate),
+        lambda t: neg_log_posterior(np.exp(t), w, lambda_power),
         bounds=(best - 0.01, best + 0.01), method="bounded", options={"xatol": 1e-10},
     )  # fmt: skip
-    assert np.log(PRIOR.mode(np.array([w]), coordinate)[0]) == pytest.approx(found.x, abs=1e-6)
+    assert np.log(PRIOR.mode(np.array([w]), lambda_power)[0]) == pytest.approx(found.x, abs=1e-6)
 
 
-@pytest.mark.parametrize("coordinate", [*COORDINATES, 1e-3])
-def test_mode_solves_its_equation_to_the_last_digits(coordinate):
+@pytest.mark.parametrize("lambda_power", [*LAMBDA_POWERS, 1e-3])
+def test_mode_solves_its_equation_to_the_last_digits(lambda_power):
     """2 W s = A + s / (e^s - 1), s = 1 / (2 v), from subnormal W on."""
     w = np.concatenate([[0.0, 1e-310], 10.0 ** np.arange(-300, 301), np.geomspace(1e-3, 1e3, 1000)])
     with np.errstate(all="raise", under="ignore"):
-        v = PRIOR.mode(w, coordinate)
+        v = PRIOR.mode(w, lambda_power)
     assert v[0] == 0.0
     w, v = w[2:], v[2:]
     s = 0.5 / v
     share = np.where(s > 700, 0.0, s / np.expm1(np.minimum(s, 700)))
-    np.testing.assert_allclose(w / v, coordinate / 2 + share, rtol=2e-15)
+    np.testing.assert_allclose(w / v, lambda_power / 2 + share, rtol=2e-15)
 
 
 def test_mode_at_both_ends():
@@ -109,37 +109,42 @@ def test_mode_with_no_pole():
 # --- EM --------------------------------------------------------------------------
 
 
-def slow_em(X, y, tau2, sigma2, coordinate, n_iter):
+def slow_em(X, y, tau2, sigma2, lambda_power, n_iter):
     """Take the coefficients as missing data: dense covariances, and a search over log v for every column."""
     v = np.ones(X.shape[1])
     for _ in range(n_iter):
         covariance = sigma2 * np.linalg.inv(X.T @ X + np.diag(1 / (tau2 * v)))
         mean = covariance @ X.T @ y / sigma2
         w = (mean**2 + np.diag(covariance)) / (2 * sigma2 * tau2)
-        v = np.array([slow_mode(value, coordinate) for value in w])
+        v = np.array([slow_mode(value, lambda_power) for value in w])
     return mean, np.sqrt(np.diag(covariance)), v
 
 
-def slow_mode(w, coordinate):
+def slow_mode(w, lambda_power):
     if w < 1e-12:
-        return w / (coordinate / 2)
+        return w / (lambda_power / 2)
     middle = np.log(w)
     found = minimize_scalar(
-        lambda t: neg_log_posterior(np.exp(t), w, coordinate),
+        lambda t: neg_log_posterior(np.exp(t), w, lambda_power),
         bounds=(middle - 3, middle + 3), method="bounded", options={"xatol": 1e-10},
     )  # fmt: skip
     return np.exp(found.x)
 
 
-@pytest.mark.parametrize("coordinate", [2.0, 1.5])
-def test_the_estimator_ends_where_slow_em_does(coordinate):
+@pytest.mark.parametrize("lambda_power", [2.0, 1.5])
+def test_the_estimator_ends_where_slow_em_does(lambda_power):
     X, y, _ = linear(40, 6, rho=0.4, sigma2=4.0, n_signals=4, size=1.5, seed=3)
     x, z, *_ = oracles.standardise(X, y)
     tau, sigma2 = 0.6, 0.25
     model = HorseshoeRegressor(
-        prior="horseshoe_like", tau=tau, sigma2=sigma2, coordinate=coordinate, zero_threshold=0.0, tol=1e-10
+        prior="horseshoe_like",
+        tau=tau,
+        sigma2=sigma2,
+        lambda_power=lambda_power,
+        zero_threshold=0.0,
+        tol=1e-10,
     ).fit(x, z)
-    mean, std, v = slow_em(x, z, tau**2, sigma2, coordinate, n_iter=150)
+    mean, std, v = slow_em(x, z, tau**2, sigma2, lambda_power, n_iter=150)
     assert 2 <= np.count_nonzero(np.abs(mean) > 0.01) < 6
     np.testing.assert_allclose(model.coef_, mean, rtol=1e-6, atol=1e-6)
     kept = np.abs(mean) > 0.01
@@ -149,7 +154,7 @@ def test_the_estimator_ends_where_slow_em_does(coordinate):
 
 @pytest.mark.parametrize("prior", ["horseshoe", "horseshoe_like"])
 def test_large_means_are_shrunk_as_by_the_horseshoe(prior):
-    """The tails are of one order: in coordinate 2 both take 4 / y from a large y."""
+    """The tails are of one order: in lambda power 2 both take 4 / y from a large y."""
     y = np.array([0.1, 0.5, 1.0, 100.0, 1000.0])
     coef = normal_means(y, sigma2=1.0, prior=prior, tau=1.0).coef
     assert (coef[:3] == 0.0).all()

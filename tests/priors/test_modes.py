@@ -5,27 +5,29 @@ import pytest
 
 import oracles
 from horseshoe.priors import Horseshoe, LocalPrior, is_sparse, resolve_global, resolve_local
-from registry import COORDINATES, LOCAL_PRIORS, name
+from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]
 W = np.array([1e-200, 1e-30, 1e-16, 1e-8, 1e-3, 0.1, 0.5, 0.99, 1.0, 1.01, 3.0, 100.0, 1e8, 1e30])
 
 
-@pytest.mark.parametrize("coordinate", COORDINATES)
+@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
 @pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
-def test_mode_is_the_minimum(prior, oracle, coordinate):
-    flat = prior.null_rate(coordinate) == 0.0  # A = 0: below 1e-8 the oracle's objective is flat to rounding
+def test_mode_is_the_minimum(prior, oracle, lambda_power):
+    flat = (
+        prior.null_rate(lambda_power) == 0.0
+    )  # A = 0: below 1e-8 the oracle's objective is flat to rounding
     w = W[W >= (1e-8 if flat else 1e-30)]
-    expected = [oracles.local_mode(oracle(prior), coordinate, value) for value in w]
-    np.testing.assert_allclose(prior.mode(w, coordinate), expected, rtol=1e-11)
+    expected = [oracles.local_mode(oracle(prior), lambda_power, value) for value in w]
+    np.testing.assert_allclose(prior.mode(w, lambda_power), expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize("coordinate", COORDINATES)
+@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
 @pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
-def test_neg_log_density_is_that_of_the_coordinate(prior, oracle, coordinate):
+def test_neg_log_density_is_that_of_the_coordinate(prior, oracle, lambda_power):
     v = np.geomspace(1e-6, 1e6, 9)
-    expected = oracle(prior)(v) + oracles.jacobian(v, coordinate)
-    difference = prior.neg_log_density(v, coordinate) - expected
+    expected = oracle(prior)(v) + oracles.jacobian(v, lambda_power)
+    difference = prior.neg_log_density(v, lambda_power) - expected
     np.testing.assert_allclose(difference, difference[0], rtol=1e-10, atol=1e-10)
 
 
@@ -44,13 +46,13 @@ def test_small_w_keeps_every_digit():
 
 
 @pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=name)
-@pytest.mark.parametrize("coordinate", COORDINATES)
-def test_null_rate_is_the_rate_at_which_nulls_fade(prior, oracle, coordinate):
-    if is_sparse(prior, coordinate):
+@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
+def test_null_rate_is_the_rate_at_which_nulls_fade(prior, oracle, lambda_power):
+    if is_sparse(prior, lambda_power):
         w = np.array([1e-12])
-        np.testing.assert_allclose(w / prior.mode(w, coordinate), prior.null_rate(coordinate), rtol=1e-6)
+        np.testing.assert_allclose(w / prior.mode(w, lambda_power), prior.null_rate(lambda_power), rtol=1e-6)
     else:
-        assert prior.mode(np.array([1e-12]), coordinate)[0] > 1e-12 / 0.5 * (1 - 1e-9)
+        assert prior.mode(np.array([1e-12]), lambda_power)[0] > 1e-12 / 0.5 * (1 - 1e-9)
 
 
 def test_names_and_objects_resolve():

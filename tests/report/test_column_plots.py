@@ -212,19 +212,19 @@ def test_members_with_their_errors(average: Any) -> None:
 # --- what the prior does ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("prior", "coordinate"), [("horseshoe", 2.0), ("horseshoe", 1.5), ("lasso", 2.0)])
-def test_the_profile_is_that_of_normal_means(prior: str, coordinate: float) -> None:
+@pytest.mark.parametrize(("prior", "lambda_power"), [("horseshoe", 2.0), ("horseshoe", 1.5), ("lasso", 2.0)])
+def test_the_profile_is_that_of_normal_means(prior: str, lambda_power: float) -> None:
     z = np.array([0.5, 2.0, 3.5, 5.0, 8.0])
-    hyper = Hyper(resolve_known(prior), coordinate, FixedScale(1.0))
+    hyper = Hyper(resolve_known(prior), lambda_power, FixedScale(1.0))
     root = float(np.sqrt(np.mean(z**2)))
-    want = normal_means(z, 1.0, prior, coordinate, 1.0, tol=1e-7, zero_threshold=0.2 / root).coef
+    want = normal_means(z, 1.0, prior, lambda_power, 1.0, tol=1e-7, zero_threshold=0.2 / root).coef
     np.testing.assert_allclose(profile(hyper, 1.0, z), want, atol=2e-3)
     np.testing.assert_array_equal(profile(hyper, 1.0, -z), -profile(hyper, 1.0, z))
 
 
 def test_the_picture_of_a_profile(mode: Any) -> None:
     ax = plot_shrinkage_profile(mode)
-    assert "Horseshoe, coordinate 2, tau 1.00, n 90" in ax.get_title()
+    assert "Horseshoe, lambda power 2, tau 1.00, n 90" in ax.get_title()
     assert "zero up to 2.4 standard errors" in ax.get_title()
     curve = ax.lines[-1]
     z, estimate = np.array(curve.get_xdata()), np.array(curve.get_ydata())

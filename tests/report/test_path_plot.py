@@ -70,7 +70,7 @@ def assert_nothing_overlaps(*axes: Any) -> None:
 
 
 @pytest.mark.parametrize("p", [5, 50, 500])
-@pytest.mark.parametrize("over", ["tau", "coordinate", "slab"])
+@pytest.mark.parametrize("over", ["tau", "lambda_power", "slab"])
 def test_nothing_overlaps(p: int, over: str) -> None:
     X, y, _ = simulate.linear(100, p, rho=0.0, sigma2=4.0, n_signals=min(p - 1, 20))
     values = FEW if over == "tau" else None
@@ -118,7 +118,7 @@ def test_lines_are_the_effects_of_one_standard_deviation() -> None:
     [
         ("tau", FEW, 1.0, "global scale"),
         ("sigma2", [30.0, 3.0], 3.0, "variance of the noise"),
-        ("coordinate", [1.5, 2.0], 1.5, "coordinate"),
+        ("lambda_power", [1.5, 2.0], 1.5, "lambda_power"),
         ("a", [0.6, 0.5, 0.4], 0.6, "a parameter of the prior"),
     ],
 )

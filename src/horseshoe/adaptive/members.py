@@ -4,7 +4,7 @@
 |---|---|---|
 | mean | the intercept alone | there is nothing to find |
 | ridge | averaged over its penalty, by cross-validation | all columns have a small effect |
-| mode | a horseshoe mode, coordinate 1.5, from the ridge of most evidence | effects are many or correlated |
+| mode | a horseshoe mode, lambda power 1.5, from the best ridge | effects are many or correlated |
 | net | an elastic net, averaged over its penalty | effects are many, some of them correlated |
 | mixture | a normal mixture, started at the mode | some effects are large, some small |
 | alone | a normal mixture, started at forward selection, or of very wide data at the lasso | few effects |
@@ -177,7 +177,7 @@ def _ridge(fitting: Fitting) -> Fits:
 def _mode(fitting: Fitting) -> Fits:
     start = fitting.ridge_start
     fitting.forget_path()
-    hyper = Hyper(Horseshoe(), fitting.sets.coordinate, FixedScale(1.0))
+    hyper = Hyper(Horseshoe(), fitting.sets.lambda_power, FixedScale(1.0))
     found = find_modes(fitting.sets, start, hyper, fitting.n_jobs, fitting.normals, fitting.keeper)
     fitting.normals = None  # no member needs them any more, and they may be large
     return found
@@ -277,7 +277,9 @@ def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, b
 MEMBERS: dict[str, Member] = {
     "mean": Member("{nothing}", _mean),
     "ridge": Member("ridge, averaged over its penalty by cross-validation", _ridge, prior=2.0),
-    "mode": Member("horseshoe mode in coordinate {coordinate:g}, from the ridge of largest evidence", _mode),
+    "mode": Member(
+        "horseshoe mode in lambda power {lambda_power:g}, from the ridge of largest evidence", _mode
+    ),
     "net": Member("elastic net, averaged over its penalty by cross-validation", _net, prior=0.5),
     "mixture": Member("normal mixture started at the mode", _mixture("mode"), prior=2.0),
     "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0),

@@ -138,7 +138,7 @@ class Sets:
     nothing: ClassVar[str] = "the intercept alone"
     nothing_more: ClassVar[str] = "the intercept and the columns that are always in"
     """What a fit without any column is, and what it is where some are always in."""
-    coordinate: ClassVar[float] = 1.5
+    lambda_power: ClassVar[float] = 1.5
     """Of the horseshoe mode: between 2, the paper's, and 1, which selects next to nothing away."""
     has_level: ClassVar[bool] = True
     """Whether the intercept of a fit means anything."""
@@ -158,7 +158,7 @@ class Sets:
     def told(self, what: str, always: bool) -> str:
         """Return what a member is in words that go with these sets, and with columns that are always in."""
         nothing = self.nothing_more if always else self.nothing
-        return what.format(nothing=nothing, coordinate=self.coordinate)
+        return what.format(nothing=nothing, lambda_power=self.lambda_power)
 
     @property
     def n_sets(self) -> int:

@@ -17,30 +17,30 @@ NEAR = 1e-2
 
 
 class Hyper(NamedTuple):
-    """The prior of the scales: local, in its coordinate, and global; and the square of the slab.
+    """The prior of the scales: local, in its lambda power, and global; and the square of the slab.
 
     ``size`` is how many coefficients share a local scale: those of a column in several regressions.
     """
 
     local: LocalPrior
-    coordinate: float
+    lambda_power: float
     tau: GlobalPrior
     slab2: float = math.inf
     size: float = 1.0
 
     @property
     def shared(self) -> float:
-        """The coordinate in which one coefficient has the scale that ``size`` of them share.
+        """The lambda power in which one coefficient has the scale that ``size`` of them share.
 
         They add (size/2) log v + W/v to (c/2) log v, where one adds (1/2) log v + W/v: the same as one in
-        coordinate c + size - 1, whatever the prior.
+        lambda power c + size - 1, whatever the prior.
         """
-        return self.coordinate + (self.size - 1.0)
+        return self.lambda_power + (self.size - 1.0)
 
     def mode(self, w: Vector, groups: Groups | None = None) -> Vector:
         """Return the local scales given W, Eq. (16); of a shared one W is the sum."""
         if groups is not None:
-            return groups.mode(self.local, w, self.coordinate, self.size)
+            return groups.mode(self.local, w, self.lambda_power, self.size)
         return self.local.mode(w, self.shared)
 
     @property
@@ -51,7 +51,7 @@ class Hyper(NamedTuple):
     def slowest(self, groups: Groups | None) -> float:
         """Return the factor by which the lambda2 of null coefficients changes an iteration at most."""
         if groups is not None:
-            return groups.slowest(self.local, self.coordinate, self.size)
+            return groups.slowest(self.local, self.lambda_power, self.size)
         return self.size / (2.0 * self.null_rate)
 
     @property
@@ -62,7 +62,7 @@ class Hyper(NamedTuple):
     @property
     def sparse(self) -> bool:
         """Whether null coefficients go to exactly zero."""
-        return is_sparse(self.local, self.coordinate)
+        return is_sparse(self.local, self.lambda_power)
 
 
 def m_step(
@@ -164,7 +164,7 @@ def exact_noise_variance(
 ) -> float:
     """Return the minimiser of Q in sigma2 for the given scales: (E[RSS] + sum E[b^2]/d) / (n + k).
 
-    The paper calls E[RSS]/n an approximation of it within O(1/n). It is not: in coordinate 2 each null
+    The paper calls E[RSS]/n an approximation of it within O(1/n). It is not: in lambda power 2 each null
     coefficient adds 2 sigma2 to the sum where an approximation would need sigma2, so this update inflates
     the noise and ends with few variables or none.
 

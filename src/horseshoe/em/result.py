@@ -71,7 +71,7 @@ def _without_noise(options: Options, state: State) -> bool:
     """Tell whether the noise variance, which nobody gave, is as good as zero beside that of y.
 
     Eq. (18) divides E[RSS] alone and leaves out what the prior says of sigma2. With more columns than rows,
-    and a prior under which null coefficients do not vanish (the lasso, Student-t, any in coordinate 1),
+    and a prior under which null coefficients do not vanish (the lasso, Student-t, any in lambda power 1),
     nothing then holds it up: the smaller sigma2, the less is shrunk, and the better the columns fit.
     """
     return options.known_sigma2 is None and state.scales.sigma2 < NO_NOISE

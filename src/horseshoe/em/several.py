@@ -3,7 +3,7 @@
 Response k is z_k = X b_k + noise of variance sigma2_k, and b_jk ~ N(0, sigma2_k tau2 lambda2_j). Given the
 scales the precision of b_k is (X'X + D^-1) / sigma2_k: one factor serves every response, so that an iteration
 costs hardly more than that of one. In the M-step W_j is the sum of E[b_jk^2] / (2 sigma2_k tau2), and the q
-coefficients that share lambda_j are one coefficient in coordinate c + q - 1 (`Hyper.shared`).
+coefficients that share lambda_j are one coefficient in lambda power c + q - 1 (`Hyper.shared`).
 
 The loop is plain EM. Columns leave when they only fade, by the rule of moving weights (`em/fast/limits.py`),
 so that it ends in the mode of the loop without that rule.
@@ -393,7 +393,7 @@ def _objective(hyper: Hyper, state: State) -> float | None:
         0.5 * state.problem.total_weight * float(np.log(sigma2).sum())
         + 0.5 * hyper.size * (state.log_det + slab)
         + 0.5 * quadratic
-        + float(once @ hyper.local.neg_log_density(lambda2, hyper.coordinate))
+        + float(once @ hyper.local.neg_log_density(lambda2, hyper.lambda_power))
         + hyper.tau.neg_log_density(scales.tau2)
     )
 

@@ -41,7 +41,7 @@ def objective(hyper: Hyper, state: State) -> float | None:
     bare = scales.tau2 * lambda2
     d = bare if scales.slab2 == math.inf else within_slab(bare, scales.slab2)
     quadratic = rss + float(np.add.reduce(mean * mean / d))  # z' (I + X D X')^-1 z
-    local = hyper.local.neg_log_density(lambda2, hyper.coordinate)
+    local = hyper.local.neg_log_density(lambda2, hyper.lambda_power)
     if state.groups is not None:  # a scale of g columns counts once; a group of W = 0 is left out whole
         local = local / state.groups.spread(state.groups.size)[scales.lambda2 > 0.0]
     return (

@@ -52,7 +52,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         The working weights of the Gaussian approximation: those of the Polya-gamma scale mixture, as in the
         paper, or those of Newton's method, whose standard deviations are wider where probabilities are near
         0 or 1.
-    prior, coordinate, tau, tau_max, slab, expectation, fit_intercept, standardize
+    prior, lambda_power, tau, tau_max, slab, expectation, fit_intercept, standardize
         As in `HorseshoeRegressor`.
     weight_type : {"count", "precision"}, default="count"
         As in `HorseshoeRegressor`; what it scales are the weights of the rows times those of the classes.
@@ -125,7 +125,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         self,
         weights: str = "polya_gamma",
         prior: str | LocalPrior = "horseshoe",
-        coordinate: float = 2.0,
+        lambda_power: float = 2.0,
         tau: str | float | GlobalPrior = "estimate",
         tau_max: float = 1.0,
         expectation: str = "exact",
@@ -148,7 +148,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     ) -> None:
         self.weights = weights
         self.prior = prior
-        self.coordinate = coordinate
+        self.lambda_power = lambda_power
         self.tau = tau
         self.tau_max = tau_max
         self.expectation = expectation

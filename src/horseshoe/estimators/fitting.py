@@ -70,7 +70,7 @@ class FittingMixin(Streamed):
         prior: Any
         tau: Any
         tau_max: Any
-        coordinate: Any
+        lambda_power: Any
         sigma2: Any
         fit_intercept: bool
         standardize: bool
@@ -166,7 +166,7 @@ class FittingMixin(Streamed):
             family,
             resolve_known(self.prior),
             resolve_global(self.tau, self.tau_max),
-            check_number("coordinate", self.coordinate, high=2.0),
+            check_number("lambda_power", self.lambda_power, high=2.0),
             check_sigma2(self.sigma2, family.has_dispersion),
             self.fit_intercept,
             self.standardize,

@@ -15,9 +15,9 @@ from horseshoe.families import resolve_family
 from horseshoe.priors import LocalPrior, is_sparse, resolve_known
 from horseshoe.priors.base import check_tau
 
-RISING = {"tau": False, "tau_max": False, "coordinate": True, "slab": False, "sigma2": True}
+RISING = {"tau": False, "tau_max": False, "lambda_power": True, "slab": False, "sigma2": True}
 """Whether the fits become sparser as the parameter grows."""
-COORDINATES = np.linspace(1.25, 2.0, 7)
+LAMBDA_POWERS = np.linspace(1.25, 2.0, 7)
 LOWEST = 1e-3
 """The last tau of a path, as a share of the first."""
 
@@ -32,7 +32,7 @@ Check = Callable[[str, Any], float]
 CHECKS: dict[str, Check] = {
     "tau": check_tau,
     "tau_max": check_tau,
-    "coordinate": lambda name, value: check_number(name, value, high=2.0),
+    "lambda_power": lambda name, value: check_number(name, value, high=2.0),
     "slab": lambda name, value: check_number(name, value, low=NARROWEST, high=WIDEST),
     "sigma2": check_number,
 }
@@ -52,8 +52,8 @@ def check_grid(estimator: Any, over: Any, values: Any) -> Grid:
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
-    >>> check_grid(HorseshoeRegressor(), "coordinate", [2.0, 1.5]).settings
-    [{'coordinate': 1.5}, {'coordinate': 2.0}]
+    >>> check_grid(HorseshoeRegressor(), "lambda_power", [2.0, 1.5]).settings
+    [{'lambda_power': 1.5}, {'lambda_power': 2.0}]
     >>> check_grid(HorseshoeRegressor(), "a", [0.4]).settings
     [{'prior': Horseshoe(a=0.4, b=0.5)}]
     """
@@ -91,11 +91,11 @@ def _default(estimator: Any, prior: LocalPrior, over: str) -> Vector:
             "over='sigma2' needs values, in the units of y squared: "
             "such as from a tenth of the variance of y to all of it"
         )
-    selecting = [c for c in COORDINATES if is_sparse(prior, c)]
+    selecting = [c for c in LAMBDA_POWERS if is_sparse(prior, c)]
     if not selecting:
         raise ValueError(
-            f"prior={prior!r} selects in no coordinate from 1.25 to 2, so over='coordinate' needs values: "
-            "numbers above 0 and at most 2"
+            f"prior={prior!r} selects in no lambda power from 1.25 to 2, so over='lambda_power' needs "
+            "values: numbers above 0 and at most 2"
         )
     return np.array(selecting)
 

@@ -42,7 +42,7 @@ MODE = {
     "covariance.diagonal": Rule("s", low=0.0),
     "covariance.factor": Rule("rs"),
     "covariance.sign": Rule(low=-1.0, high=1.0),
-    "hyper.coordinate": Rule(low=0.0, high=2.0, above=True),
+    "hyper.lambda_power": Rule(low=0.0, high=2.0, above=True),
     "hyper.slab2": UNBOUNDED,
     "hyper.size": Rule(low=1.0),
     **dict.fromkeys(("result.coef", "result.center", "result.moments.mean"), Rule("k")),

@@ -28,7 +28,7 @@ def normal_means(
     y: Any,
     sigma2: str | float = "estimate",
     prior: str | LocalPrior = "horseshoe",
-    coordinate: float = 2.0,
+    lambda_power: float = 2.0,
     tau: str | float | GlobalPrior = "estimate",
     tau_max: float = 1.0,
     tol: float = 1e-5,
@@ -43,7 +43,7 @@ def normal_means(
         The observations.
     sigma2 : "estimate" or float, default="estimate"
         Their variance, if known.
-    prior, coordinate, tau, tau_max, tol, max_iter, zero_threshold
+    prior, lambda_power, tau, tau_max, tol, max_iter, zero_threshold
         As in `HorseshoeRegressor`; the unit of ``zero_threshold`` is the root mean square of y.
 
     Returns
@@ -61,7 +61,9 @@ def normal_means(
     params = HorseshoeRegressor(tol=tol, max_iter=max_iter, zero_threshold=zero_threshold)
     options, known = em_options(params), check_sigma2(sigma2)
     hyper = Hyper(
-        resolve_known(prior), check_number("coordinate", coordinate, high=2.0), resolve_global(tau, tau_max)
+        resolve_known(prior),
+        check_number("lambda_power", lambda_power, high=2.0),
+        resolve_global(tau, tau_max),
     )
     vector = _observations(y)
     n = vector.size

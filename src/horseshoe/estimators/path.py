@@ -100,14 +100,14 @@ def horseshoe_path(
     X, y
         As in `fit` of the estimator.
     over : str, default="tau"
-        The parameter: "tau", "tau_max", "coordinate", "slab", "sigma2", or one of the prior's own, such as
+        The parameter: "tau", "tau_max", "lambda_power", "slab", "sigma2", or one of the prior's own, such as
         "a" and "b" of `InvertedBeta`.
     values : array-like of numbers, optional
         In any order: they are sorted from rich to sparse, which is downwards for "tau", "tau_max" and "slab",
-        upwards for "coordinate" and "sigma2". Parameters of the prior are taken in the order given. If left
+        upwards for "lambda_power" and "sigma2". Parameters of the prior are taken in the order given. If left
         out: 31 values of "tau" and of "tau_max" from the estimator's ``tau_max`` to a thousandth of it; 21
-        values of "slab" from 10 to 0.1; those coordinates from 1.25 to 2, an eighth apart, in which the prior
-        selects. "sigma2" and parameters of the prior need values.
+        values of "slab" from 10 to 0.1; the lambda powers from 1.25 to 2, an eighth apart, in which the
+        prior selects. "sigma2" and parameters of the prior need values.
     estimator : HorseshoeRegressor, HorseshoeClassifier or HorseshoeSurvival, optional
         Has all other parameters, and is not changed; if it is fitted, that fit has no say.
         `HorseshoeRegressor()` if left out. The first fit starts at its ``start``; its ``callback`` is given

@@ -142,7 +142,7 @@ PARAMETERS: dict[str, Any] = {
     "prior": str | LocalPrior,
     "weights": str,
     "ties": str,
-    "coordinate": float,
+    "lambda_power": float,
     "tau": str | float | GlobalPrior,
     "tau_max": float,
     "sigma2": str | float,

@@ -52,11 +52,11 @@ class HorseshoeRegressor(
     prior : str or LocalPrior, default="horseshoe"
         The prior of the local scales: "horseshoe", "strawderman_berger", "horseshoe_like", "lasso",
         "normal_gamma", "student_t", "ridge", or an object of `horseshoe.priors`.
-    coordinate : float, default=2.0
-        In (0, 2]: the mode is that of the density of lambda**coordinate. 2 is the paper; lower values
+    lambda_power : float, default=2.0
+        In (0, 2]: the mode is that of the density of lambda**lambda_power. 2 is the paper; lower values
         are less sparse, and 1 or less is slow.
     tau : "estimate", float or GlobalPrior, default="estimate"
-        The global scale: a number fixes it. With a horseshoe in coordinate 2 the estimate always stands
+        The global scale: a number fixes it. With a horseshoe in lambda power 2 the estimate always stands
         at its upper bound ``tau_max`` (see `tau_at_bound_`), so it is a dial rather than an estimate.
     tau_max : float, default=1.0
         Upper bound of tau when it is estimated.
@@ -172,7 +172,7 @@ class HorseshoeRegressor(
         self,
         family: str | Family = "gaussian",
         prior: str | LocalPrior = "horseshoe",
-        coordinate: float = 2.0,
+        lambda_power: float = 2.0,
         tau: str | float | GlobalPrior = "estimate",
         tau_max: float = 1.0,
         sigma2: str | float = "estimate",
@@ -194,7 +194,7 @@ class HorseshoeRegressor(
     ) -> None:
         self.family = family
         self.prior = prior
-        self.coordinate = coordinate
+        self.lambda_power = lambda_power
         self.tau = tau
         self.tau_max = tau_max
         self.sigma2 = sigma2

@@ -59,7 +59,7 @@ def check_sigma2(sigma2: Any, has_dispersion: bool = True) -> str | float:
     check_choice("sigma2", sigma2, ("estimate", "exact"), " or a positive number")
     if sigma2 == "exact":
         warnings.warn(
-            "sigma2='exact' inflates the noise variance in coordinate 2 and may select nothing: "
+            "sigma2='exact' inflates the noise variance in lambda power 2 and may select nothing: "
             "the default 'estimate' (E[RSS]/n) is what the paper uses",
             stacklevel=3,
         )

@@ -44,7 +44,7 @@ class HorseshoeSurvival(Risks, HorseshoeRegressor):  # type: ignore[misc]
     Parameters
     ----------
     prior : str or LocalPrior, default="horseshoe"
-    coordinate : float, default=2.0
+    lambda_power : float, default=2.0
     tau : "estimate", float or GlobalPrior, default="estimate"
     tau_max : float, default=1.0
     slab : float, optional
@@ -113,7 +113,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
     def __init__(
         self,
         prior: str | LocalPrior = "horseshoe",
-        coordinate: float = 2.0,
+        lambda_power: float = 2.0,
         tau: str | float | GlobalPrior = "estimate",
         tau_max: float = 1.0,
         ties: str = "efron",
@@ -133,7 +133,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         prior_scale: Any = None,
     ) -> None:
         self.prior = prior
-        self.coordinate = coordinate
+        self.lambda_power = lambda_power
         self.tau = tau
         self.tau_max = tau_max
         self.ties = ties
@@ -221,7 +221,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
             family,
             resolve_known(self.prior),
             resolve_global(self.tau, self.tau_max),
-            check_number("coordinate", self.coordinate, high=2.0),
+            check_number("lambda_power", self.lambda_power, high=2.0),
             fit_intercept=False,
             standardize=self.standardize,
             slab=check_slab(self.slab),

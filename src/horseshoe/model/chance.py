@@ -69,7 +69,7 @@ def threshold(hyper: Hyper, size: float, cutoff: float, together: float = 1.0) -
 
 def _squares(hyper: Hyper, w: Vector, size: float, cutoff: float, together: float) -> Vector:
     """Return the z^2 whose fixed point has this W; infinite where there is none that counts."""
-    s = size * hyper.local.mode(w, hyper.coordinate + (together - 1.0))
+    s = size * hyper.local.mode(w, hyper.lambda_power + (together - 1.0))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         mean2 = 2.0 * size * w - together * s / (1.0 + s)
         z2 = mean2 * ((1.0 + s) / s) ** 2

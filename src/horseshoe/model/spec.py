@@ -40,7 +40,7 @@ class ModelSpec:
     family: Family
     prior: LocalPrior
     tau: GlobalPrior
-    coordinate: float = 2.0
+    lambda_power: float = 2.0
     sigma2: float | str = "estimate"
     fit_intercept: bool = True
     standardize: bool = True
@@ -58,7 +58,7 @@ class ModelSpec:
     @property
     def hyper(self) -> Hyper:
         """The prior of the scales."""
-        return Hyper(self.prior, self.coordinate, self.tau, self.slab2, self.size)
+        return Hyper(self.prior, self.lambda_power, self.tau, self.slab2, self.size)
 
     @property
     def slab2(self) -> float:

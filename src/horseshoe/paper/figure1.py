@@ -3,7 +3,7 @@
 One observation b_LS ~ N(b, 1), and tau such that all three estimators are zero within the same distance of
 the origin. The paper puts that at about 1, where its own Eq. (16), the mode of lambda2, cannot be: under it
 the horseshoe is zero up to at least 1 + sqrt(2) whatever tau is, and jumps there. As the mode of lambda
-(coordinate 1) it is zero up to sqrt(1 + 2 / tau2) and leaves zero without a jump, which is what the paper
+(lambda power 1) it is zero up to sqrt(1 + 2 / tau2) and leaves zero without a jump, which is what the paper
 describes: that is the horseshoe's curve here, and Eq. (16) at the same tau is drawn beside it.
 """
 
@@ -65,15 +65,15 @@ def profiles(n_points: int = POINTS, threshold: float = THRESHOLD) -> Profiles:
     """
     tau = {
         "lasso": solve_tau(lambda tau: 1.0 / tau, threshold),
-        "horseshoe": solve_tau(lambda tau: horseshoe_threshold(tau, coordinate=1.0), threshold),
+        "horseshoe": solve_tau(lambda tau: horseshoe_threshold(tau, lambda_power=1.0), threshold),
         "horseshoe_like": solve_tau(lambda tau: horseshoe_like_jump(tau)[0], threshold),
     }
     b_ls = np.linspace(-REACH, REACH, n_points)
     return Profiles(
         b_ls,
         lasso(b_ls, tau["lasso"]),
-        horseshoe(b_ls, tau["horseshoe"], coordinate=1.0),
-        horseshoe(b_ls, tau["horseshoe"], coordinate=2.0),
+        horseshoe(b_ls, tau["horseshoe"], lambda_power=1.0),
+        horseshoe(b_ls, tau["horseshoe"], lambda_power=2.0),
         horseshoe_like(b_ls, tau["horseshoe_like"]),
         tau,
     )

@@ -28,17 +28,17 @@ def lasso(b_ls: Vector, tau: float) -> Vector:
     return np.sign(b_ls) * np.maximum(np.abs(b_ls) - 1.0 / tau, 0.0)
 
 
-def horseshoe(b_ls: Vector, tau: float, coordinate: float) -> Vector:
+def horseshoe(b_ls: Vector, tau: float, lambda_power: float) -> Vector:
     """Return where EM with the coefficient as missing data ends; each value is on its own.
 
     Examples
     --------
-    >>> horseshoe(np.array([1.0, 2.9, 3.1, 9.0]), tau=1.0, coordinate=2.0).round(2)
+    >>> horseshoe(np.array([1.0, 2.9, 3.1, 9.0]), tau=1.0, lambda_power=2.0).round(2)
     array([0.  , 0.  , 1.44, 8.55])
     """
     root_mean_square = float(np.sqrt(np.mean(b_ls**2)))
     return normal_means(
-        b_ls, 1.0, "horseshoe", coordinate, tau, tol=1e-8, zero_threshold=NEGLIGIBLE / root_mean_square
+        b_ls, 1.0, "horseshoe", lambda_power, tau, tol=1e-8, zero_threshold=NEGLIGIBLE / root_mean_square
     ).coef
 
 
@@ -72,7 +72,7 @@ def ridge_weight(b: Vector, a: float) -> Vector:
     return 2.0 / a * expected_precision(np.maximum(b * b, SMALLEST_SQUARE), a, normalised=True)
 
 
-def horseshoe_threshold(tau: float, coordinate: float) -> float:
+def horseshoe_threshold(tau: float, lambda_power: float) -> float:
     """Return the largest |b_LS| at which EM has no fixed point but zero.
 
     With d = tau2 lambda2 and A = c/2, EM stands still where E[b^2] = (b_LS d / (1 + d))^2 + d / (1 + d) is
@@ -80,10 +80,10 @@ def horseshoe_threshold(tau: float, coordinate: float) -> float:
 
     Examples
     --------
-    >>> round(horseshoe_threshold(1.0, coordinate=2.0), 6), round(horseshoe_threshold(1.0, coordinate=1.0), 6)
-    (3.0, 1.732051)
+    >>> [round(horseshoe_threshold(1.0, lambda_power=power), 6) for power in (2.0, 1.0)]
+    [3.0, 1.732051]
     """
-    rate, tau2 = coordinate / 2.0, tau * tau
+    rate, tau2 = lambda_power / 2.0, tau * tau
 
     def square(log_d: float) -> float:
         d = float(np.exp(log_d))
@@ -116,7 +116,7 @@ def solve_tau(threshold_of: Callable[[float], float], threshold: float) -> float
 
     Examples
     --------
-    >>> round(solve_tau(lambda tau: horseshoe_threshold(tau, coordinate=2.0), 3.0), 6)
+    >>> round(solve_tau(lambda tau: horseshoe_threshold(tau, lambda_power=2.0), 3.0), 6)
     1.0
     """
     low, high = np.log(1e-3), np.log(1e6)

@@ -103,7 +103,7 @@ def checkpoint_of(rows: Rows, plan: Plan, extras: Extras, spec: dict[str, Any]) 
 
 def _describe(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, str]:
     """Return what decides the draws beside the data; more draws can be added to fewer."""
-    values = {name: value for name, value in spec.items() if name != "coordinate"}
+    values = {name: value for name, value in spec.items() if name != "lambda_power"}
     values |= {name: value for name, value in plan._asdict().items() if name != "n_draws"}
     if isinstance(extras.random_state, int | np.integer):
         values["random_state"] = int(extras.random_state)

@@ -4,7 +4,7 @@ With v = lambda_j^2 and W_j = E[b_j^2] / (2 sigma2 tau2), the M-step for every l
 
     A log v + W / v + rest(v),        A = (1 + c)/2 - (power of v in the density of v),
 
-where ``c`` is the coordinate: the mode is that of the density of lambda**c (2 is the paper, 1 is lambda
+where ``c`` is the lambda power: the mode is that of the density of lambda**c (2 is the paper, 1 is lambda
 itself, c -> 0 is log lambda). A null coefficient then follows v <- v / (2 A): the prior is sparse when
 A > 1/2.
 
@@ -16,7 +16,7 @@ Examples
 --------
 >>> import numpy as np
 >>> from horseshoe.priors import Horseshoe
->>> Horseshoe().mode(np.array([1.0]), coordinate=2.0)  # (sqrt(1 + 6 + 1) + 1 - 1) / 4, Eq. (16)
+>>> Horseshoe().mode(np.array([1.0]), lambda_power=2.0)  # (sqrt(1 + 6 + 1) + 1 - 1) / 4, Eq. (16)
 array([0.70710678])
 """
 

@@ -17,17 +17,17 @@ TAU_RANGE = 1e-40, 1e12
 class LocalPrior(Protocol):
     """The prior of one local scale."""
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         """Return A: lambda2 of a null coefficient shrinks by 1/(2A) an iteration, if A > 1/2.
 
         Return 0 for a prior under which it does not go to zero.
         """
 
-    def mode(self, w: Vector, coordinate: float) -> Vector:
+    def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Return the lambda2 that minimises the expected negative log posterior, Eq. (16)."""
 
-    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
-        """Return -log of the density of lambda**coordinate, as a function of lambda2, up to a constant."""
+    def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
+        """Return -log of the density of lambda**lambda_power, as a function of lambda2, up to a constant."""
 
 
 @runtime_checkable
@@ -125,9 +125,9 @@ def held(lambda2: Vector) -> Vector:
     return np.minimum(np.maximum(lambda2, TINY), HUGE)
 
 
-def is_sparse(prior: LocalPrior, coordinate: float) -> bool:
-    """Tell whether null coefficients go to exactly zero under this prior in this coordinate."""
-    return prior.null_rate(coordinate) > 0.5
+def is_sparse(prior: LocalPrior, lambda_power: float) -> bool:
+    """Tell whether null coefficients go to exactly zero under this prior in this lambda power."""
+    return prior.null_rate(lambda_power) > 0.5
 
 
 def is_dense(prior: LocalPrior) -> bool:

@@ -1,9 +1,9 @@
 """Columns that share one local scale.
 
 A group of g coefficients adds (g/2) log v + W / v to what the M-step minimises, W the sum of theirs, where
-one coefficient adds (1/2) log v + W / v. In the closed forms the coordinate c stands beside it as (c/2) log
-v. So the scale of a group in coordinate c is that of one coefficient in coordinate c + g - 1, whatever the
-prior.
+one coefficient adds (1/2) log v + W / v. In the closed forms the lambda power c stands beside it as (c/2)
+log v. So the scale of a group in lambda power c is that of one coefficient in lambda power c + g - 1,
+whatever the prior.
 """
 
 from __future__ import annotations
@@ -68,20 +68,20 @@ class Groups:
         """Return the root mean square over its group, for each column."""
         return np.asarray(self.spread(np.sqrt(self.totals(values * values) / self.size)))
 
-    def mode(self, prior: LocalPrior, w: Vector, coordinate: float, each: float = 1.0) -> Vector:
+    def mode(self, prior: LocalPrior, w: Vector, lambda_power: float, each: float = 1.0) -> Vector:
         """Return the local scales of all columns given their W; a column may have several coefficients."""
         total = self.totals(w)
         if len(self._sizes) == 1:
-            return np.asarray(self.spread(prior.mode(total, coordinate + each * self._sizes[0][0] - 1.0)))
+            return np.asarray(self.spread(prior.mode(total, lambda_power + each * self._sizes[0][0] - 1.0)))
         out = np.empty_like(total)
         for size, which in self._sizes:
-            out[which] = prior.mode(total[which], coordinate + each * size - 1.0)
+            out[which] = prior.mode(total[which], lambda_power + each * size - 1.0)
         return np.asarray(self.spread(out))
 
-    def slowest(self, prior: LocalPrior, coordinate: float, each: float = 1.0) -> float:
+    def slowest(self, prior: LocalPrior, lambda_power: float, each: float = 1.0) -> float:
         """Return the factor g / (2A) by which the lambda2 of null groups changes, of the largest ones."""
         size = each * float(self.size.max())
-        return size / (2.0 * prior.null_rate(coordinate + size - 1.0))
+        return size / (2.0 * prior.null_rate(lambda_power + size - 1.0))
 
     def mixed(self, jacobian: Matrix, second_moment: Vector) -> Matrix:
         """Return derivatives in log E[b_j^2] from those in the log W of its group, spread over its columns.

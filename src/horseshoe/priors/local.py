@@ -83,19 +83,19 @@ class InvertedBeta:
             raise ValueError(refusal(self))
         return self.a, self.b
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         """Return A = (1 + c)/2 - a."""
-        return (1.0 + coordinate) / 2.0 - self._numbers[0]
+        return (1.0 + lambda_power) / 2.0 - self._numbers[0]
 
-    def mode(self, w: Vector, coordinate: float) -> Vector:
+    def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Solve (A + m) v^2 + (A - W) v - W = 0, m = a + b; Eq. (16) is a = b = 1/2, c = 2."""
-        (a, b), rate = self._numbers, self.null_rate(coordinate)
+        (a, b), rate = self._numbers, self.null_rate(lambda_power)
         return _positive_root(rate + a + b, rate - w, w)
 
-    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+    def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
         """Return (c/2 - a) log v + (a + b) log(1 + v)."""
         a, b = self._numbers
-        return (coordinate / 2.0 - a) * np.log(lambda2) + (a + b) * np.log1p(lambda2)
+        return (lambda_power / 2.0 - a) * np.log(lambda2) + (a + b) * np.log1p(lambda2)
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
         """Draw from lambda2 ~ inverse gamma(b, nu), nu ~ gamma(a, 1): the mixture that inverted betas are."""
@@ -139,21 +139,21 @@ class HorseshoeLike:
 
     Examples
     --------
-    >>> HorseshoeLike().mode(np.array([0.0, 1.0]), coordinate=2.0).round(6)
+    >>> HorseshoeLike().mode(np.array([0.0, 1.0]), lambda_power=2.0).round(6)
     array([0.      , 0.608059])
     """
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         """Return A = c/2, as for the horseshoe."""
-        return coordinate / 2.0
+        return lambda_power / 2.0
 
-    def mode(self, w: Vector, coordinate: float) -> Vector:
+    def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Return v = W / r, where r = A + s / (e^s - 1) and s = r / (2 W)."""
-        return w / _horseshoe_like_ratio(held(w), self.null_rate(coordinate))
+        return w / _horseshoe_like_ratio(held(w), self.null_rate(lambda_power))
 
-    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+    def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
         """Return (c - 1)/2 log v - log(1 - exp(-1 / (2 v)))."""
-        power = (coordinate - 1.0) / 2.0 * np.log(lambda2)
+        power = (lambda_power - 1.0) / 2.0 * np.log(lambda2)
         return power - np.log(-np.expm1(-0.5 / held(lambda2)))
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
@@ -207,17 +207,17 @@ class GammaScale:
     def __post_init__(self) -> None:
         require_positive(self, shape=self.shape, rate=self.rate)
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         """Return A = (1 + c)/2 - shape."""
-        return (1.0 + coordinate) / 2.0 - self.shape
+        return (1.0 + lambda_power) / 2.0 - self.shape
 
-    def mode(self, w: Vector, coordinate: float) -> Vector:
+    def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Solve rate v^2 + A v - W = 0."""
-        return _positive_root(self.rate, self.null_rate(coordinate), w)
+        return _positive_root(self.rate, self.null_rate(lambda_power), w)
 
-    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+    def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
         """Return (c/2 - shape) log v + rate v."""
-        return (coordinate / 2.0 - self.shape) * np.log(lambda2) + self.rate * lambda2
+        return (lambda_power / 2.0 - self.shape) * np.log(lambda2) + self.rate * lambda2
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
         """Draw from the generalised inverse Gaussian: exactly for shape 1, by slices for others."""
@@ -259,7 +259,7 @@ class InverseGammaScale:
 
     Examples
     --------
-    >>> InverseGammaScale(shape=0.5, scale=0.5).mode(np.array([1.5]), coordinate=2.0)
+    >>> InverseGammaScale(shape=0.5, scale=0.5).mode(np.array([1.5]), lambda_power=2.0)
     array([1.])
     """
 
@@ -270,17 +270,17 @@ class InverseGammaScale:
     def __post_init__(self) -> None:
         require_positive(self, shape=self.shape, scale=self.scale)
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         """Return 0: lambda2 never falls below scale / A, so nothing is sparse here."""
         return 0.0
 
-    def mode(self, w: Vector, coordinate: float) -> Vector:
+    def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Return v = (W + scale) / A, A = (1 + c)/2 + shape."""
-        return (w + self.scale) / ((1.0 + coordinate) / 2.0 + self.shape)
+        return (w + self.scale) / ((1.0 + lambda_power) / 2.0 + self.shape)
 
-    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+    def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
         """Return (c/2 + shape) log v + scale / v."""
-        return (coordinate / 2.0 + self.shape) * np.log(lambda2) + self.scale / lambda2
+        return (lambda_power / 2.0 + self.shape) * np.log(lambda2) + self.scale / lambda2
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
         """Draw from the inverse gamma distribution (shape + size/2, scale + W)."""
@@ -312,22 +312,22 @@ class Ridge:
 
     Examples
     --------
-    >>> Ridge().mode(np.array([0.1, 7.0]), coordinate=2.0)
+    >>> Ridge().mode(np.array([0.1, 7.0]), lambda_power=2.0)
     array([1., 1.])
     """
 
     dense: ClassVar[bool] = True
     known: ClassVar[bool] = True
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         """Return 0: nothing is sparse here."""
         return 0.0
 
-    def mode(self, w: Vector, coordinate: float) -> Vector:
+    def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Return ones."""
         return np.ones_like(w)
 
-    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+    def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
         """Return zeros."""
         return np.zeros_like(lambda2)
 

@@ -65,17 +65,17 @@ class Slab:
         """Whether small coefficients are meant to stay."""
         return getattr(self.prior, "dense", False)
 
-    def null_rate(self, coordinate: float) -> float:
+    def null_rate(self, lambda_power: float) -> float:
         """Return that of the prior."""
-        return self.prior.null_rate(coordinate)
+        return self.prior.null_rate(lambda_power)
 
-    def mode(self, w: Vector, coordinate: float) -> Vector:
+    def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Return that of the prior: a slab has no say in lambda."""
-        return self.prior.mode(w, coordinate)
+        return self.prior.mode(w, lambda_power)
 
-    def neg_log_density(self, lambda2: Vector, coordinate: float) -> Vector:
+    def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
         """Return that of the prior."""
-        return self.prior.neg_log_density(lambda2, coordinate)
+        return self.prior.neg_log_density(lambda2, lambda_power)
 
     def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Any:
         """Draw as the prior does."""

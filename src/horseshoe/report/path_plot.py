@@ -29,7 +29,7 @@ from horseshoe.report.model import FittedPath
 LABELS = {
     "tau": "tau, the global scale",
     "tau_max": "tau_max, the upper bound of the global scale",
-    "coordinate": "coordinate",
+    "lambda_power": "lambda_power",
     "slab": "slab, in units of the noise",
     "sigma2": "sigma2, the variance of the noise, in squared units of y",
 }

@@ -171,7 +171,7 @@ def plot_members(model: Any, ax: Any = None) -> Any:
 
 def plot_shrinkage_profile(
     prior: Any = "horseshoe",
-    coordinate: float = 2.0,
+    lambda_power: float = 2.0,
     tau: float = 1.0,
     n: float = 100.0,
     *,
@@ -186,7 +186,7 @@ def plot_shrinkage_profile(
     ----------
     prior : str, LocalPrior, or a fitted HorseshoeRegressor or HorseshoeClassifier, default="horseshoe"
         The prior; a model has the other arguments too.
-    coordinate : float, default=2.0
+    lambda_power : float, default=2.0
         As in `HorseshoeRegressor`.
     tau : float, default=1.0
         The global scale.
@@ -204,7 +204,7 @@ def plot_shrinkage_profile(
     >>> plot_shrinkage_profile("lasso", n=50).get_xlabel()
     'least-squares estimate, in standard errors'
     """
-    hyper, size, what = _prior_of(prior, coordinate, tau, n)
+    hyper, size, what = _prior_of(prior, lambda_power, tau, n)
     z = np.linspace(-REACH, REACH, POINTS)
     estimate = profile(hyper, size, z)
     ax = new_axes(5.2, 5.2) if ax is None else ax
@@ -220,16 +220,18 @@ def plot_shrinkage_profile(
     return ax
 
 
-def _prior_of(prior: Any, coordinate: Any, tau: Any, n: Any) -> tuple[Hyper, float, str]:
+def _prior_of(prior: Any, lambda_power: Any, tau: Any, n: Any) -> tuple[Hyper, float, str]:
     """Return the prior, n tau2, and what to call it."""
     if isinstance(prior, str | LocalPrior):
         tau = check_number("tau", tau)
         hyper = Hyper(
-            resolve_known(prior), check_number("coordinate", coordinate, high=2.0), resolve_global(tau, 1.0)
+            resolve_known(prior),
+            check_number("lambda_power", lambda_power, high=2.0),
+            resolve_global(tau, 1.0),
         )
         size = check_number("n", n) * tau * tau
         name = prior if isinstance(prior, str) else type(prior).__name__
-        return hyper, size, f"{name}, coordinate {coordinate:g}, tau {tau:g}, n {n:g}"
+        return hyper, size, f"{name}, lambda power {lambda_power:g}, tau {tau:g}, n {n:g}"
     parts = parts_of(prior)
     if len(parts) > 1 or not hasattr(parts[0], "trace_"):
         raise ValueError(
@@ -243,5 +245,5 @@ def _prior_of(prior: Any, coordinate: Any, tau: Any, n: Any) -> tuple[Hyper, flo
     rows = result.scales.sigma2 / result.intercept_variance
     name = type(hyper.local).__name__
     tau = float(np.sqrt(part.tau2_))
-    text = f"{name}, coordinate {hyper.coordinate:g}, tau {significant(tau)}, n {significant(rows)}"
+    text = f"{name}, lambda power {hyper.lambda_power:g}, tau {significant(tau)}, n {significant(rows)}"
     return hyper, rows * part.tau2_, text

@@ -169,7 +169,7 @@ def _mode_of(
     n, p = float(sets.base.total[t]), coef.shape[0]
     fewest = min(FEWEST * n, MOSTLY * p)
     allowed = min(float(p), max(WORK / n**2, fewest))
-    hyper = Hyper(Horseshoe(), sets.base.coordinate, FixedScale(1.0), size=sets.size - 1.0)
+    hyper = Hyper(Horseshoe(), sets.base.lambda_power, FixedScale(1.0), size=sets.size - 1.0)
     state = _Mode(sets, t, coef, level, free)
     state.step(np.full(p, 1.0 / (START * max(p, 1))))
     for iteration in range(1, MOST + 1):

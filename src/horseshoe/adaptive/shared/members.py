@@ -93,7 +93,7 @@ def _mode(fitting: SharedFitting) -> tuple[Fits, ...]:
         one.forget_path()
         if one.normals is not None:
             normals.append(one.normals)
-    hyper = Hyper(Horseshoe(), fitting.sets[0].coordinate, FixedScale(1.0), size=float(len(starts)))
+    hyper = Hyper(Horseshoe(), fitting.sets[0].lambda_power, FixedScale(1.0), size=float(len(starts)))
     return find_shared_modes(fitting.sets, starts, hyper, fitting.n_jobs, tuple(normals) or None)
 
 

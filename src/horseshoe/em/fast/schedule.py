@@ -80,7 +80,7 @@ class Fast:
         """Return by what the E[b_j^2] of null coefficients is divided at each M-step: 2A, of groups 2A/g."""
         if state.groups is None:
             return 2.0 * self._hyper.null_rate
-        return 1.0 / state.groups.slowest(self._hyper.local, self._hyper.coordinate)
+        return 1.0 / state.groups.slowest(self._hyper.local, self._hyper.lambda_power)
 
     def _is_impossible(self, found: Moments, state: State) -> bool:
         """Tell whether no coefficients have such moments: E[RSS] below 0, or a trace beyond that of I."""

@@ -192,10 +192,10 @@ def _mode(model: Any, effects: Sequence[Effects], level: float, method: str) -> 
         else "normal ones at the mode, given the selection"
     )
     return [
-        f"Coefficients are the posterior mode under the {str(prior).replace('_', '-')} prior, in coordinate "
-        f"lambda^{float(model.coordinate):g} of the local scales, found by expectation-maximisation (Tew, "
-        f"Schmidt and Makalic, 2022) with the global scale {tau}; coefficients below the threshold are "
-        "exactly zero.",
+        f"Coefficients are the posterior mode under the {str(prior).replace('_', '-')} prior, that of the "
+        f"density of lambda^{float(model.lambda_power):g} of the local scales, found by "
+        f"expectation-maximisation (Tew, Schmidt and Makalic, 2022) with the global scale {tau}; "
+        "coefficients below the threshold are exactly zero.",
         f"Intervals of coefficients ({percent_of(level)}) are {how}.",
         _units(model),
     ]
