@@ -28,7 +28,7 @@ def main() -> None:
     print("What is averaged   error  weight")
     for member in model.members_:
         print(f"  {member.name:<12}{member.error:10.0f}{member.weight:8.2f}  {member.what}")
-    print(f"  {'all of them':<12}{model.cv_error_:10.0f}          times {model.shrinkage_:.2f}\n")
+    print(f"  {'all of them':<12}{model.cv_error_:10.0f}          times {model.calibration_slope_:.2f}\n")
 
     interval = model.coef_interval(LEVEL)
     print(f"The sparse answer  coef   average   {LEVEL:.0%} interval   inclusion")

@@ -31,7 +31,7 @@ def cases() -> dict[str, tuple[Any, float, Draw]]:
         ),
         "laplace": (HorseshoeRegressor(family="laplace"), 1.0, lambda rng, eta: eta + rng.laplace(size=N)),
         "two classes, polya_gamma": (HorseshoeClassifier(), 1.0, logistic),
-        "two classes, irls": (HorseshoeClassifier(weights="irls"), 1.0, logistic),
+        "two classes, irls": (HorseshoeClassifier(augmentation="irls"), 1.0, logistic),
         "poisson": (
             HorseshoeRegressor(family="poisson"),
             0.4,

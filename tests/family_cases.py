@@ -204,7 +204,7 @@ def _huber(edge: float) -> Callable[[Any, float], Any]:
 FAMILIES = [
     FamilyCase("gaussian", Gaussian(), _normal),
     FamilyCase("polya_gamma", Binomial(), _bernoulli),
-    FamilyCase("irls", Binomial(weights="irls"), _bernoulli),
+    FamilyCase("irls", Binomial(augmentation="irls"), _bernoulli),
     FamilyCase("poisson", Poisson(), _poisson),
     FamilyCase("negative_binomial", NegativeBinomial(), _negative_binomial(1.0)),
     FamilyCase("negative_binomial_0.3", NegativeBinomial(size=0.3), _negative_binomial(0.3)),

@@ -94,7 +94,7 @@ def assert_same_draws(one: Posterior, other: Posterior, first: int | None = None
         if a is not None:
             np.testing.assert_array_equal(a[:, :first], b[:, :first], err_msg=name)
     if first is None:
-        np.testing.assert_array_equal(one.shrinkage, other.shrinkage)
+        np.testing.assert_array_equal(one.kappa, other.kappa)
         np.testing.assert_array_equal(one.acceptance, other.acceptance)
 
 

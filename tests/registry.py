@@ -184,7 +184,7 @@ ESTIMATORS = [
     HorseshoeRegressor(family=NegativeBinomial(size=2.0), expectation="approximate"),
     HorseshoeRegressor(family=StudentNoise(df=4.0), lambda_power=1.5),
     HorseshoeClassifier(),
-    HorseshoeClassifier(weights="irls", class_weight="balanced"),
+    HorseshoeClassifier(augmentation="irls", class_weight="balanced"),
     HorseshoeClassifier(prior="ridge", expectation="approximate", warm_start=True),
     HorseshoeClassifier(multi_class="multinomial"),
     AdaptiveRegressor(),

@@ -151,7 +151,7 @@ MODES: dict[str, Case] = {
     ),
     **{f"classes {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v)) for kind, v in LABELS.items()},
     **{f"two {kind}": lambda v=v: fit(HorseshoeClassifier(), *classes(v[:2])) for kind, v in LABELS.items()},
-    "bools": lambda: fit(HorseshoeClassifier(weights="irls"), *classes([False, True])),
+    "bools": lambda: fit(HorseshoeClassifier(augmentation="irls"), *classes([False, True])),
     "objects of bool": lambda: fit(HorseshoeClassifier(), *classes(np.array([False, True], dtype=object))),
     "class weights": lambda: fit(HorseshoeClassifier(class_weight={"a": 2, "b": 1.5}), *classes(["a", "b"])),
     "multinomial": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes(LABELS["words"])),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ EARLIER = {
     "kappa": "shrinkage",
     "kappa_": "shrinkage_",
 }
-"""What public names were called before: a tree that has none of them answers to these."""
+"""What public names were called before: a tree that does not know one of them answers to this."""
 
 
 class Library:
@@ -44,23 +45,17 @@ class Library:
         self.place = Path(str(self.module.__file__))
         if not self.place.is_relative_to(source):
             raise RuntimeError(f"{self.name} was imported from {self.place}, not from {source}")
-        self._names = {} if hasattr(self.module, "AdaptiveRegressor") else EARLIER
-
-    def named(self, name: str) -> str:
-        """Return what a name is called there."""
-        return self._names.get(name, name)
 
     def call(self, name: str, *given: Any, **options: Any) -> Any:
         """Call a function or a class; options have the names of today."""
-        return getattr(self.module, self.named(name))(*given, **self.translated(options))
+        function = getattr(self.module, name if hasattr(self.module, name) else EARLIER[name])
+        known = signature(function).parameters
+        named = {key if key in known else EARLIER.get(key, key): value for key, value in options.items()}
+        return function(*given, **named)
 
-    def translated(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return options by the names that they have there."""
-        return {self.named(key): value for key, value in options.items()}
-
-    def get(self, found: Any, name: str, *default: Any) -> Any:
+    def get(self, found: Any, name: str, default: Any = None) -> Any:
         """Return an attribute of an answer."""
-        return getattr(found, self.named(name), *default)
+        return getattr(found, name if hasattr(found, name) else EARLIER.get(name, name), default)
 
     def prior(self, name: str, *given: Any) -> Any:
         """Return a prior."""

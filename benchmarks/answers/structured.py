@@ -45,6 +45,7 @@ ASKED = (
     *("sparse_coef", "sparse_intercept", "inclusion", "component_weights", "calibration_slope", "cv_error"),
     *("cv_prediction", "status"),
 )
+NOT_OF_AVERAGES, NOT_OF_MODES = ("kappa",), ("calibration_slope",)
 BROKEN_OFF = 2
 """After so many callbacks a fit is interrupted."""
 
@@ -157,7 +158,8 @@ def fit(task: Task) -> Record:
     data = draw(task)
     model = interrupted(task, data) if task.structure == "resumed" else None
     model = estimator(task).fit(data.X, data.y, **data.more) if model is None else model
-    found = {name: LIBRARY.get(model, f"{name}_", None) for name in ASKED}
+    none = NOT_OF_AVERAGES if task.estimator.startswith("Adaptive") else NOT_OF_MODES
+    found = {name: LIBRARY.get(model, f"{name}_") for name in ASKED if name not in none}
     found["predict"] = model.predict(data.X[:5])
     if hasattr(model, "predict_proba"):
         found["probability"] = model.predict_proba(data.X[:5])
@@ -182,7 +184,7 @@ def sample(task: Task) -> Record:
     else:
         family = "gaussian" if task.response == "several" else task.response
         run = LIBRARY.call("sample_posterior", data.X, data.y, family, **SHORT, **known(task), **data.more)
-    drawn = {name: LIBRARY.get(run, name, None) for name in DRAWN}
+    drawn = {name: LIBRARY.get(run, name) for name in DRAWN}
     return {name: value for name, value in drawn.items() if value is not None}
 
 

@@ -46,7 +46,7 @@ def _ours(name: str, **options: str) -> Method:
 
 METHODS = named(
     _ours(OURS),
-    _ours(IRLS, weights="irls"),
+    _ours(IRLS, augmentation="irls"),
     adaptive("AdaptiveClassifier"),
     scikit_learn.LIBLINEAR,
     scikit_learn.LIBLINEAR_LOG_LOSS,

@@ -90,7 +90,7 @@ def test_the_mode_is_that_of_plain_em_from_the_same_start(lambda_power, monkeypa
 
 FIXED = {
     "polya_gamma": Binomial(),
-    "irls": Binomial(weights="irls"),
+    "irls": Binomial(augmentation="irls"),
     "poisson": Poisson(),
     "student_t": StudentT(df=4.0),
     "negative_binomial": NegativeBinomial(size=1.0),

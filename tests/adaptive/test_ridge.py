@@ -90,7 +90,7 @@ def test_noise_free_responses_have_a_finite_evidence():
 
 ITERATED = {
     "binomial": Binomial(),
-    "irls": Binomial(weights="irls"),
+    "irls": Binomial(augmentation="irls"),
     "poisson": Poisson(),
     "student_t": StudentT(df=4.0),
     "negative_binomial": NegativeBinomial(size=1.0),

@@ -29,7 +29,7 @@ ESTIMATORS = [
 ]
 GRIDS = {
     "HorseshoeRegressor": {"tau": [0.01, 1.0]},
-    "HorseshoeClassifier": {"weights": ["polya_gamma", "irls"]},
+    "HorseshoeClassifier": {"augmentation": ["polya_gamma", "irls"]},
     "AdaptiveRegressor": {"selection": ["1se", "paired"]},
     "AdaptiveClassifier": {"members": [["ridge"], ["ridge", "mode"]]},
 }

@@ -65,7 +65,7 @@ FAMILIES = {"fixed size": NegativeBinomial(size=2.0), "fixed df": StudentT(df=4.
 
 def make(model: str, **options: Any) -> Any:
     if model in CLASSIFICATIONS:
-        return HorseshoeClassifier(weights="irls" if model == "irls" else "polya_gamma", **options)
+        return HorseshoeClassifier(augmentation="irls" if model == "irls" else "polya_gamma", **options)
     return HorseshoeRegressor(family=FAMILIES.get(model, model), **options)
 
 

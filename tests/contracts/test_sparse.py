@@ -70,9 +70,9 @@ def extras(which, n, rng):
 def assert_same(ours, theirs, rtol=1e-8):
     assert np.array_equal(ours.support_, theirs.support_)
     selected = theirs.support_
-    for part in ("coef_", "coef_std_", "lambda2_", "intercept_", "tau2_", "shrinkage_", "scale_"):
+    for part in ("coef_", "coef_std_", "lambda2_", "intercept_", "tau2_", "kappa_", "scale_"):
         one, other = getattr(ours, part), getattr(theirs, part)
-        if part in ("lambda2_", "shrinkage_"):
+        if part in ("lambda2_", "kappa_"):
             one, other = one[selected], other[selected]
             if not selected.any():
                 continue

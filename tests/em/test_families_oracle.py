@@ -11,8 +11,8 @@ from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.families import Binomial, Poisson
 
 KINDS = {
-    "polya_gamma": Binomial(weights="polya_gamma"),
-    "irls": Binomial(weights="irls"),
+    "polya_gamma": Binomial(augmentation="polya_gamma"),
+    "irls": Binomial(augmentation="irls"),
     "poisson": Poisson(),
 }
 SHAPES = {"long": (150, 12), "square": (60, 60), "wide": (60, 110)}
@@ -141,7 +141,7 @@ def test_fixed_point_is_that_of_plain_em(kind: str, shape: str, expectation: str
 @pytest.mark.parametrize("shape", SHAPES)
 def test_classifier_is_that_of_plain_em(weights: str, shape: str) -> None:
     X, y = make_data(weights, shape, seed=1)
-    model = HorseshoeClassifier(weights=weights, start="paper", tol=1e-10).fit(
+    model = HorseshoeClassifier(augmentation=weights, start="paper", tol=1e-10).fit(
         X, np.where(y > 0, "yes", "no")
     )
     assert_same(model, plain_em(X, y, weights))

@@ -60,7 +60,7 @@ def estimator(fit, **changes):
     shared = {"prior": prior, "lambda_power": lambda_power, "tau": tau, "expectation": expectation, **changes}
     shared["tol"] = 1e-12
     if fit["model"] == "binomial":
-        return HorseshoeClassifier(weights=weights_of(fit), start="paper", **shared)
+        return HorseshoeClassifier(augmentation=weights_of(fit), start="paper", **shared)
     return HorseshoeRegressor(**shared)
 
 

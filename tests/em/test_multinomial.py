@@ -40,7 +40,9 @@ def stacked(results):
 @pytest.mark.parametrize(("n", "p", "q"), SHAPES)
 def test_at_fixed_scales_it_is_scikit_learns(n, p, q, weights):
     design, chosen, codes = data(n, p, q)
-    results = solve_multinomial(design, chosen, hyper(q, Ridge(), FixedScale(0.3)), TIGHT, weights=weights)
+    results = solve_multinomial(
+        design, chosen, hyper(q, Ridge(), FixedScale(0.3)), TIGHT, augmentation=weights
+    )
     coef, level = stacked(results)
     peer = LogisticRegression(C=0.3 if q > 2 else 0.6, tol=1e-12, max_iter=10_000, solver="newton-cholesky")
     peer.fit(design.columns.dense(), codes)
@@ -68,7 +70,7 @@ def test_the_end_is_a_mode_at_its_own_scales(n, p, q, weights):
     counts = rng.integers(1, 4, n).astype(float)
     design, chosen, _ = data(n, p, q, weights=counts)
     results = solve_multinomial(
-        design, chosen, hyper(q), TIGHT._replace(fast=False, zero_threshold=0.0), weights=weights
+        design, chosen, hyper(q), TIGHT._replace(fast=False, zero_threshold=0.0), augmentation=weights
     )
     coef, level = stacked(results)
     x, d = design.columns.dense(), results[0].scales.prior_variance

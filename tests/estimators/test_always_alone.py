@@ -101,7 +101,7 @@ def test_strong_effects_on_classes_are_those_of_maximum_likelihood(weights: str)
     rng = np.random.default_rng(5)
     X = rng.standard_normal((300, 3))
     y = rng.random(300) < 1.0 / (1.0 + np.exp(-X @ [12.0, -6.0, 2.0]))
-    model = HorseshoeClassifier(weights=weights, always=[0, 1, 2], tol=1e-9).fit(X, y)
+    model = HorseshoeClassifier(augmentation=weights, always=[0, 1, 2], tol=1e-9).fit(X, y)
     other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(model.coef_.ravel(), other.coef_.ravel(), rtol=1e-4)
 

@@ -42,7 +42,9 @@ def assert_same_fit(one: Any, other: Any, sign: float = 1.0) -> None:
 @pytest.mark.parametrize("shape", [(200, 8), (50, 80)])
 def test_flipped_labels_flip_the_signs(weights: str, shape: tuple[int, int]) -> None:
     X, y = two_classes(*shape)
-    one, other = (HorseshoeClassifier(weights=weights, **OPTIONS).fit(X, labels) for labels in (y, 1 - y))
+    one, other = (
+        HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X, labels) for labels in (y, 1 - y)
+    )
     assert one.support_.any()
     assert_same_fit(one, other, sign=-1.0)
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X)[:, ::-1], rtol=1e-6)
@@ -103,8 +105,8 @@ def test_whole_weights_are_repeated_rows(weights: str) -> None:
     X, y = two_classes()
     counts = np.random.default_rng(2).integers(0, 4, y.size)
     rows = np.repeat(np.arange(y.size), counts)
-    one = HorseshoeClassifier(weights=weights, **OPTIONS).fit(X, y, sample_weight=counts)
-    other = HorseshoeClassifier(weights=weights, **OPTIONS).fit(X[rows], y[rows])
+    one = HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X, y, sample_weight=counts)
+    other = HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X[rows], y[rows])
     assert_same_fit(one, other)
     want = other.log_likelihood(X[rows], y[rows])
     assert one.log_likelihood(X, y, sample_weight=counts) == pytest.approx(want, rel=1e-9)
@@ -115,8 +117,8 @@ def test_class_weights_are_row_weights(weights: str) -> None:
     X, y = two_classes()
     labels = np.where(y, "yes", "no")
     rows = np.random.default_rng(3).uniform(0.5, 2.0, y.size)
-    given = HorseshoeClassifier(weights=weights, class_weight={"no": 0.4, "yes": 3.0}, **OPTIONS)
-    plain = HorseshoeClassifier(weights=weights, **OPTIONS)
+    given = HorseshoeClassifier(augmentation=weights, class_weight={"no": 0.4, "yes": 3.0}, **OPTIONS)
+    plain = HorseshoeClassifier(augmentation=weights, **OPTIONS)
     per_row = np.where(y, 3.0, 0.4)
     assert_same_fit(given.fit(X, labels), plain.fit(X, labels, sample_weight=per_row))
     assert_same_fit(
@@ -142,8 +144,8 @@ def test_balanced_classes_weigh_the_same() -> None:
 def test_offset_of_two_classes(weights: str) -> None:
     X, y = two_classes()
     offset = np.random.default_rng(5).normal(0.0, 0.7, y.size)
-    model = HorseshoeClassifier(weights=weights, **OPTIONS).fit(X, y, offset=offset)
-    moved = HorseshoeClassifier(weights=weights, **OPTIONS).fit(X, y, offset=offset + 2.0)
+    model = HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X, y, offset=offset)
+    moved = HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X, y, offset=offset + 2.0)
     np.testing.assert_allclose(moved.coef_, model.coef_, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(moved.intercept_, model.intercept_ - 2.0, rtol=1e-7)
     eta = model.intercept_ + X @ model.coef_ + offset
@@ -158,8 +160,8 @@ def test_offset_of_two_classes(weights: str) -> None:
 @both_weights
 def test_classifier_is_the_binomial_regression(weights: str) -> None:
     X, y = two_classes()
-    model = HorseshoeClassifier(weights=weights, **OPTIONS).fit(X, y)
-    regression = HorseshoeRegressor(family=Binomial(weights=weights), **OPTIONS).fit(X, y.astype(float))
+    model = HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X, y)
+    regression = HorseshoeRegressor(family=Binomial(augmentation=weights), **OPTIONS).fit(X, y.astype(float))
     assert_same_fit(model, regression)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], regression.predict(X), rtol=1e-12)
     np.testing.assert_allclose(
@@ -180,12 +182,12 @@ def test_one_against_the_rest(weights: str) -> None:
     X, y = three_classes()
     rows = np.random.default_rng(6).uniform(0.5, 2.0, y.size)
     names = np.array(["c", "a", "b"])[y]
-    model = HorseshoeClassifier(weights=weights, **OPTIONS).fit(X, names, sample_weight=rows)
+    model = HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X, names, sample_weight=rows)
     assert model.classes_.tolist() == ["a", "b", "c"]
     assert model.coef_.shape == model.coef_std_.shape == model.support_.shape == (3, 6)
     assert model.intercept_.shape == (3,)
     separate = [
-        HorseshoeClassifier(weights=weights, **OPTIONS).fit(X, names == c, sample_weight=rows)
+        HorseshoeClassifier(augmentation=weights, **OPTIONS).fit(X, names == c, sample_weight=rows)
         for c in model.classes_
     ]
     for k, one in enumerate(separate):

@@ -68,7 +68,7 @@ def test_attributes(fitted):
     assert isinstance(model.sparse_intercept_, float)
     assert model.sigma2_ > 0.0
     assert np.isfinite(model.cv_error_)
-    assert 0.0 <= model.shrinkage_ <= 1.0
+    assert 0.0 <= model.calibration_slope_ <= 1.0
     assert model.status_ in (Status.CONVERGED, Status.NOTHING_SELECTED, Status.NONE_STANDS_OUT)
     assert type(model.family_).__name__.lower() == model.family.replace("_", "")
 
@@ -113,7 +113,7 @@ def test_the_cross_validated_error_of_the_mean_is_that_of_hand():
     model = fit(X, y, cv=KFold(4), members=["mean"])
     squares = [np.sum((y[test] - y[train].mean()) ** 2) for train, test in KFold(4).split(X)]
     np.testing.assert_allclose(model.members_[0].error, np.sum(squares) / N)
-    assert model.shrinkage_ == 0.0
+    assert model.calibration_slope_ == 0.0
     assert not model.coef_.any()
 
 

@@ -50,7 +50,7 @@ def test_attributes(fitted):
     assert model.n_features_in_ == P
     assert len(model.estimators_) == (len(model.classes_) if several else 1)
     assert all(isinstance(part, AdaptiveRegressor) for part in model.estimators_)
-    for name in ("intercept_", "sparse_intercept_", "cv_error_", "shrinkage_"):
+    for name in ("intercept_", "sparse_intercept_", "cv_error_", "calibration_slope_"):
         assert np.shape(getattr(model, name)) == shape[:-1]
     for name in ("members_", "member_weights_", "path_", "status_"):
         parts = tuple(getattr(part, name) for part in model.estimators_)

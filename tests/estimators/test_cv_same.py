@@ -43,7 +43,7 @@ def same(one, two, columns=slice(None), factor=1.0):
     np.testing.assert_allclose(two.inclusion_, one.inclusion_[columns], atol=within)
     np.testing.assert_allclose(two.member_weights_, one.member_weights_, atol=within)
     np.testing.assert_allclose(two.cv_error_, one.cv_error_, rtol=within)
-    np.testing.assert_allclose(two.shrinkage_, one.shrinkage_, rtol=within)
+    np.testing.assert_allclose(two.calibration_slope_, one.calibration_slope_, rtol=within)
     assert two.support_.tolist() == one.support_[columns].tolist()
 
 

@@ -200,7 +200,7 @@ REVERSED = _entries(lambda entries: entries[::-1])
 MEANINGLESS: list[tuple[str, Callable[[Any], None], str]] = [
     ("gaussian", _set(*FIT, "sigma2", to=-1.0), "fitted.regressions[0].sigma2 has the number -1, where 0 or"),
     ("gaussian", _set(*FIT, "std", to=last(-1.0)), "regressions[0].std has the number -1"),
-    ("gaussian", _set(*FIT, "shrinkage", to=last(1.5)), "shrinkage has the number 1.5, where 0 to 1 belongs"),
+    ("gaussian", _set(*FIT, "kappa", to=last(1.5)), "kappa has the number 1.5, where 0 to 1 belongs"),
     ("gaussian", _set(*FIT, "scale", to=last(-2.0)), "scale has the number -2"),
     ("gaussian", _set(*FIT, "intercept_variance", to=-1e-9), "intercept_variance has the number -1e-09"),
     ("gaussian", _set(*FIT, "covariance", "sign", to=0.5), "covariance.sign has the number 0.5"),
@@ -306,7 +306,7 @@ def fits_that_end_badly() -> dict[str, Callable[[], Any]]:
 def test_no_model_that_a_fit_writes_is_refused(status: str, tmp_path: Path) -> None:
     model, X, _ = fits_that_end_badly()[status]()
     assert model.status_.name == status
-    assert np.isfinite(model.shrinkage_).all()
+    assert np.isfinite(model.kappa_).all()
     model.save(tmp_path / "model.json")
     np.testing.assert_array_equal(load_model(tmp_path / "model.json").predict(X), model.predict(X))
 

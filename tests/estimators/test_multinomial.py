@@ -136,7 +136,7 @@ def test_without_intercepts():
     X, y = data()
     bare = model(fit_intercept=False).fit(X - X.mean(axis=0), y)
     np.testing.assert_array_equal(bare.intercept_, 0.0)
-    assert ((bare.shrinkage_ > 0.0) & (bare.shrinkage_ <= 1.0)).all()
+    assert ((bare.kappa_ > 0.0) & (bare.kappa_ <= 1.0)).all()
     assert bare.expected_by_chance_ < 1.0
     np.testing.assert_allclose(
         bare.predict_interval(np.zeros((1, 6)), method="mode"), np.full((1, Q, 2), 1.0 / Q), rtol=1e-12

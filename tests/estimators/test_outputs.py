@@ -31,7 +31,7 @@ def data(n=60, p=8, seed=0):
 def test_shapes_and_what_is_shared():
     X, Y = data()
     model = HorseshoeRegressor().fit(X, Y)
-    assert model.coef_.shape == model.coef_std_.shape == model.shrinkage_.shape == (Q, 8)
+    assert model.coef_.shape == model.coef_std_.shape == model.kappa_.shape == (Q, 8)
     assert model.intercept_.shape == model.sigma2_.shape == model.intercept_std_.shape == (Q,)
     assert model.support_.shape == model.lambda2_.shape == (8,)
     np.testing.assert_array_equal((model.coef_ != 0.0), np.tile(model.support_, (Q, 1)))

@@ -10,7 +10,7 @@ from simulate import glm
 
 def model_of(name, **options):
     if name in ("polya_gamma", "irls"):
-        return HorseshoeClassifier(weights=name, **options)
+        return HorseshoeClassifier(augmentation=name, **options)
     return HorseshoeRegressor(family=name, **options)
 
 

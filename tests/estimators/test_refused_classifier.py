@@ -115,7 +115,7 @@ BAD_CLASSIFICATIONS = {
     "start: a regression": bad(r"\bstart\b", "HorseshoeClassifier", options={"start": fitted("Binomial()")}),
     "start: variance": bad(r"\bstart\b", r"\bpaper\b", options={"start": "variance"}),
     **{
-        f"weights: {value}": bad(r"\bweights\b", r"\bpolya_gamma\b", r"\birls\b", options={"weights": value})
+        f"augmentation: {value}": bad("augmentation", "polya_gamma", "irls", options={"augmentation": value})
         for value in ("foo", None, 3)
     },
 }

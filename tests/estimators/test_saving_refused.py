@@ -155,7 +155,7 @@ REFUSED: list[tuple[str, Callable[[Any], None], str]] = [
     ("classes ints", _set("fitted", "classes", "dtype", to="|i1|O"), "are no classes"),
     ("classes ints", _set("fitted", "classes", "values", to=[1, 2, 2**63]), "are not of type"),
     ("bools", _set("fitted", "classes", "dtype", to="<i8"), "are not different ones of type"),
-    ("bools", _set("parameters", "weights", to="magic"), "weights='magic' is not known"),
+    ("bools", _set("parameters", "augmentation", to="magic"), "augmentation='magic' is not known"),
     (
         "cv gaussian",
         _set(*FIT, "fold_errors", "folds", 3, to=5),

@@ -349,7 +349,7 @@ def test_what_is_always_in_is_said_and_not_counted() -> None:
     table = model.summary().set_index("feature")
     assert table.index[table["always"]].tolist() == ["(Intercept)", "c0", "c2"]
     assert np.isinf(model.lambda2_[[0, 2]]).all()
-    assert (model.shrinkage_[[0, 2]] == 0.0).all()
+    assert (model.kappa_[[0, 2]] == 0.0).all()
     fewer = HorseshoeRegressor(tau=0.01).fit(np.delete(X, [0, 2], axis=1), noise)
     assert model.expected_by_chance_ == pytest.approx(fewer.expected_by_chance_, rel=0.1)
 
@@ -464,4 +464,4 @@ def test_draws_have_one_scale_a_group_and_none_for_what_is_always_in() -> None:
     scales = posterior.lambda2
     assert np.isinf(scales[..., 21:]).all()
     assert (np.ptp(scales[..., :21].reshape(4, 20, 7, 3), axis=-1) == 0.0).all()
-    assert (posterior.shrinkage[21:] == 0.0).all()
+    assert (posterior.kappa[21:] == 0.0).all()

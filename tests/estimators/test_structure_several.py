@@ -248,7 +248,7 @@ def test_the_table_says_what_was_known() -> None:
     assert own["selected"].all()
     assert (table["group"] == "pair").sum() == 6
     assert np.isinf(model.lambda2_[[0, 2]]).all()
-    assert (model.shrinkage_[:, [0, 2]] == 0.0).all()
+    assert (model.kappa_[:, [0, 2]] == 0.0).all()
 
 
 def test_columns_that_cannot_be_always_in() -> None:
@@ -304,7 +304,7 @@ def test_always_of_classes_is_a_huge_prior_variance(intercept: bool, weights: st
     X, y = classes()
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     options = {"prior": "ridge", "tau": 0.3, "standardize": False, "fit_intercept": intercept, "tol": 1e-10}
-    options |= {"weights": weights}
+    options |= {"augmentation": weights}
     ours = multinomial(always=ALWAYS, **options).fit(Z, y)
     huge = multinomial(prior_scale=dict.fromkeys(ALWAYS, 1e6), **options).fit(Z, y)
     np.testing.assert_allclose(ours.coef_, huge.coef_, rtol=0, atol=1e-6)

@@ -218,7 +218,7 @@ def test_polya_gamma_weight_is_above_that_of_newton() -> None:
     eta = np.linspace(-40.0, 40.0, 401)
     y = np.zeros_like(eta)
     mixture = Binomial().working(y, eta, 1.0).weights
-    newton = Binomial(weights="irls").working(y, eta, 1.0).weights
+    newton = Binomial(augmentation="irls").working(y, eta, 1.0).weights
     assert np.all(mixture >= newton * (1.0 - 1e-12))
 
 

@@ -36,7 +36,7 @@ heavy = pytest.mark.parametrize("family", HEAVY, ids=["student_t", "cauchy", "la
 
 
 def assert_finite(model: Any) -> None:
-    for attribute in ("coef_", "coef_std_", "intercept_", "lambda2_", "sigma2_", "tau2_", "shrinkage_"):
+    for attribute in ("coef_", "coef_std_", "intercept_", "lambda2_", "sigma2_", "tau2_", "kappa_"):
         value = getattr(model, attribute, 0.0)
         assert np.all(np.isfinite(value)), (attribute, value)
     assert np.all(model.coef_std_ >= 0.0)
@@ -74,7 +74,7 @@ def assert_best_intercept(model: Any, x: Any, y: Any, offset: Any = 0.0) -> None
 @pytest.mark.parametrize("x", [X, WIDE], ids=["long", "wide"])
 def test_separated_classes(weights: str, prior: str, x: Any) -> None:
     y = (x[:, 0] > 0.1).astype(int)
-    model = HorseshoeClassifier(weights=weights, prior=prior).fit(x, y)
+    model = HorseshoeClassifier(augmentation=weights, prior=prior).fit(x, y)
     assert_finite(model)
     assert model.status_ is Status.SEPARATED
     assert model.status_.converged
@@ -90,7 +90,7 @@ def test_separated_classes(weights: str, prior: str, x: Any) -> None:
 def test_a_wide_gap_between_the_classes(weights: str) -> None:
     x = X.copy()
     x[:, 0] += 1e4 * (x[:, 0] > 0)
-    model = HorseshoeClassifier(weights=weights).fit(x, X[:, 0] > 0)
+    model = HorseshoeClassifier(augmentation=weights).fit(x, X[:, 0] > 0)
     assert_finite(model)
     assert model.status_ is Status.SEPARATED
 
@@ -98,7 +98,9 @@ def test_a_wide_gap_between_the_classes(weights: str) -> None:
 @unfinished
 @both_weights
 def test_separated_classes_with_hardly_any_prior(weights: str) -> None:
-    model = HorseshoeClassifier(weights=weights, prior="ridge", tau=1e4, max_iter=200).fit(X, X[:, 0] > 0)
+    model = HorseshoeClassifier(augmentation=weights, prior="ridge", tau=1e4, max_iter=200).fit(
+        X, X[:, 0] > 0
+    )
     assert_finite(model)
     assert model.status_ in (Status.SEPARATED, Status.MAX_ITER)
     assert model.n_iter_ <= 200
@@ -108,7 +110,7 @@ def test_separated_classes_with_hardly_any_prior(weights: str) -> None:
 @pytest.mark.parametrize("x", [X, WIDE], ids=["long", "wide"])
 def test_a_class_of_one_row(weights: str, x: Any) -> None:
     y = np.arange(len(x)) == 3
-    model = HorseshoeClassifier(weights=weights, **KEEP).fit(x, y)
+    model = HorseshoeClassifier(augmentation=weights, **KEEP).fit(x, y)
     assert_finite(model)
     assert model.status_.converged
     assert np.all(np.isfinite(model.predict_log_proba(x)))
@@ -119,8 +121,8 @@ def test_a_class_of_one_row(weights: str, x: Any) -> None:
 @pytest.mark.parametrize("y", [np.zeros(N), np.ones(N)], ids=["zeros", "ones"])
 def test_one_class_only(weights: str, y: Any) -> None:
     with pytest.raises(ValueError, match="one class"):
-        HorseshoeClassifier(weights=weights).fit(X, y)
-    model = HorseshoeRegressor(family=Binomial(weights=weights)).fit(X, y)
+        HorseshoeClassifier(augmentation=weights).fit(X, y)
+    model = HorseshoeRegressor(family=Binomial(augmentation=weights)).fit(X, y)
     assert_finite(model)
     assert model.status_ is Status.BOUNDARY
     assert not model.support_.any()
@@ -137,7 +139,7 @@ def test_offsets_of_two_classes(weights: str, size: float, pattern: str, sign: f
     shape = {"all": np.ones(N), "alternating": SIGN, "matching": SIGN}[pattern]
     offset = sign * size * shape
     y = (offset + X[:, 0] > 0).astype(float) if pattern == "matching" else LABELS
-    model = HorseshoeRegressor(family=Binomial(weights=weights), max_iter=200, **KEEP).fit(
+    model = HorseshoeRegressor(family=Binomial(augmentation=weights), max_iter=200, **KEEP).fit(
         X, y, offset=offset
     )
     assert_finite(model)
@@ -265,7 +267,7 @@ def test_predictions_of_strong_overdispersion_at_extreme_offsets() -> None:
 
 # --- columns ---------------------------------------------------------------------------------------------
 
-ALL = [(Binomial(), LABELS), (Binomial(weights="irls"), LABELS), *((f, COUNTS) for f in LOG_LINK)]
+ALL = [(Binomial(), LABELS), (Binomial(augmentation="irls"), LABELS), *((f, COUNTS) for f in LOG_LINK)]
 ALL += [(f, NOISY) for f in HEAVY]
 
 
@@ -385,7 +387,7 @@ def test_counts_beyond_counting(family: Any) -> None:
 @both_weights
 def test_an_offset_beyond_all_odds(weights: str) -> None:
     offset = np.where(np.arange(N) == 7, 1e150, 0.0)
-    model = HorseshoeClassifier(weights=weights)
+    model = HorseshoeClassifier(augmentation=weights)
     assert_says(refused(lambda: model.fit(X, LABELS, offset=offset)), "offset", at_row(7), "log odds")
 
 

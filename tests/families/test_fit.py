@@ -189,7 +189,7 @@ def test_whole_weights_are_repeated_rows(case: FamilyCase, shape: str) -> None:
     rows = np.repeat(np.arange(len(y)), weights)
     one, other = fit(case, X, y, weights.astype(float)), fit(case, X[rows], y[rows])
     np.testing.assert_array_equal(one.support_, other.support_)
-    for attribute in ("coef_", "intercept_", "coef_std_", "sigma2_", "lambda2_", "shrinkage_"):
+    for attribute in ("coef_", "intercept_", "coef_std_", "sigma2_", "lambda2_", "kappa_"):
         close(getattr(one, attribute), getattr(other, attribute))
     for attribute in ("size_", "df_"):
         close(getattr(one.family_, attribute, 0.0), getattr(other.family_, attribute, 0.0), rtol=1e-5)

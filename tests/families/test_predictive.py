@@ -170,7 +170,7 @@ def test_interval_of_two_classes_is_that_of_the_probability(case: FamilyCase) ->
     half = stats.norm.ppf(0.95) * np.sqrt(np.einsum("ij,jk,ik->i", D, covariance, D))
     want = special.expit(np.column_stack([eta - half, eta + half]))
     np.testing.assert_allclose(model.predict_interval(X, level=0.9, method="mode"), want, rtol=1e-5)
-    classifier = HorseshoeClassifier(weights=case.family.weights, **FLAT).fit(X, y)
+    classifier = HorseshoeClassifier(augmentation=case.family.augmentation, **FLAT).fit(X, y)
     np.testing.assert_allclose(classifier.predict_interval(X, level=0.9, method="mode"), want, rtol=1e-5)
 
 

@@ -87,7 +87,7 @@ def assert_same(model: Any, params: Any, close: float = CLOSE) -> None:
 GLMS = {
     "gaussian": (Gaussian(), sm.families.Gaussian()),
     "polya_gamma": (Binomial(), sm.families.Binomial()),
-    "irls": (Binomial(weights="irls"), sm.families.Binomial()),
+    "irls": (Binomial(augmentation="irls"), sm.families.Binomial()),
     "poisson": (Poisson(), sm.families.Poisson()),
     "negative_binomial": (NegativeBinomial(size=SIZE), sm.families.NegativeBinomial(alpha=1.0 / SIZE)),
 }
@@ -111,7 +111,7 @@ def test_glm_is_that_of_statsmodels(name: str, plain: bool) -> None:
 def test_classifier_is_the_glm_of_statsmodels(weights: str, plain: bool) -> None:
     y = response(weights)
     want = sm.GLM(y, DATA.design, family=sm.families.Binomial(), **frequencies(plain)).fit(tol=1e-13)
-    model = HorseshoeClassifier(weights=weights, **FLAT).fit(
+    model = HorseshoeClassifier(augmentation=weights, **FLAT).fit(
         DATA.X, np.where(y > 0, "yes", "no"), **extras(plain)
     )
     assert_same(model, want.params)
@@ -127,7 +127,7 @@ def test_proportions_with_numbers_of_trials_are_a_binomial_glm() -> None:
     both = np.column_stack([successes, trials - successes])
     want = sm.GLM(both, DATA.design, family=sm.families.Binomial(), offset=DATA.offset).fit(tol=1e-13)
     for kind in ("polya_gamma", "irls"):
-        model = HorseshoeRegressor(family=Binomial(weights=kind), **FLAT)
+        model = HorseshoeRegressor(family=Binomial(augmentation=kind), **FLAT)
         model.fit(DATA.X, successes / trials, sample_weight=trials, offset=DATA.offset)
         assert_same(model, want.params)
 
@@ -248,7 +248,7 @@ def test_interval_of_a_probability_is_that_of_statsmodels() -> None:
     theirs = sm.GLM(y, DATA.design, family=sm.families.Binomial()).fit(tol=1e-13)
     X_new = make_data(30, seed=9).X
     want = theirs.get_prediction(sm.add_constant(X_new)).conf_int(alpha=0.1)
-    model = HorseshoeClassifier(weights="irls", **FLAT).fit(DATA.X, y)
+    model = HorseshoeClassifier(augmentation="irls", **FLAT).fit(DATA.X, y)
     np.testing.assert_allclose(model.predict_interval(X_new, level=0.9, method="mode"), want, rtol=1e-5)
 
 
@@ -262,7 +262,7 @@ def test_ridge_is_scikit_learns_logistic_regression(tau: float, weights: str) ->
     y = response("polya_gamma")
     want = LogisticRegression(C=tau**2, solver="newton-cholesky", tol=1e-12, max_iter=1000)
     want.fit(DATA.X, y, sample_weight=DATA.weights)
-    model = HorseshoeClassifier(weights=weights, prior="ridge", tau=tau, standardize=False, tol=1e-10)
+    model = HorseshoeClassifier(augmentation=weights, prior="ridge", tau=tau, standardize=False, tol=1e-10)
     model.fit(DATA.X, y, sample_weight=DATA.weights)
     assert_same(model, np.append(want.intercept_, want.coef_[0]))
     np.testing.assert_allclose(model.predict_proba(DATA.X), want.predict_proba(DATA.X), atol=1e-6)

@@ -36,14 +36,14 @@ ESTIMATORS = {
     "survival": HorseshoeSurvival,
     "survival cv": AdaptiveSurvival,
 }
-FITTED = ("coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "shrinkage_")
+FITTED = ("coef_", "coef_std_", "intercept_", "tau2_", "lambda2_", "kappa_")
 AVERAGED = (
     "coef_",
     "intercept_",
     "sparse_coef_",
     "sparse_intercept_",
     "inclusion_",
-    "shrinkage_",
+    "calibration_slope_",
     "cv_error_",
 )
 RUN = {"n_draws": 6, "n_warmup": 4, "n_chains": 2, "random_state": 1, "n_jobs": 1}
@@ -299,7 +299,7 @@ def _drawn(case: Case, posterior: Any, X: Any, offset: Any) -> Values:
         f"draws of {name}": getattr(posterior, name) for name in ("coef", "intercept", "tau2", "sigma2")
     }
     level = _level(case)
-    values["posterior shrinkage"] = posterior.shrinkage
+    values["posterior shrinkage"] = posterior.kappa
     values["posterior interval"] = _ordered("interval", posterior.interval(level))
     values["posterior predict"], std = posterior.predict(X, return_std=True, **offset)
     if case.family != "StudentT(1.5)":

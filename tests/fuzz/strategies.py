@@ -114,7 +114,7 @@ REGRESSOR = {
     "start": ["paper", "variance", "linear", "marginal", "earlier", "earlier lasso", "earlier ridge"],
 }
 CLASSIFIER = {
-    "weights": ["irls"],
+    "augmentation": ["irls"],
     "class_weight": ["balanced"],
     "start": ["paper", "linear", "marginal", "earlier", "earlier lasso"],
     "multi_class": ["multinomial"],

@@ -21,7 +21,7 @@ def test_shapes_and_a_name() -> None:
     assert found.acceptance.shape == (4,)
     family = f"StudentT(df='estimate', df_={found.nuisance.mean()})"
     assert repr(found) == f"Posterior(4 chains of 400 draws, 5 coefficients, {family})"
-    assert ((found.shrinkage > 0.0) & (found.shrinkage < 1.0)).all()
+    assert ((found.kappa > 0.0) & (found.kappa < 1.0)).all()
 
 
 @pytest.mark.parametrize("family", ["student_t", "negative_binomial"])
@@ -85,7 +85,7 @@ def test_the_table() -> None:
         "lower": interval[:, 0],
         "upper": interval[:, 1],
         "sign_probability": found.sign_probability(),
-        "shrinkage": found.shrinkage,
+        "shrinkage": found.kappa,
         "mcse": found.mcse(),
         "ess_bulk": found.ess("bulk"),
         "ess_tail": found.ess("tail"),
@@ -108,7 +108,7 @@ def test_constant_columns_are_exactly_zero(family: str) -> None:
     found, without = run(case(family, FLAT), store_lambda2=True), run(family, store_lambda2=True)
     assert (found.coef[:, :, 2] == 0.0).all()
     assert (found.lambda2[:, :, 2] == 0.0).all()
-    assert found.shrinkage[2] == 1.0
+    assert found.kappa[2] == 1.0
     np.testing.assert_array_equal(np.delete(found.coef, 2, axis=2), without.coef)
     np.testing.assert_array_equal(found.intercept, without.intercept)
 

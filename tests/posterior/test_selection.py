@@ -41,7 +41,7 @@ def made(
         sigma2=np.broadcast_to(sigma2, (1, draws)),
         lambda2=None,
         nuisance=None if nuisance is None else np.full((1, draws), nuisance),
-        shrinkage=np.ones(p),
+        kappa=np.ones(p),
         acceptance=np.zeros(1),
         family=Gaussian() if family is None else family,
         feature_names=tuple(f"x{j}" for j in range(p)),

@@ -121,7 +121,7 @@ def test_inclusion_is_drawn_the_surest_at_the_top(average: Any) -> None:
 def test_shrinkage_factors(mode: Any) -> None:
     ax = plot_shrinkage(mode)
     drawn = by_label(ax, "selected").get_xdata()
-    np.testing.assert_allclose(np.sort(drawn), np.sort(mode.shrinkage_[mode.support_]))
+    np.testing.assert_allclose(np.sort(drawn), np.sort(mode.kappa_[mode.support_]))
     assert len(names(ax)) == 8
     zero = by_label(ax, "exactly zero")
     assert zero.get_fillstyle() == "none"

@@ -179,5 +179,5 @@ def test_keeping_the_local_scales_changes_nothing_else(which: str) -> None:
 
 @pytest.mark.parametrize(("n_warmup", "n_draws"), in_turn([1000, 1001], [1, 3, 9]))
 def test_shrinkage_factors_of_a_short_run(n_warmup: int, n_draws: int) -> None:
-    found = run("gaussian", n_warmup=n_warmup, n_draws=n_draws).shrinkage
+    found = run("gaussian", n_warmup=n_warmup, n_draws=n_draws).kappa
     assert ((found > 0.0) & (found < 1.0)).all(), found

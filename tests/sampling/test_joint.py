@@ -68,7 +68,7 @@ class Joint:
             tau2=tau2,
             sigma2=1.0 * one,
             nuisance=np.nan_to_num(nuisance) * one,
-            shrinkage=np.zeros((1, self.p)),
+            kappa=np.zeros((1, self.p)),
             angle=1.0 * one,
             accepted=0.0 * one,
             reference=np.zeros((1, self.n)),

@@ -30,7 +30,7 @@ class Fitted:
     intercept: float
     sigma2: float
     lambda2: Vector
-    shrinkage: Vector
+    kappa: Vector
     scale: Vector
     center: Vector
     intercept_variance: float
@@ -153,7 +153,7 @@ def restore(
         intercept=intercept,
         sigma2=units.sigma2(sigma2) if family.has_dispersion else 1.0,
         lambda2=lambda2,
-        shrinkage=1.0 / (1.0 + information * units.places(prior_variance)),
+        kappa=1.0 / (1.0 + information * units.places(prior_variance)),
         scale=units.places(spread),
         center=units.center(result.center),
         intercept_variance=units.sigma2(result.intercept_variance) if has_intercept else 0.0,

@@ -73,7 +73,7 @@ def solve_multinomial(
     hyper: Hyper,
     options: Options,
     center: bool = True,
-    weights: str = "polya_gamma",
+    augmentation: str = "polya_gamma",
     start: str | Place = "linear",
     groups: Groups | None = None,
 ) -> tuple[FitResult, ...]:
@@ -91,7 +91,7 @@ def solve_multinomial(
         How to run the loop.
     center : bool
         Whether there are intercepts.
-    weights : {"polya_gamma", "irls"}
+    augmentation : {"polya_gamma", "irls"}
         As in `Softmax`.
     start : {"linear", "marginal", "paper"} or Place
         Where to start, as in `HorseshoeRegressor`, or an earlier fit on the scale of the prior.
@@ -111,7 +111,7 @@ def solve_multinomial(
     >>> [one.support.tolist() for one in found][0]
     [False, True, False, False]
     """
-    softmax = Softmax(design, chosen, center, weights)
+    softmax = Softmax(design, chosen, center, augmentation)
     with one_thread():
         lines: list[Iteration] = []
         status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper

@@ -84,13 +84,13 @@ class Softmax:
     >>> from horseshoe.data.dense import Dense
     >>> from horseshoe.data.standardise import standardise
     >>> x = standardise(Dense(np.array([[0.0], [1.0], [2.0], [3.0]])), None, center=True, scale=True)
-    >>> softmax = Softmax(x, np.eye(3)[[0, 1, 2, 2]], center=True, weights="irls")
+    >>> softmax = Softmax(x, np.eye(3)[[0, 1, 2, 2]], center=True, augmentation="irls")
     >>> softmax.nowhere().flat.round(3)
     array([[-0.231, -0.231,  0.462]])
     """
 
-    def __init__(self, design: Standardised, chosen: Matrix, center: bool, weights: str) -> None:
-        self.columns, self.chosen, self.center, self.kind = design.columns, chosen, center, weights
+    def __init__(self, design: Standardised, chosen: Matrix, center: bool, augmentation: str) -> None:
+        self.columns, self.chosen, self.center, self.kind = design.columns, chosen, center, augmentation
         self.sample = np.ones(len(chosen)) if design.weights is None else design.weights
         self.total_weight, self.n_classes = design.total_weight, chosen.shape[1]
         self.free, ones = design.free, np.ones((len(chosen), int(center)))

@@ -131,7 +131,7 @@ class Averaged(AverageMixin):
     member_weights_: Vector
     cv_error_: float
     path_: tuple[tuple[Any, float], ...]
-    shrinkage_: float
+    calibration_slope_: float
     sigma2_: float
     scale_: Vector
     cv_prediction_: Vector
@@ -252,7 +252,7 @@ class Averaged(AverageMixin):
         self.member_weights_ = np.array([row.weight for row in fitted.members])
         names = self.__dict__.get("feature_names_in_")
         self.path_ = tuple((j if names is None else names[j], left) for j, left in fitted.path)
-        self.shrinkage_ = 0.0 if fitted.average is None else fitted.average.slope
+        self.calibration_slope_ = 0.0 if fitted.average is None else fitted.average.slope
         self.scale_ = fitted.scale
         self.__dict__.pop("cv_prediction_", None)
         if fitted.record.has_rows:

@@ -48,7 +48,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
 
     Parameters
     ----------
-    weights : {"polya_gamma", "irls"}, default="polya_gamma"
+    augmentation : {"polya_gamma", "irls"}, default="polya_gamma"
         The working weights of the Gaussian approximation: those of the Polya-gamma scale mixture, as in the
         paper, or those of Newton's method, whose standard deviations are wider where probabilities are near
         0 or 1.
@@ -75,7 +75,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     ----------
     classes_ : array of shape (n_classes,)
         The labels, sorted; of two, the second is the one whose probability is modelled.
-    coef_, coef_std_, lambda2_, shrinkage_, support_ : arrays of shape (n_features,)
+    coef_, coef_std_, lambda2_, kappa_, support_ : arrays of shape (n_features,)
         As in `HorseshoeRegressor`; of shape (n_classes, n_features) for more than two classes. With
         "multinomial" ``lambda2_`` and ``support_``, which classes share, have shape (n_features,), and the
         others have a row for each class, also of two.
@@ -113,7 +113,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     aliases_: dict[Any, tuple[Any, ...]]
     scale_: Vector
     family_: Family
-    shrinkage_: Vector
+    kappa_: Vector
     n_iter_: Any
     status_: Status | tuple[Status, ...]
     tau_at_bound_: Any
@@ -123,7 +123,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
 
     def __init__(
         self,
-        weights: str = "polya_gamma",
+        augmentation: str = "polya_gamma",
         prior: str | LocalPrior = "horseshoe",
         lambda_power: float = 2.0,
         tau: str | float | GlobalPrior = "estimate",
@@ -146,7 +146,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         prior_scale: Any = None,
         multi_class: str = "one_vs_rest",
     ) -> None:
-        self.weights = weights
+        self.augmentation = augmentation
         self.prior = prior
         self.lambda_power = lambda_power
         self.tau = tau
@@ -208,7 +208,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, keeper: Keeper | None) -> None:
         """Fit one class against the rest after the other, or all together."""
-        family = Binomial(self.weights)
+        family = Binomial(self.augmentation)
         matrix = check_x(X)
         labels = labels_of(y, matrix.shape[0])
         weights = check_weights(sample_weight, matrix.shape[0], self.weight_type == "precision")
@@ -244,7 +244,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         n, p = matrix.shape
         rows = known_rows(matrix, codes.astype(float), weigh(sample_weight, n, self.weight_type), 0.0)
         part = self._part()
-        options, spec = em_options(self, keeper), part._spec(Binomial(self.weights), rows)
+        options, spec = em_options(self, keeper), part._spec(Binomial(self.augmentation), rows)
         if options.expectation not in ("exact", "approximate"):
             raise ValueError(
                 f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "
@@ -372,13 +372,13 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
 
     def _part(self) -> HorseshoeRegressor:
         """Return a regression for one class that is to be given its fit."""
-        return self._regressor(Binomial(self.weights), "auto")
+        return self._regressor(Binomial(self.augmentation), "auto")
 
     def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
         shared = {
             k: v
             for k, v in self.get_params(deep=False).items()
-            if k not in ("weights", "class_weight", "multi_class")
+            if k not in ("augmentation", "class_weight", "multi_class")
         }
         return HorseshoeRegressor(family=family, **{**shared, "start": start, "warm_start": False})
 
@@ -432,11 +432,11 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     def _gather(self) -> None:
         models = self.estimators_
         if self._is_softmax:
-            gather(self, ("coef_", "coef_std_", "shrinkage_", "intercept_", "support_"), OF_ALL)
+            gather(self, ("coef_", "coef_std_", "kappa_", "intercept_", "support_"), OF_ALL)
             self.support_ = np.asarray(self.support_.any(axis=0))
             self.status_ = first_remark([model.status_ for model in models])
             return
-        for name in ("coef_", "coef_std_", "lambda2_", "support_", "shrinkage_"):
+        for name in ("coef_", "coef_std_", "lambda2_", "support_", "kappa_"):
             setattr(self, name, self._stack([getattr(model, name) for model in models]))
         for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_"):
             values = [getattr(model, name) for model in models]

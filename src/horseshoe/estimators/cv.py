@@ -34,7 +34,7 @@ from horseshoe.threads import one_thread
 
 OF_EACH = (
     *("coef_", "sparse_coef_", "intercept_", "sparse_intercept_", "support_", "inclusion_"),
-    *("cv_error_", "shrinkage_", "sigma2_"),
+    *("cv_error_", "calibration_slope_", "sigma2_"),
 )
 OF_ALL = ("family_", "scale_")
 """What several responses have each, and what they share."""
@@ -106,7 +106,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
     path_ : tuple of (column, distance)
         The columns of the sparse answer in the order in which they entered, with the mean squared distance to
         the average that was left after each, on the scale of the linear predictor.
-    shrinkage_ : float
+    calibration_slope_ : float
         What the average was multiplied by at last: 1 where it predicts well, 0 where there is nothing.
     sigma2_ : float
     scale_ : array of shape (n_features,)

@@ -29,7 +29,15 @@ from horseshoe.keeping import Keeper, kept
 from horseshoe.model.spec import Prepared
 from horseshoe.threads import one_thread
 
-OF_ALL_CLASSES = ("inclusion_", "members_", "member_weights_", "cv_error_", "path_", "shrinkage_", "status_")
+OF_ALL_CLASSES = (
+    "inclusion_",
+    "members_",
+    "member_weights_",
+    "cv_error_",
+    "path_",
+    "calibration_slope_",
+    "status_",
+)
 """What classes that are fitted together share."""
 
 
@@ -61,7 +69,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
         As in `AdaptiveRegressor`; of shape (n_classes, n_features) for more than two classes. With
         "multinomial" ``support_`` and ``inclusion_``, which classes share, have shape (n_features,), and the
         others have a row for each class even of two.
-    intercept_, sparse_intercept_, cv_error_, members_, member_weights_, path_, shrinkage_, status_
+    intercept_, sparse_intercept_, cv_error_, members_, member_weights_, path_, calibration_slope_, status_
         As in `AdaptiveRegressor`; one for each class where there are more than two. With "multinomial"
         only the intercepts are.
     scale_ : array of shape (n_features,)
@@ -95,7 +103,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
     member_weights_: Any
     cv_error_: Any
     path_: Any
-    shrinkage_: Any
+    calibration_slope_: Any
     scale_: Vector
     cv_prediction_: Matrix
     family_: Family
@@ -257,7 +265,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
         models = self.estimators_
         for name in ("coef_", "sparse_coef_", "support_", "inclusion_"):
             setattr(self, name, self._stack([getattr(model, name) for model in models]))
-        for name in ("intercept_", "sparse_intercept_", "cv_error_", "shrinkage_"):
+        for name in ("intercept_", "sparse_intercept_", "cv_error_", "calibration_slope_"):
             values = [getattr(model, name) for model in models]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
         for name in ("members_", "member_weights_", "path_", "status_"):

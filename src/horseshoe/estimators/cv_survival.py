@@ -48,7 +48,8 @@ class AdaptiveSurvival(  # type: ignore[misc]
 
     Attributes
     ----------
-    coef_, sparse_coef_, support_, inclusion_, members_, member_weights_, path_, shrinkage_, scale_, status_
+    coef_, sparse_coef_, support_, inclusion_, members_, member_weights_, path_, calibration_slope_, scale_, \
+status_
         As in `AdaptiveRegressor`; coefficients are logarithms of hazard ratios. ``intercept_`` is 0.
     cv_error_ : float
         Twice what an event that was left out costs in the partial likelihood, on average.

@@ -31,7 +31,7 @@ from horseshoe.model.several import fit_several
 from horseshoe.model.spec import ModelSpec
 from horseshoe.priors import resolve_global, resolve_known
 
-OF_EACH = ("coef_", "coef_std_", "intercept_", "sigma2_", "shrinkage_", "support_")
+OF_EACH = ("coef_", "coef_std_", "intercept_", "sigma2_", "kappa_", "support_")
 OF_ALL = ("family_", "lambda2_", "tau2_", "scale_", "aliases_", "n_iter_", "tau_at_bound_", "trace_")
 """What several responses have each, and what they share."""
 
@@ -57,7 +57,7 @@ class FittingMixin(Streamed):
     support_: Mask
     aliases_: dict[Any, tuple[Any, ...]]
     scale_: Vector
-    shrinkage_: Vector
+    kappa_: Vector
     n_iter_: int
     status_: Status
     tau_at_bound_: bool
@@ -219,6 +219,6 @@ class FittingMixin(Streamed):
         self.support_ = self.coef_ != 0.0
         self.aliases_ = named_aliases(self, fitted.aliases)
         self.sigma2_, self.lambda2_, self.tau2_ = fitted.sigma2, fitted.lambda2, result.scales.tau2
-        self.shrinkage_, self.scale_ = fitted.shrinkage, fitted.scale
+        self.kappa_, self.scale_ = fitted.kappa, fitted.scale
         self.n_iter_, self.status_, self.trace_ = result.n_iter, result.status, result.trace
         self.tau_at_bound_ = result.tau_at_bound

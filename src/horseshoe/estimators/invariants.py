@@ -36,7 +36,7 @@ MODE = {
     **dict.fromkeys(("coef", "center", "powers.0"), Rule("p")),
     **dict.fromkeys(("std", "scale"), Rule("p", low=0.0)),
     "lambda2": Rule("p", low=0.0, infinite=True),  # of columns that are not shrunk
-    "shrinkage": Rule("p", low=0.0, high=1.0),
+    "kappa": Rule("p", low=0.0, high=1.0),
     **dict.fromkeys(("intercept", "powers.1"), NUMBER),
     **dict.fromkeys(("sigma2", "intercept_variance", "cutoff"), SIZE),
     "covariance.diagonal": Rule("s", low=0.0),

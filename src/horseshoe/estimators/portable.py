@@ -140,7 +140,7 @@ REGISTRY = Registry(
 PARAMETERS: dict[str, Any] = {
     "family": str | Family,
     "prior": str | LocalPrior,
-    "weights": str,
+    "augmentation": str,
     "ties": str,
     "lambda_power": float,
     "tau": str | float | GlobalPrior,

@@ -116,7 +116,7 @@ class HorseshoeRegressor(
     ----------
     coef_, coef_std_ : arrays of shape (n_features,)
         The posterior mode and the standard deviations, in the user's units; exact zeros. Of several responses
-        of shape (n_outputs, n_features), as ``shrinkage_``, and a column is zero in all of them or in none.
+        of shape (n_outputs, n_features), as ``kappa_``, and a column is zero in all of them or in none.
         With ``expectation="conjugate_gradient"`` and more than 3,000 columns, or more than rows, left at the
         end, the variances are estimates: ``trace_[-1].error`` is then not None but their error, root mean
         square and in units of the prior variances.
@@ -142,7 +142,7 @@ class HorseshoeRegressor(
         and sign, where the prior selects. The first has the effect, the others are exactly zero.
     scale_ : array of shape (n_features,)
         The standard deviations of the columns; zero where a column is constant.
-    shrinkage_ : array of shape (n_features,)
+    kappa_ : array of shape (n_features,)
         kappa = 1 / (1 + n w tau2 lambda2), w the mean of the working weights (1 for Gaussian data):
         near 0 where the data speak, 1 where the prior does.
     n_iter_ : int

@@ -89,7 +89,7 @@ class HorseshoeSurvival(Risks, HorseshoeRegressor):  # type: ignore[misc]
         The number of events, each with its weight: the n of this model.
     strata_ : array
         The labels of the strata; only if there are any.
-    lambda2_, tau2_, support_, aliases_, scale_, shrinkage_, expected_by_chance_, n_iter_, status_, \
+    lambda2_, tau2_, support_, aliases_, scale_, kappa_, expected_by_chance_, n_iter_, status_, \
 tau_at_bound_, trace_, n_features_in_, feature_names_in_
         As in `HorseshoeRegressor`; ``intercept_`` is 0 and ``sigma2_`` 1.
 

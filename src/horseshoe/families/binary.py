@@ -27,7 +27,7 @@ class Binomial(Family):
 
     Parameters
     ----------
-    weights : {"polya_gamma", "irls"}, default="polya_gamma"
+    augmentation : {"polya_gamma", "irls"}, default="polya_gamma"
         tanh(eta/2) / (2 eta), the mean of the scale mixture of Polson, Scott and Windle, whose steps never
         overshoot; or mu (1 - mu), those of Newton's method, which are smaller where eta is large.
 
@@ -40,15 +40,15 @@ class Binomial(Family):
     is_binary = True
     rowwise = True
     interval = "posterior"
-    weights: str = "polya_gamma"
+    augmentation: str = "polya_gamma"
 
     def __post_init__(self) -> None:
-        check_choice("weights", self.weights, ("polya_gamma", "irls"))
+        check_choice("augmentation", self.augmentation, ("polya_gamma", "irls"))
 
     @property
     def never_overshoots(self) -> bool:  # type: ignore[override]
         """Whether the weights are those of the scale mixture."""
-        return self.weights == "polya_gamma"
+        return self.augmentation == "polya_gamma"
 
     def encode(self, y: Any) -> Response:
         """Return 0 and 1 for two labels, or numbers between them as they are."""
@@ -77,7 +77,7 @@ class Binomial(Family):
 
     def working(self, y: Vector, eta: Vector, sigma2: float) -> Working:
         """Return the weights chosen, and targets with the slope of the likelihood."""
-        if self.weights == "polya_gamma":
+        if self.augmentation == "polya_gamma":
             weights = polya_gamma_mean(eta)
             return Working(weights, (y - 0.5) / weights)
         mu = special.expit(eta)
@@ -90,7 +90,7 @@ class Binomial(Family):
 
     def fisher(self, eta: Vector, sigma2: float) -> Vector | None:
         """Return mu (1 - mu), which is less than the weights of the scale mixture."""
-        if self.weights == "irls":
+        if self.augmentation == "irls":
             return None
         return np.maximum(self.variance(eta, sigma2), WEIGHT_FLOOR)
 

@@ -73,11 +73,11 @@ def unshrunk(fitted: Fitted, always: Mask) -> Fitted:
     --------
     >>> from horseshoe import HorseshoeRegressor
     >>> fitted = HorseshoeRegressor(always=[0]).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 2.5])._fitted
-    >>> fitted.shrinkage, fitted.lambda2
+    >>> fitted.kappa, fitted.lambda2
     (array([0.]), array([inf]))
     """
     return replace(
         fitted,
         lambda2=np.where(always, np.inf, fitted.lambda2),
-        shrinkage=np.where(always, 0.0, fitted.shrinkage),
+        kappa=np.where(always, 0.0, fitted.kappa),
     )

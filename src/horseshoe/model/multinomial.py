@@ -71,7 +71,7 @@ def _solve(
         begin, groups = _begin(prepared, start, ties), groups_of(prepared, ties)
         here = options.part(f"round {number}")
         results = solve_multinomial(
-            part, chosen, hyper, here, spec.fit_intercept, family.weights, begin, groups
+            part, chosen, hyper, here, spec.fit_intercept, family.augmentation, begin, groups
         )
         problem = prepared.problem if ties is None else prepared.problem.take(ties.keep)
         more = near_ties_of(spec, problem, results[0].coef, groups)

@@ -41,7 +41,7 @@ class Posterior(Summaries):
     nuisance : array of shape (chains, draws), or None
         What the family estimates beside: the size of a negative binomial, the degrees of freedom of
         Student's t.
-    shrinkage : array of shape (p,)
+    kappa : array of shape (p,)
         The posterior mean of kappa = 1 / (1 + n w tau2 lambda2): near 0 where the data speak, 1 where the
         prior does.
     acceptance : array of shape (chains,)

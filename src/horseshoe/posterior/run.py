@@ -143,7 +143,7 @@ def _start(
         tau2=tau2,
         sigma2=sigma2,
         nuisance=np.array([nuisance] * n_chains, dtype=np.float64),
-        shrinkage=np.zeros((n_chains, k)),
+        kappa=np.zeros((n_chains, k)),
         angle=np.full(n_chains, 0.5),
         accepted=np.zeros(n_chains),
         reference=np.tile(eta, (n_chains, 1)),
@@ -252,10 +252,10 @@ def _posterior(
     state, draws = outcome.state, outcome.draws
     after = max(1, state.sweeps - plan.n_warmup)
     counted = -(-after // SHRINKAGE_EVERY)
-    shrinkage = np.ones(units.kept.size)
-    shrinkage[units.kept] = state.shrinkage.mean(axis=0) / counted
+    kappa = np.ones(units.kept.size)
+    kappa[units.kept] = state.kappa.mean(axis=0) / counted
     if mode.always is not None:
-        shrinkage[mode.always] = 0.0
+        kappa[mode.always] = 0.0
     shapes = dict(zip(estimated(model.prior), np.moveaxis(draws.get("shapes", NO_SHAPES), 2, 0), strict=True))
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(
@@ -265,7 +265,7 @@ def _posterior(
         sigma2=draws["sigma2"],
         lambda2=draws.get("lambda2"),
         nuisance=draws["nuisance"] if model.family.nuisance is not None else None,
-        shrinkage=shrinkage,
+        kappa=kappa,
         acceptance=state.accepted / after,
         family=_with_mean(model.family, draws["nuisance"]),
         feature_names=tuple(map(str, unnamed if names is None else names)),

@@ -263,7 +263,7 @@ def _start(
         tau2=np.clip(np.exp(2.0 * normal[:, -1]) / size, low, high),
         sigma2=sigma2,
         nuisance=np.zeros(n_chains),
-        shrinkage=np.zeros((n_chains, k)),
+        kappa=np.zeros((n_chains, k)),
         angle=np.zeros(n_chains),
         accepted=np.zeros(n_chains),
         reference=none,
@@ -297,10 +297,10 @@ def _part(
     """Return the draws of one regression."""
     state, draws = outcome.state, outcome.draws
     counted = -(-max(1, state.sweeps - plan.n_warmup) // SHRINKAGE_EVERY)
-    shrinkage: Vector = np.ones(units.kept.size)
-    shrinkage[units.kept] = state.shrinkage.mean(axis=0) / counted
+    kappa: Vector = np.ones(units.kept.size)
+    kappa[units.kept] = state.kappa.mean(axis=0) / counted
     if mode.always is not None:
-        shrinkage[mode.always] = 0.0
+        kappa[mode.always] = 0.0
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(
         coef=draws["coef"][:, :, k],
@@ -309,7 +309,7 @@ def _part(
         sigma2=draws["sigma2"][:, :, k],
         lambda2=draws.get("lambda2"),
         nuisance=None,
-        shrinkage=shrinkage,
+        kappa=kappa,
         acceptance=np.zeros(plan.n_chains),
         family=model.family,
         feature_names=tuple(map(str, unnamed if names is None else names)),

@@ -37,7 +37,7 @@ class Summaries:
     sigma2: Any
     lambda2: Any
     nuisance: Any
-    shrinkage: Vector
+    kappa: Vector
     acceptance: Vector
     family: Family
     feature_names: tuple[str, ...]
@@ -141,7 +141,7 @@ class Summaries:
                 "lower": interval[:, 0],
                 "upper": interval[:, 1],
                 "sign_probability": self.sign_probability(),
-                "shrinkage": self.shrinkage,
+                "shrinkage": self.kappa,
                 "mcse": self.mcse(),
                 "ess_bulk": self.ess("bulk"),
                 "ess_tail": self.ess("tail"),

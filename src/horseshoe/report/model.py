@@ -33,7 +33,7 @@ class FittedModel(Protocol):
         """Their standard deviations."""
 
     @property
-    def shrinkage_(self) -> Vector:
+    def kappa_(self) -> Vector:
         """How far the prior pulls each: 0 not at all, 1 all the way."""
 
     @property

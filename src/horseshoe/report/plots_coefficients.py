@@ -191,9 +191,9 @@ def plot_shrinkage(model: Any, *, most: int = 30, ax: Any = None) -> Any:
             f"{type(model).__name__} averages fits that shrink in different ways and has no factor for each "
             "column: look at plot_inclusion, or at a HorseshoeRegressor or HorseshoeClassifier"
         )
-    order = largest(1.0 - part.shrinkage_, at_least_one("most", most))
+    order = largest(1.0 - part.kappa_, at_least_one("most", most))
     ax = coefficient_axes(ax, _names(part, order), "shrinkage factor: 0 not at all, 1 to zero")
-    rows, values, chosen = np.arange(order.size), part.shrinkage_[order], part.support_[order]
+    rows, values, chosen = np.arange(order.size), part.kappa_[order], part.support_[order]
     ax.hlines(rows, 0.0, values, color=ZERO, linewidth=1.0, zorder=1)
     if chosen.any():
         ax.plot(values[chosen], rows[chosen], "o", color=SELECTED, label="selected")

@@ -60,7 +60,7 @@ def mode_columns(
         "coef": coef,
         "std": std,
         **_ends(coef, lower, upper, per_sd, ratio),
-        "shrinkage": _below(len(first), model.shrinkage_),
+        "shrinkage": _below(len(first), model.kappa_),
         "selected": _below(len(first), model.support_, False),
     }
     if model.aliases_:

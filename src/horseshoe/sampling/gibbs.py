@@ -83,7 +83,7 @@ class State:
     tau2: Vector
     sigma2: Vector
     nuisance: Vector
-    shrinkage: Matrix
+    kappa: Matrix
     angle: Vector
     accepted: Vector
     reference: Matrix
@@ -290,7 +290,7 @@ class Gibbs:
         if self.counted(state):
             variance = within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), self.model.slab2)
             gain = problem.targets.information * variance
-            state.shrinkage[chain] += 1.0 / (1.0 + gain)
+            state.kappa[chain] += 1.0 / (1.0 + gain)
 
     def given(
         self, scaled: Kernel | SlabKernel, state: State, chain: int, rng: np.random.Generator
@@ -407,7 +407,7 @@ class GaussianGibbs(Gibbs):
         elif model.center:
             state.intercept = sigma * (source.standard_normal(sigma.shape) / math.sqrt(n))
         if self.counted(state):
-            state.shrinkage += 1.0 / (1.0 + n * (root * root))
+            state.kappa += 1.0 / (1.0 + n * (root * root))
 
     def _middle(self) -> Vector:
         """Return what is explained of y by what is not shrunk; the columns are orthogonal to it."""

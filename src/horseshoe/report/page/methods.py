@@ -145,7 +145,7 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     weights = ""
     if len(effects) == 1:
         weights = f" (weights {', '.join(f'{row.name} {share(row.weight)}' for row in rows)})"
-    slopes = listed([alone(float(one.model.shrinkage_)) for one in effects])
+    slopes = listed([alone(float(one.model.calibration_slope_)) for one in effects])
     nothing = "the intercept" if effects[0].family.has_intercept else "no effect"
     slope_words = "a slope" if len(effects) == 1 else "slopes"
     found = [

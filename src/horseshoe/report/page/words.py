@@ -143,7 +143,7 @@ def _nothing(effects: Sequence[Effects], target: str) -> str:
             f"The mode selects {of} {for_target}. That does not show that none matters: with more variables "
             "than rows, where the fit starts may decide it."
         )
-    if all(one.model.shrinkage_ == 0.0 for one in effects):
+    if all(one.model.calibration_slope_ == 0.0 for one in effects):
         better = "No method predicts held-out rows better than the null model"
         return f"{better}, so {of} can be told from chance {for_target}."
     return f"The average selects {of} {for_target}."
