@@ -26,8 +26,8 @@ def main() -> None:
 
     print(f"{len(y)} patients, {len(data.feature_names)} measurements and {N_NOISE} columns of noise\n")
     print("What is averaged   error  weight")
-    for member in model.members_:
-        print(f"  {member.name:<12}{member.error:10.0f}{member.weight:8.2f}  {member.what}")
+    for component in model.components_:
+        print(f"  {component.name:<12}{component.error:10.0f}{component.weight:8.2f}  {component.what}")
     print(f"  {'all of them':<12}{model.cv_error_:10.0f}          times {model.calibration_slope_:.2f}\n")
 
     interval = model.coef_interval(LEVEL)

@@ -45,7 +45,7 @@ from horseshoe.priors import (
 )
 
 AVERAGED = {family: make for family, make in FAMILIES.items() if family != "ordinal"}
-"""The families of an average whose training sets share nothing but rows; `test_members` has levels too."""
+"""The families of an average whose training sets share nothing but rows; `test_components` has levels too."""
 
 
 def name(value):
@@ -201,5 +201,5 @@ ESTIMATORS = [
     HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),
     HorseshoeSurvival(prior="lasso", expectation="approximate", warm_start=True),
     AdaptiveSurvival(),
-    AdaptiveSurvival(cv=3, ties="breslow", members=["ridge", "alone"], selection="paired"),
+    AdaptiveSurvival(cv=3, ties="breslow", components=["ridge", "alone"], selection="paired"),
 ]

@@ -181,10 +181,10 @@ AVERAGES: dict[str, Case] = {
     "cv multinomial": lambda: fit(
         AdaptiveClassifier(cv=3, multi_class="multinomial"), *classes(LABELS["words"])
     ),
-    "cv members": lambda: fit(AdaptiveRegressor(members=["mode", "ridge"], cv=3), *data("gaussian")),
+    "cv components": lambda: fit(AdaptiveRegressor(components=["mode", "ridge"], cv=3), *data("gaussian")),
     "cv splitter": lambda: fit(AdaptiveRegressor(cv=KFold(4), selection="paired"), *data("gaussian")),
     "cv wide": lambda: fit(AdaptiveRegressor(cv=3), *data("gaussian", n=30, p=90)),
-    "cv mode": lambda: fit(AdaptiveRegressor(members="mode", cv=3), *data("gaussian", n=30, p=90)),
+    "cv mode": lambda: fit(AdaptiveRegressor(components="mode", cv=3), *data("gaussian", n=30, p=90)),
     "cv weights": lambda: weighted(AdaptiveRegressor("poisson", cv=4), "poisson"),
     "cv structure": lambda: fit(
         AdaptiveRegressor(cv=3, always=[3], groups=[0, 0, 1, 2], prior_scale={1: 2}), *data("poisson")

@@ -120,7 +120,7 @@ def test_a_tall_fit_sums_its_blocks_with_one_thread(estimator, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, p))
     y = X[:, 0] + rng.standard_normal(n)
-    options = {} if estimator is HorseshoeRegressor else {"cv": 2, "members": ["ridge"]}
+    options = {} if estimator is HorseshoeRegressor else {"cv": 2, "components": ["ridge"]}
     model = estimator(**options)
     seen, blocks = [], spy(monkeypatch, products, "add_squares")
     model.set_params(callback=lambda _: seen.append(counts()))

@@ -66,8 +66,8 @@ def compare(before: str, after: str) -> int:
     for name in names:
         a, b = old.get(name, {}), new.get(name, {})
         found[name] = {key: difference(a.get(key), b.get(key)) for key in sorted({*a, *b})}
-    for group, members in groupby(names, key=lambda name: "/".join(name.split("/")[:2])):
-        report(group, {name: found[name] for name in members})
+    for group, components in groupby(names, key=lambda name: "/".join(name.split("/")[:2])):
+        report(group, {name: found[name] for name in components})
     for kind in ("fit", "run"):
         chosen = [found[name] for name in names if name.startswith(kind)]
         equal, same = sum(not moved(f) for f in chosen), sum(not any(f.values()) for f in chosen)

@@ -32,18 +32,15 @@ for name, effects in truths.items():
     y = X @ effects + rng.standard_normal(n)
     fits[name] = AdaptiveRegressor().fit(X, y)
 
-# %%
-# Who is believed
-# ---------------
-#
-# The estimator fits five members and weighs them by how well each predicts rows that it has not seen. The
-# bars show the weights. Where all columns matter a little, ridge has nearly all the weight. Where few
-# matter, the normal mixtures have it. Where nothing matters, the members that say next to nothing share it.
+# %% Who is believed --------------- # The estimator fits five components and weighs them by how well each
+# predicts rows that it has not seen. The bars show the weights. Where all columns matter a little, ridge has
+# nearly all the weight. Where few matter, the normal mixtures have it. Where nothing matters, the components
+# that say next to nothing share it.
 
-members = [member.name for member in fits["nothing"].members_]
+components = [component.name for component in fits["nothing"].components_]
 fig, axes = plt.subplots(1, len(fits), figsize=(9, 2.6), sharey=True, layout="constrained")
 for ax, (name, fit) in zip(axes, fits.items(), strict=True):
-    ax.bar(members, fit.member_weights_, color="0.4")
+    ax.bar(components, fit.component_weights_, color="0.4")
     ax.set_title(name)
     ax.tick_params(axis="x", rotation=60)
     ax.spines[["top", "right"]].set_visible(False)

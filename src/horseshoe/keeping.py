@@ -1,6 +1,6 @@
 """What a fit keeps of itself on disk, so that it can be taken up where it was broken off.
 
-A fit has parts that come one after the other: starts, classes, members of an average. Each says what it
+A fit has parts that come one after the other: starts, classes, components of an average. Each says what it
 belongs to, and offers its state as a tree of arrays at the top of its loop; from there it goes on to the same
 answer, bit for bit. When the file is written is a matter of time, and never changes the answer.
 """

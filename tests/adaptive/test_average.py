@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from adaptive_sets import make_sets
 from horseshoe.adaptive import average as room
 from horseshoe.adaptive.average import average, intercepts, judge, judge_all, shrinkage, variance_gain, weigh
-from horseshoe.adaptive.members import PLAIN, Fitting, prior_of
+from horseshoe.adaptive.components import PLAIN, Fitting, prior_of
 from horseshoe.adaptive.sets import Fits, Sets
 from horseshoe.data.dense import Dense
 
@@ -134,7 +134,7 @@ def test_a_row_that_is_predicted_twice_is_one_row():
 # --- weights ------------------------------------------------------------------------------------------------
 
 
-def test_a_perfect_member_has_all_the_weight():
+def test_a_perfect_component_has_all_the_weight():
     sets = make_sets("gaussian", N, P, FOLDS)
     bad = some_fits(sets)
     good = bad._replace(coef=np.tile(np.linspace(1.0, 2.0, P)[:, None], 4), intercept=np.full(4, 0.3))
@@ -146,7 +146,7 @@ def test_a_perfect_member_has_all_the_weight():
     assert found.slope == pytest.approx(1.0, abs=0.01)
 
 
-def test_members_that_say_the_same_count_the_same():
+def test_components_that_say_the_same_count_the_same():
     sets = make_sets("poisson", N, P, FOLDS)
     fits = some_fits(sets)
     found, alone = average(sets, (fits, fits)), average(sets, (fits,))
@@ -160,16 +160,16 @@ def test_members_that_say_the_same_count_the_same():
 @pytest.mark.parametrize("family", ["gaussian", "poisson", "student_t"])
 def test_the_average_is_half_the_folds_and_half_all_rows(family, center):
     sets = make_sets(family, N, P, FOLDS, counts=True, center=center)
-    members = [some_fits(sets, seed, inclusion=i) for seed, i in ((0, 1.0), (1, 0.4), (2, 0.0))]
+    components = [some_fits(sets, seed, inclusion=i) for seed, i in ((0, 1.0), (1, 0.4), (2, 0.0))]
     if not center:
-        members = [fits._replace(intercept=np.zeros(4)) for fits in members]
-    found = average(sets, tuple(members))
-    judged, together = judge_all(sets, tuple(members))
+        components = [fits._replace(intercept=np.zeros(4)) for fits in components]
+    found = average(sets, tuple(components))
+    judged, together = judge_all(sets, tuple(components))
     assert found.judged == judged
     np.testing.assert_allclose(found.weights, weigh(np.array([one.loss for one in judged]), together))
     level = intercepts(sets)
     coef, intercept = np.zeros((P, 4)), np.zeros(4)
-    for weight, fits in zip(found.weights, members, strict=True):
+    for weight, fits in zip(found.weights, components, strict=True):
         coef += weight * found.slope * fits.coef
         intercept += weight * (level + found.slope * (fits.intercept - level))
     np.testing.assert_allclose(found.fold_coef, coef[:, :3])
@@ -266,7 +266,7 @@ def test_without_a_signal_the_slope_is_mostly_zero():
     for seed in range(20):
         sets = make_sets("gaussian", N, 20, FOLDS, y=rng.standard_normal(N), seed=seed)
         fitting = Fitting(sets)
-        slopes.append(average(sets, tuple(fitting.member(name) for name in PLAIN), prior_of(PLAIN)).slope)
+        slopes.append(average(sets, tuple(fitting.component(name) for name in PLAIN), prior_of(PLAIN)).slope)
     assert np.mean(np.array(slopes) == 0.0) > 0.6
     assert np.mean(slopes) < 0.2
 
@@ -289,7 +289,7 @@ def test_intercepts_are_the_likeliest(family, offset):
     assert not intercepts(make_sets(family, N, P, FOLDS, center=False)).any()
 
 
-def test_a_member_that_loses_all_gets_nothing_however_much_a_midpoint_gains():
+def test_a_component_that_loses_all_gets_nothing_however_much_a_midpoint_gains():
     """At 1e106 what is left of a difference is rounding: it must not move the weights of the others."""
     together = np.full((3, 3), 5e105)
     together[:2, :2] = [[0.0, 0.5], [0.5, 0.0]]

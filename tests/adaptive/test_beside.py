@@ -10,8 +10,8 @@ from sklearn.model_selection import KFold
 
 from horseshoe import AdaptiveRegressor, HorseshoeRegressor, load_model
 from horseshoe.adaptive.beside import best_beside, levels_beside
+from horseshoe.adaptive.components import GENERAL, Fitting
 from horseshoe.adaptive.iterated import Newton, _nowhere
-from horseshoe.adaptive.members import GENERAL, Fitting
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
@@ -70,11 +70,11 @@ def test_the_best_beside_a_linear_predictor_is_that_of_the_likelihood(levels: in
     np.testing.assert_allclose(ours, theirs, atol=1e-9)
 
 
-def test_the_mean_member_is_a_fit_of_these_columns_alone_in_every_training_set() -> None:
+def test_the_mean_component_is_a_fit_of_these_columns_alone_in_every_training_set() -> None:
     X, y = make()
     folds = list(KFold(3, shuffle=True, random_state=1).split(X))
     prepared, sets = sets_of(X, y, folds)
-    fits = Fitting(sets).member("mean")
+    fits = Fitting(sets).component("mean")
     assert not fits.coef.any()
     turn, scale = prepared.design.free.turn, X[:, ALWAYS].std(axis=0)
     for rows, family in zip([*(train for train, _ in folds), np.arange(120)], fits.families, strict=True):
@@ -83,13 +83,13 @@ def test_the_mean_member_is_a_fit_of_these_columns_alone_in_every_training_set()
 
 
 @pytest.mark.parametrize("p", [8, 150])
-def test_members_leave_the_likelihood_no_slope_along_these_columns(p: int) -> None:
+def test_components_leave_the_likelihood_no_slope_along_these_columns(p: int) -> None:
     """So none of them shrinks what is always in, whatever it says of the others."""
     X, y = make(p=p)
     _, sets = sets_of(X, y, KFold(3).split(X))
     fitting = Fitting(sets)
     for name in GENERAL:
-        fits = fitting.member(name)
+        fits = fitting.component(name)
         eta = sets.eta(fits.coef, fits.intercept)
         for t, family in enumerate(fits.families):
             part = sets.part(t)
@@ -115,9 +115,9 @@ def test_against_a_huge_prior_scale() -> None:
     """The penalty of the ridge is per column, and there are two less: it moves a little on its path."""
     X, y = make()
     folds = list(KFold(5, shuffle=True, random_state=0).split(X))
-    ours = average(X, y, cv=folds, members=["ridge"])
-    huge = average(X, y, cv=folds, members=["ridge"], always=None, prior_scale=dict.fromkeys(ALWAYS, 1e3))
-    plain = average(X, y, cv=folds, members=["ridge"], always=None)
+    ours = average(X, y, cv=folds, components=["ridge"])
+    huge = average(X, y, cv=folds, components=["ridge"], always=None, prior_scale=dict.fromkeys(ALWAYS, 1e3))
+    plain = average(X, y, cv=folds, components=["ridge"], always=None)
     gap = np.abs(ours.coef_ - huge.coef_)[ALWAYS].max()
     assert gap < 0.1 * np.abs(ours.coef_[ALWAYS]).max()
     assert gap < np.abs(ours.coef_ - plain.coef_)[ALWAYS].max()
@@ -132,7 +132,7 @@ def test_no_training_set_sees_the_levels_it_leaves_out(p: int) -> None:
     (_, ours), (_, theirs) = (sets_of(X, levels, folds) for levels in (y, changed))
     first, second = Fitting(ours), Fitting(theirs)
     for name in ("mean", "mode", "mixture", "alone"):  # ridge has one penalty for all sets
-        a, b = first.member(name), second.member(name)
+        a, b = first.component(name), second.component(name)
         np.testing.assert_allclose(b.coef[:, 0], a.coef[:, 0], atol=1e-9, err_msg=name)
         np.testing.assert_allclose(b.families[0].free, a.families[0].free, atol=1e-9, err_msg=name)
         np.testing.assert_allclose(b.families[0].thresholds, a.families[0].thresholds, atol=1e-9)
@@ -145,7 +145,7 @@ def test_the_answer_has_them_unshrunk_and_never_zero(p: int, tmp_path: Any) -> N
     assert model.support_[ALWAYS].all()
     assert (model.inclusion_[ALWAYS] == 1.0).all()
     assert (model.sparse_coef_[ALWAYS] != 0.0).all()
-    assert model.members_[0].what == "the thresholds and the columns that are always in"
+    assert model.components_[0].what == "the thresholds and the columns that are always in"
     others = np.delete(np.arange(p), ALWAYS)
     for coef, level in ((model.coef_, 0.0), (model.sparse_coef_, model.sparse_intercept_)):
         offset = X[:, others] @ coef[others]

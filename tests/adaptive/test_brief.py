@@ -14,7 +14,7 @@ from horseshoe.families import Gaussian, StudentT
 N = 6000
 SAID = (
     *("intercept_", "sparse_intercept_", "inclusion_", "cv_error_", "sigma2_", "scale_"),
-    *("cv_prediction_", "member_weights_"),
+    *("cv_prediction_", "component_weights_"),
 )
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from horseshoe import AdaptiveClassifier, HorseshoeClassifier, load_model
 from horseshoe.adaptive.sets import Sets
-from horseshoe.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
+from horseshoe.adaptive.shared.class_components import CLASS_COMPONENTS, ClassFitting, _Mode
 from horseshoe.adaptive.shared.classes import ClassSets, best_flat
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows
@@ -73,11 +73,11 @@ def test_newton_is_multinomial_regression() -> None:
 
 
 @pytest.mark.parametrize("center", [True, False])
-def test_the_mean_member_is_a_fit_of_these_columns_alone_in_every_training_set(center: bool) -> None:
+def test_the_mean_component_is_a_fit_of_these_columns_alone_in_every_training_set(center: bool) -> None:
     X, codes = make()
     folds = list(KFold(3, shuffle=True, random_state=1).split(X))
     prepared, sets = sets_of(X, codes, folds, center)
-    fits = ClassFitting(sets).member("mean")
+    fits = ClassFitting(sets).component("mean")
     assert not fits.coef.any()
     turn, scale = prepared.design.free.turn, prepared.all_units.scale[ALWAYS]
     for t, rows in enumerate([*(train for train, _ in folds), np.arange(120)]):
@@ -88,13 +88,13 @@ def test_the_mean_member_is_a_fit_of_these_columns_alone_in_every_training_set(c
 
 @pytest.mark.parametrize("p", [7, 150])
 @pytest.mark.parametrize("center", [True, False])
-def test_members_leave_the_likelihood_no_slope_along_these_columns(p: int, center: bool) -> None:
+def test_components_leave_the_likelihood_no_slope_along_these_columns(p: int, center: bool) -> None:
     """So none of them shrinks what is always in, whatever it says of the others."""
     X, codes = make(p=p)
     _, sets = sets_of(X, codes, KFold(3).split(X), center)
     fitting = ClassFitting(sets)
-    for name in CLASS_MEMBERS:
-        fits = fitting.member(name)
+    for name in CLASS_COMPONENTS:
+        fits = fitting.component(name)
         np.testing.assert_allclose(fits.free.sum(axis=2), 0.0, atol=1e-9, err_msg=name)
         left = sets.chosen[:, None] - softmax(sets.eta(fits), axis=2)
         slope = np.einsum("ia,it,itq->atq", sets.flat, sets.base.weights, left)
@@ -145,7 +145,7 @@ def test_no_training_set_sees_the_classes_it_leaves_out(p: int) -> None:
     (_, ours), (_, theirs) = (sets_of(X, one, folds) for one in (codes, changed))
     first, second = ClassFitting(ours), ClassFitting(theirs)
     for name in ("mean", "mode", "mixture", "alone"):  # ridge has one penalty for all sets
-        a, b = first.member(name), second.member(name)
+        a, b = first.component(name), second.component(name)
         np.testing.assert_allclose(b.coef[:, 0], a.coef[:, 0], atol=1e-9, err_msg=name)
         np.testing.assert_allclose(b.intercept[0], a.intercept[0], atol=1e-9, err_msg=name)
         np.testing.assert_allclose(b.free[:, 0], a.free[:, 0], atol=1e-9, err_msg=name)
@@ -250,7 +250,7 @@ def test_columns_that_tell_a_class_apart_are_no_obstacle() -> None:
     assert (model.predict(X)[codes == 2] == 2).all()
 
 
-def test_the_first_member_says_that_they_are_in() -> None:
+def test_the_first_component_says_that_they_are_in() -> None:
     X, codes = make(60)
-    model = average(X, codes, members=["mean", "ridge"])
-    assert model.members_[0].what == "the intercept and the columns that are always in"
+    model = average(X, codes, components=["mean", "ridge"])
+    assert model.components_[0].what == "the intercept and the columns that are always in"

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.linear_model import lasso_path
 
 from horseshoe import AdaptiveRegressor
-from horseshoe.adaptive import members
+from horseshoe.adaptive import components
 from horseshoe.adaptive.lasso import PENALTIES, SLACK, lasso
 from horseshoe.adaptive.stack import Stack
 from horseshoe.data.dense import Dense
@@ -55,11 +55,11 @@ def test_nothing_to_explain_has_no_column():
 def test_very_wide_data_start_at_the_lasso_and_others_at_forward_selection(monkeypatch):
     used = []
     for start in ("lasso", "forward"):
-        real = getattr(members, start)
+        real = getattr(components, start)
         monkeypatch.setattr(
-            members, start, lambda data, real=real, start=start: used.append(start) or real(data)
+            components, start, lambda data, real=real, start=start: used.append(start) or real(data)
         )
     X, targets, _ = problems(2, n=40, p=1200)
-    AdaptiveRegressor(members=["mean", "alone"], cv=3).fit(X, targets[:, 0])
-    AdaptiveRegressor(members=["mean", "alone"], cv=3).fit(X[:, :700], targets[:, 0])
+    AdaptiveRegressor(components=["mean", "alone"], cv=3).fit(X, targets[:, 0])
+    AdaptiveRegressor(components=["mean", "alone"], cv=3).fit(X[:, :700], targets[:, 0])
     assert used == ["lasso", "forward"]

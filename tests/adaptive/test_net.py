@@ -11,7 +11,7 @@ from adaptive_sets import make_sets
 from horseshoe import AdaptiveRegressor
 from horseshoe.adaptive import net as room
 from horseshoe.adaptive.brief import brief
-from horseshoe.adaptive.members import Fitting
+from horseshoe.adaptive.components import Fitting
 from horseshoe.adaptive.net import PENALTIES, RATIO, net
 from horseshoe.adaptive.sets import Sets
 from horseshoe.data.dense import Dense
@@ -231,9 +231,9 @@ def test_few_rows_for_many_say_the_same():
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
 
 
-def test_the_member_is_the_net():
+def test_the_component_is_the_net():
     sets = make_sets("gaussian", 40, 6)
-    for ours, theirs in zip(Fitting(sets).member("net")[:4], net(sets)[:4], strict=True):
+    for ours, theirs in zip(Fitting(sets).component("net")[:4], net(sets)[:4], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -243,8 +243,8 @@ def test_threads_change_nothing(p):
     X = rng.standard_normal((50, p))
     y = X[:, 0] - 0.5 * X[:, 1] + rng.standard_normal(50)
     names = ["mean", "ridge", "net", "mode", "mixture", "alone"]
-    one, two = (AdaptiveRegressor(members=names, cv=4, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
-    weights = {row.name: row.weight for row in one.members_}
+    one, two = (AdaptiveRegressor(components=names, cv=4, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    weights = {row.name: row.weight for row in one.components_}
     assert weights["net"] > 0.01
-    for name in ("coef_", "intercept_", "inclusion_", "member_weights_", "sparse_coef_", "cv_error_"):
+    for name in ("coef_", "intercept_", "inclusion_", "component_weights_", "sparse_coef_", "cv_error_"):
         np.testing.assert_array_equal(getattr(two, name), getattr(one, name))

@@ -1,4 +1,4 @@
-"""Members that share columns: one regression is the plain member, an oracle, and what no answer hangs on."""
+"""Components that share columns: one regression is the plain component, and an oracle."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from scipy.sparse import csc_array
 from adaptive_sets import make_sets
 from horseshoe.adaptive import modes
 from horseshoe.adaptive.average import judge_all, weigh
+from horseshoe.adaptive.components import GENERAL, Fitting, prior_of
 from horseshoe.adaptive.fit import adapt
 from horseshoe.adaptive.forward import forward
-from horseshoe.adaptive.members import GENERAL, Fitting, prior_of
 from horseshoe.adaptive.mixture import GRID, fit_mixture
 from horseshoe.adaptive.shared import modes as shared_modes
+from horseshoe.adaptive.shared.components import SharedFitting
 from horseshoe.adaptive.shared.fit import adapt_several
 from horseshoe.adaptive.shared.forward import shared_forward
-from horseshoe.adaptive.shared.members import SharedFitting
 from horseshoe.adaptive.shared.mixture import fit_shared_mixture
 from horseshoe.adaptive.shared.modes import find_shared_modes
 from horseshoe.adaptive.shared.stack import SharedStack
@@ -57,22 +57,22 @@ def each(request):
     return several(*SHAPES[request.param])
 
 
-# --- one regression is the plain member ----------------------------------------------------------------
+# --- one regression is the plain component ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"center": False}, {"folds": "series"}])
-def test_one_regression_is_the_plain_member(shape, options, monkeypatch):
+def test_one_regression_is_the_plain_component(shape, options, monkeypatch):
     monkeypatch.setattr(shared_modes, "GONE", modes.GONE)  # the mode of several ends elsewhere
     monkeypatch.setattr(shared_modes, "TOL", modes.LOOSE_TOL)
     (sets,) = several(*SHAPES[shape], q=1, **options)
     plain, shared = Fitting(sets), SharedFitting((sets,))
     for name in ("mean", "ridge", "mode"):
-        for ours, theirs in zip(shared.member(name)[0][:4], plain.member(name)[:4], strict=True):
+        for ours, theirs in zip(shared.component(name)[0][:4], plain.component(name)[:4], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
     targets, weights = sets.linearised(np.empty(0), np.ones(sets.n_sets), ())
     data = sets.stack(targets, weights)
-    start = plain.member("mode").coef
+    start = plain.component("mode").coef
     sigma2 = np.full(sets.n_sets, 0.5)
     one = fit_mixture(data, start, sigma2)
     both = fit_shared_mixture(stack_of((sets,)), start[..., None], sigma2[:, None], whole=True)
@@ -153,7 +153,7 @@ def test_omega_says_how_much_is_shared():
     assert found[1].reach[:12, 0][own[:12] == 0.0].max() < 0.5
 
 
-# --- all members ---------------------------------------------------------------------------------------
+# --- all components ---------------------------------------------------------------------------------------
 
 
 def test_held_out_responses_never_matter(each):
@@ -167,7 +167,7 @@ def test_held_out_responses_never_matter(each):
     for name in GENERAL:
         if name == "ridge":  # which asks them for its penalty, and for nothing else
             continue
-        for mine, theirs in zip(fitting.member(name), other.member(name), strict=True):
+        for mine, theirs in zip(fitting.component(name), other.component(name), strict=True):
             for a, b in zip(mine[:4], theirs[:4], strict=True):
                 np.testing.assert_allclose(b[..., t], a[..., t], rtol=0, atol=1e-8, err_msg=name)
 
@@ -184,8 +184,8 @@ def test_the_order_of_responses_and_columns_does_not_matter(each):
     )
     fitting = SharedFitting(each)
     for name in GENERAL:
-        mine = fitting.member(name)
-        for k, theirs in zip(back, other.member(name), strict=True):
+        mine = fitting.component(name)
+        for k, theirs in zip(back, other.component(name), strict=True):
             np.testing.assert_allclose(theirs.coef, mine[k].coef[turned], rtol=0, atol=1e-7, err_msg=name)
 
 
@@ -216,7 +216,7 @@ def test_weights_are_counts_and_sparse_columns_are_columns(shape):
     for others in (copied, sparse):
         theirs = SharedFitting(others)
         for name in GENERAL:
-            for a, b in zip(ours.member(name), theirs.member(name), strict=True):
+            for a, b in zip(ours.component(name), theirs.component(name), strict=True):
                 np.testing.assert_allclose(b.coef, a.coef, rtol=0, atol=1e-6, err_msg=name)
 
 
@@ -276,7 +276,7 @@ def test_weights_come_from_the_loss_of_all_responses():
     fitting = SharedFitting(tuple(each.sets for each in found))
     alone, both = np.zeros(len(GENERAL)), np.zeros((len(GENERAL), len(GENERAL)))
     for k, each in enumerate(found):
-        judged, together = judge_all(each.sets, tuple(fitting.member(name)[k] for name in GENERAL))
+        judged, together = judge_all(each.sets, tuple(fitting.component(name)[k] for name in GENERAL))
         np.testing.assert_allclose(each.average.judged, judged)
         alone, both = alone + [one.loss for one in judged], both + together
     want = weigh(alone, both, prior_of(GENERAL))

@@ -1,4 +1,4 @@
-"""The average of classes that are fitted together: members, weights, and what no answer hangs on."""
+"""The average of classes that are fitted together: components, weights, and what no answer hangs on."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from horseshoe import AdaptiveClassifier, HorseshoeClassifier, load_model
 from horseshoe.adaptive.average import weigh
 from horseshoe.adaptive.sets import Sets
-from horseshoe.adaptive.shared.class_members import CLASS_MEMBERS, ClassFitting, _Mode
+from horseshoe.adaptive.shared.class_components import CLASS_COMPONENTS, ClassFitting, _Mode
 from horseshoe.adaptive.shared.classes import ClassSets, shares
 from horseshoe.adaptive.shared.multinomial import average_classes
 from horseshoe.data.dense import Dense
@@ -66,11 +66,11 @@ def test_steps_at_fixed_scales_end_at_the_softmax_ridge(shape):
     np.testing.assert_allclose(state.level - state.level.mean(), level, rtol=0, atol=1e-6)
 
 
-def test_members_add_up_to_zero_and_are_better_than_the_mean(data):
+def test_components_add_up_to_zero_and_are_better_than_the_mean(data):
     fitting = ClassFitting(sets_of(*data))
     n_sets, p = 5, data[0].shape[1]
-    for name in CLASS_MEMBERS:
-        fits = fitting.member(name)
+    for name in CLASS_COMPONENTS:
+        fits = fitting.component(name)
         assert fits.coef.shape == (p, n_sets, 3), name
         np.testing.assert_allclose(fits.coef.sum(axis=2), 0.0, atol=1e-9, err_msg=name)
         np.testing.assert_allclose(fits.intercept.sum(axis=1), 0.0, atol=1e-9, err_msg=name)
@@ -78,7 +78,7 @@ def test_members_add_up_to_zero_and_are_better_than_the_mean(data):
         if name in ("mode", "mixture", "alone"):
             assert fits.inclusion[:2].mean() > fits.inclusion[2:].mean() + 0.4, name
     losses = [
-        fitting.sets.tested_losses(fitting.sets.left_out(fitting.sets.eta(fitting.member(name)))).mean()
+        fitting.sets.tested_losses(fitting.sets.left_out(fitting.sets.eta(fitting.component(name)))).mean()
         for name in ("mean", "ridge", "mode", "mixture", "alone")
     ]
     assert min(losses[0] - np.array(losses[1:])) > 0.05
@@ -89,10 +89,10 @@ def test_held_out_classes_never_matter(data):
     t, out = 1, np.arange(len(codes)) % 4 == 1
     other = np.where(out, (codes + 1) % 3, codes)
     ours, theirs = ClassFitting(sets_of(x, codes)), ClassFitting(sets_of(x, other))
-    for name in CLASS_MEMBERS:
+    for name in CLASS_COMPONENTS:
         if name == "ridge":  # which asks them for its penalty, and for nothing else
             continue
-        a, b = ours.member(name), theirs.member(name)
+        a, b = ours.component(name), theirs.component(name)
         np.testing.assert_allclose(b.coef[:, t], a.coef[:, t], rtol=0, atol=1e-8, err_msg=name)
         np.testing.assert_allclose(b.inclusion[:, t], a.inclusion[:, t], rtol=0, atol=1e-8, err_msg=name)
 
@@ -102,8 +102,8 @@ def test_the_names_of_classes_and_the_order_of_columns_do_not_matter(data):
     renamed, turned = np.array([2, 0, 1]), np.random.default_rng(1).permutation(x.shape[1])
     ours = ClassFitting(sets_of(x, codes))
     theirs = ClassFitting(sets_of(x[:, turned], renamed[codes]))
-    for name in CLASS_MEMBERS:
-        a, b = ours.member(name).coef, theirs.member(name).coef
+    for name in CLASS_COMPONENTS:
+        a, b = ours.component(name).coef, theirs.component(name).coef
         np.testing.assert_allclose(b[..., renamed], a[turned], rtol=0, atol=1e-6, err_msg=name)
 
 
@@ -117,13 +117,13 @@ def test_a_weight_of_two_is_two_rows():
     )
     ours = ClassFitting(sets_of(x, codes, counts, folds))
     theirs = ClassFitting(sets_of(x[twice], codes[twice], None, copied))
-    for name in CLASS_MEMBERS:
-        a, b = ours.member(name).coef, theirs.member(name).coef
+    for name in CLASS_COMPONENTS:
+        a, b = ours.component(name).coef, theirs.component(name).coef
         np.testing.assert_allclose(b, a, rtol=0, atol=1e-6, err_msg=name)
 
 
 def gained(one, other, codes):
-    """Return what the midpoint of two members gains on rows left out, of which each is one."""
+    """Return what the midpoint of two components gains on rows left out, of which each is one."""
 
     def lost(eta):
         return sum(logsumexp(row) - row[code] for row, code in zip(eta, codes, strict=True))
@@ -135,10 +135,10 @@ def test_the_average_is_weighed_by_the_softmax_likelihood(data):
     sets = sets_of(*data)
     fitting = ClassFitting(sets)
     prior = np.array([1.0, 2.0, 1.0, 0.5, 1.0])
-    members = tuple(fitting.member(name) for name in CLASS_MEMBERS)
-    found, uneven = average_classes(sets, members), average_classes(sets, members, prior)
+    components = tuple(fitting.component(name) for name in CLASS_COMPONENTS)
+    found, uneven = average_classes(sets, components), average_classes(sets, components, prior)
     rows, folds = sets.base.tested
-    said = [sets.eta(fits)[rows, folds] for fits in members]
+    said = [sets.eta(fits)[rows, folds] for fits in components]
     together = np.array([[gained(one, other, data[1][rows]) for other in said] for one in said])
     assert together[np.triu_indices(5, 1)].max() > 0.1
     losses = np.array([one.loss for one in found.judged])
@@ -147,7 +147,7 @@ def test_the_average_is_weighed_by_the_softmax_likelihood(data):
     eta = sets.seen(found.coef) + found.intercept
     for i in (0, 7, 20):
         assert found.predicted[i] == pytest.approx(eta[rows[i], folds[i]])
-    fits = fitting.member("mixture")
+    fits = fitting.component("mixture")
     mine = sets.eta(fits)[rows, folds]
     loss = logsumexp(mine, axis=1) - mine[np.arange(rows.size), data[1][rows]]
     assert found.judged[3].error == pytest.approx(2.0 * loss.mean())
@@ -172,7 +172,7 @@ def test_the_estimator_says_what_all_classes_share(tmp_path):
     np.testing.assert_allclose(model.cv_prediction_.sum(axis=1), 1.0)
     assert model.coef_interval().shape == (3, 8, 2)
     assert np.isfinite(model.coef_interval()).all()
-    assert [row.name for row in model.members_] == list(CLASS_MEMBERS)
+    assert [row.name for row in model.components_] == list(CLASS_COMPONENTS)
     assert set(model.summary()["class"]) == {"ash", "elm", "oak"}
     left = -2.0 * np.log(model.cv_prediction_[np.arange(150), np.searchsorted(model.classes_, words(codes))])
     assert model.cv_error_ == pytest.approx(left.mean())

@@ -14,7 +14,7 @@ from sklearn.model_selection import (
 from adaptive_sets import make_sets
 from horseshoe import AdaptiveClassifier, AdaptiveRegressor, load_model
 from horseshoe.adaptive.average import average
-from horseshoe.adaptive.members import Fitting
+from horseshoe.adaptive.components import Fitting
 
 N = 60
 GROUPS = np.arange(N) // 6
@@ -61,9 +61,9 @@ def test_rows_like_new_ones_are_those_of_the_largest_training_sets():
 def test_each_component_is_its_fit_to_all_rows(family):
     sets = make_sets(family, N, 4, tuple(TimeSeriesSplit(3).split(np.zeros((N, 1)))))
     fitting = Fitting(sets)
-    members = tuple(fitting.member(name) for name in ("mean", "ridge", "mixture"))
-    found = average(sets, members)
-    each = [weight * fits.coef[:, -1] for weight, fits in zip(found.weights, members, strict=True)]
+    components = tuple(fitting.component(name) for name in ("mean", "ridge", "mixture"))
+    found = average(sets, components)
+    each = [weight * fits.coef[:, -1] for weight, fits in zip(found.weights, components, strict=True)]
     assert found.slope > 0.5
     np.testing.assert_allclose(found.coef, found.slope * np.sum(each, axis=0))
     assert np.abs(found.coef - found.slope * np.mean(found.fold_coef / found.slope, axis=1)).max() > 1e-3

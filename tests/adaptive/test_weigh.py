@@ -1,4 +1,4 @@
-"""Weights of members against a general minimiser of their cost, and gains against rows one at a time."""
+"""Weights of components against a general minimiser of their cost, and gains against rows one at a time."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_weights_do_not_hang_on_a_constant_or_on_the_unit_of_the_prior():
     np.testing.assert_allclose(weigh(losses, together, 8.0 * prior), found, rtol=0, atol=1e-6)
 
 
-def test_weights_go_with_their_members():
+def test_weights_go_with_their_components():
     losses, together, prior = drawn(1, 3.0)
     turned = np.array([3, 0, 4, 1, 2])
     again = weigh(losses[turned], together[np.ix_(turned, turned)], prior[turned])
@@ -115,7 +115,7 @@ def test_what_is_good_beside_the_best_counts_more():
     assert best > other
 
 
-def test_members_that_say_the_same_share_the_weight():
+def test_components_that_say_the_same_share_the_weight():
     losses, together = (
         np.array([1.0, 1.0, 4.0]),
         np.array([[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [2.0, 2.0, 0.0]]),
@@ -126,7 +126,7 @@ def test_members_that_say_the_same_share_the_weight():
     np.testing.assert_allclose([one + two, other], pair, rtol=0, atol=1e-6)
 
 
-def test_a_perfect_member_has_all_the_weight():
+def test_a_perfect_component_has_all_the_weight():
     losses, together, prior = drawn(2, 3.0)
     losses[3] = -1e4
     np.testing.assert_allclose(weigh(losses, together, prior), np.eye(FEW)[3], rtol=0, atol=1e-12)
@@ -144,19 +144,19 @@ def some_fits(sets, seed, size=0.3):
     return Fits(coef, level, np.full(sets.n_sets, 0.8), np.ones_like(coef), sets.families)
 
 
-def left_out(sets, *members):
+def left_out(sets, *components):
     """Yield each row that is predicted, with the mean of what the fits without it say."""
     X = sets.columns.dense()
     for t, (_, test) in enumerate(sets.folds):
         for i in test:
-            said = [X[i] @ fits.coef[:, t] + fits.intercept[t] + sets.offset[i] for fits in members]
+            said = [X[i] @ fits.coef[:, t] + fits.intercept[t] + sets.offset[i] for fits in components]
             yield i, np.mean(said)
 
 
-def lost(family, sets, *members):
-    """Return minus the log-likelihood of rows left out by the mean of some members, row by row."""
+def lost(family, sets, *components):
+    """Return minus the log-likelihood of rows left out by the mean of some components, row by row."""
     total = 0.0
-    for i, eta in left_out(sets, *members):
+    for i, eta in left_out(sets, *components):
         if family == "gaussian":
             total += sets.counts[i] * (sets.y[i] - eta) ** 2
         else:
@@ -169,14 +169,14 @@ def lost(family, sets, *members):
 
 
 @pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson"])
-def test_two_members_gain_what_their_midpoint_does(family):
+def test_two_components_gain_what_their_midpoint_does(family):
     sets = make_sets(family, N, P, FOLDS, counts=True, offset=family != "gaussian")
-    members = tuple(some_fits(sets, seed) for seed in range(3))
-    judged, together = judge_all(sets, members)
+    components = tuple(some_fits(sets, seed) for seed in range(3))
+    judged, together = judge_all(sets, components)
     assert len(judged) == 3
     assert together.shape == (3, 3)
-    for m, one in enumerate(members):
-        for k, other in enumerate(members):
+    for m, one in enumerate(components):
+        for k, other in enumerate(components):
             mean = 0.5 * (lost(family, sets, one) + lost(family, sets, other))
             gain = mean - lost(family, sets, one, other)
             np.testing.assert_allclose(together[m, k], gain, rtol=1e-9, atol=1e-9)
@@ -187,16 +187,16 @@ def test_two_members_gain_what_their_midpoint_does(family):
 def test_a_row_that_is_predicted_twice_gains_once(family):
     sets = make_sets(family, N, P, FOLDS)
     twice = Sets(sets.columns, sets.y, sets.offset, sets.counts, FOLDS + FOLDS, sets.family)
-    members = tuple(some_fits(sets, seed) for seed in range(2))
-    again = tuple(fits.only([0, 1, 2, 0, 1, 2, 3]) for fits in members)
-    np.testing.assert_allclose(judge_all(twice, again)[1], judge_all(sets, members)[1])
+    components = tuple(some_fits(sets, seed) for seed in range(2))
+    again = tuple(fits.only([0, 1, 2, 0, 1, 2, 3]) for fits in components)
+    np.testing.assert_allclose(judge_all(twice, again)[1], judge_all(sets, components)[1])
 
 
 @pytest.mark.parametrize("family", ["student_t", "gamma"])
 def test_gains_are_taken_at_the_noise_that_is_best_for_each_predictor(family):
     sets = make_sets(family, N, P, FOLDS)
-    members = tuple(some_fits(sets, seed, size) for seed, size in ((0, 0.1), (1, 1.0), (2, 0.5)))
-    judged, together = judge_all(sets, members)
+    components = tuple(some_fits(sets, seed, size) for seed, size in ((0, 0.1), (1, 1.0), (2, 0.5)))
+    judged, together = judge_all(sets, components)
     assert len({one.sigma2 for one in judged}) > 1
 
     def loss(*some):
@@ -207,8 +207,8 @@ def test_gains_are_taken_at_the_noise_that_is_best_for_each_predictor(family):
 
     for m in range(3):
         for k in range(3):
-            mean = 0.5 * (loss(members[m]) + loss(members[k]))
-            want = max(mean - loss(members[m], members[k]), 0.0)
+            mean = 0.5 * (loss(components[m]) + loss(components[k]))
+            want = max(mean - loss(components[m], components[k]), 0.0)
             np.testing.assert_allclose(together[m, k], want, atol=0.05)  # noise is looked for on a grid
 
 
@@ -223,12 +223,12 @@ def test_gains_are_never_negative_and_nothing_is_gained_from_oneself():
 @pytest.mark.parametrize("family", ["gaussian", "poisson"])
 def test_the_average_has_these_weights(family):
     sets = make_sets(family, N, P, FOLDS, counts=True)
-    members = tuple(some_fits(sets, seed) for seed in range(3))
-    judged, together = judge_all(sets, members)
+    components = tuple(some_fits(sets, seed) for seed in range(3))
+    judged, together = judge_all(sets, components)
     losses, prior = np.array([one.loss for one in judged]), np.array([1.0, 2.0, 0.5])
     np.testing.assert_allclose(
-        average(sets, members, prior).weights, slow(losses, together, prior), rtol=0, atol=1e-5
+        average(sets, components, prior).weights, slow(losses, together, prior), rtol=0, atol=1e-5
     )
     np.testing.assert_allclose(
-        average(sets, members).weights, slow(losses, together, np.ones(3)), rtol=0, atol=1e-5
+        average(sets, components).weights, slow(losses, together, np.ones(3)), rtol=0, atol=1e-5
     )

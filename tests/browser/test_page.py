@@ -59,7 +59,7 @@ def everywhere(name):
         pictures=(Picture(name, name, PIXEL, name),),
         how_sure=(name,),
         convergence=(name,),
-        members=(Fact(name, name),),
+        components=(Fact(name, name),),
         methods=name,
         citations=(name,),
         command=name,

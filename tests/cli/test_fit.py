@@ -109,7 +109,7 @@ def test_json_is_the_same_answer_for_machines(table, frame):
     assert [names[name]["coef"] for name in model.feature_names_in_] == model.coef_.tolist()
     assert found["statistics"]["n"] == 80
     assert found["status"]["name"] == "CONVERGED"
-    assert sum(member["weight"] for member in found["members"]) == pytest.approx(1.0)
+    assert sum(component["weight"] for component in found["components"]) == pytest.approx(1.0)
     assert found["data"]["rows_read"] == 80
 
 
@@ -121,7 +121,7 @@ def test_the_single_mode_and_its_posterior(table):
     assert one["dose"]["coef"] == other["dose"]["coef"]
     assert one["noise"]["lower"] == 0.0  # at the mode a zero is a zero
     assert other["noise"]["lower"] < 0.0 < other["noise"]["upper"]
-    assert mode["members"] is None
+    assert mode["components"] is None
 
 
 def test_words_as_a_target_are_classes(table):
@@ -428,7 +428,7 @@ def test_show_counts_the_terms_of_a_formula_as_fit_does(table, tmp_path):
     assert json.loads(done("show", model, "--json").stdout)["answer"] == json.loads(words)["answer"]
 
 
-def test_the_members_of_many_classes_do_not_hide_the_answer(frame, tmp_path):
+def test_the_components_of_many_classes_do_not_hide_the_answer(frame, tmp_path):
     parts = pandas.qcut(frame["dose"] + 0.3 * frame["noise"], 4, labels=list("abcd"))
     frame.assign(part=parts).to_csv(tmp_path / "four.csv", index=False)
     chosen = ["--columns", "dose", "--columns", "age"]

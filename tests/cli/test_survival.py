@@ -49,7 +49,7 @@ def test_the_answer_is_that_of_the_estimator(table, frame, more):
     assert found["estimator"] == cls.__name__
     np.testing.assert_allclose([row["coef"] for row in found["coefficients"]], model.coef_, rtol=1e-12)
     assert found["statistics"]["n_events"] == model.n_events_ == (frame["status"] == "dead").sum()
-    assert (found["members"] is None) == bool(more)
+    assert (found["components"] is None) == bool(more)
 
 
 def test_the_answer_in_words(table):

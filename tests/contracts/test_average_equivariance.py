@@ -83,7 +83,7 @@ def assert_same(
     close(got.coef_ * sign, want.coef_, "coef_")
     close(got.sparse_coef_ * sign, want.sparse_coef_, "sparse_coef_")
     close(got.inclusion_, want.inclusion_, "inclusion_")
-    close(got.member_weights_, want.member_weights_, "member_weights_")
+    close(got.component_weights_, want.component_weights_, "component_weights_")
     close(np.sort(got.coef_interval() * sign[:, None], axis=1), want.coef_interval(), "coef_interval")
     close(back(got.predict(X_new[0])), want.predict(X_new[1]), "predict")
     if hasattr(want, "predict_interval"):

@@ -80,7 +80,9 @@ def linear_predictor(seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Gener
 
 
 def null_weight(model: Any) -> float:
-    weights = {row.name: weight for row, weight in zip(model.members_, model.member_weights_, strict=True)}
+    weights = {
+        row.name: weight for row, weight in zip(model.components_, model.component_weights_, strict=True)
+    }
     return float(weights["mean"])
 
 
@@ -98,7 +100,7 @@ def test_noise_of_any_size(family: str, noise: float) -> None:
     y = DRAWS[family](rng, eta, noise)
     given = GIVEN.get(family, family)
     whole = AdaptiveRegressor(family=given, cv=CV).fit(X, y)
-    mixture = AdaptiveRegressor(family=given, cv=CV, members=["mixture"]).fit(X, y)
+    mixture = AdaptiveRegressor(family=given, cv=CV, components=["mixture"]).fit(X, y)
     explained = D2.get(family, r2_score)(y, mixture.cv_prediction_)
     assert explained > 0.5 or noise >= 0.3
     if explained > 0.5:

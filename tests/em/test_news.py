@@ -87,8 +87,8 @@ def test_an_average_tells_the_time():
     assert told[0].seconds_left is None
     assert told[1].seconds_left == pytest.approx(told[1].seconds)  # two of four are left
     assert told[-1].seconds_left == 0.0
-    assert str(told[0]) == "mean: 1 of 4 members"
-    assert str(told[-1]) == "alone: 4 of 4 members, about 0:00:00 left"
+    assert str(told[0]) == "mean: 1 of 4 components"
+    assert str(told[-1]) == "alone: 4 of 4 components, about 0:00:00 left"
 
 
 def test_a_fit_that_goes_on_counts_on(tmp_path):

@@ -42,7 +42,7 @@ def test_a_killed_fit_goes_on_to_the_same_answer(name: str, dead: Path) -> None:
     assert path.exists()
     found = case.model(callback=rest).fit(case.X, case.y, **case.fit, checkpoint=path)
     assert_same_fit(found, wanted)
-    if not name.startswith("average"):  # members that are done are told again
+    if not name.startswith("average"):  # components that are done are told again
         assert rest.news < whole.news or list(CASES).index(name) % 4 == 3  # killed early, while writing
     assert not [one for one in files_in(dead) if one.startswith(f"{path.name}.")]
 

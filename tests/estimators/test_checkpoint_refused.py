@@ -99,13 +99,13 @@ def test_another_family(tmp_path: Path) -> None:
         HorseshoeRegressor(family="negative_binomial").fit(NARROW, counts, checkpoint=path)
 
 
-def test_an_average_of_other_members_or_folds(tmp_path: Path) -> None:
+def test_an_average_of_other_components_or_folds(tmp_path: Path) -> None:
     path = tmp_path / "fit"
-    AdaptiveRegressor(cv=3, members=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
-    with pytest.raises(ValueError, match=r"members is .*mean"):
-        AdaptiveRegressor(cv=3, members=["mean"]).fit(NARROW, Y, checkpoint=path)
+    AdaptiveRegressor(cv=3, components=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
+    with pytest.raises(ValueError, match=r"components is .*mean"):
+        AdaptiveRegressor(cv=3, components=["mean"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match="other data"):
-        AdaptiveRegressor(cv=4, members=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
+        AdaptiveRegressor(cv=4, components=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match="belongs to"):
         HorseshoeRegressor().fit(NARROW, Y, checkpoint=path)
 

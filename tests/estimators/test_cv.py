@@ -11,16 +11,16 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from horseshoe import AdaptiveClassifier, AdaptiveRegressor, AdaptiveSurvival, Status
-from horseshoe.adaptive import members as room
-from horseshoe.adaptive.adapted import MemberRow
-from horseshoe.adaptive.members import MEMBERS
+from horseshoe.adaptive import components as room
+from horseshoe.adaptive.adapted import ComponentRow
+from horseshoe.adaptive.components import COMPONENTS
 from registry import AVERAGED
 from simulate import glm
 
 N, P = 60, 12
 GENERAL, PLAIN = ["mean", "ridge", "mode", "mixture", "alone"], ["mean", "ridge", "net", "mixture", "alone"]
 TALL = ["mean", "ridge", "mixture", "alone"]
-"""The members of any response, of a Gaussian one, and of that with two rows or more for each column."""
+"""The components of any response, of a Gaussian one, and of that with two rows or more for each column."""
 
 
 def data(family="gaussian", n=N, p=P, seed=0):
@@ -38,7 +38,7 @@ def fit(X, y, **options):
 
 
 def names_of(model):
-    return [row.name for row in model.members_]
+    return [row.name for row in model.components_]
 
 
 @pytest.fixture(scope="module", params=AVERAGED)
@@ -73,13 +73,15 @@ def test_attributes(fitted):
     assert type(model.family_).__name__.lower() == model.family.replace("_", "")
 
 
-def test_members(fitted):
+def test_components(fitted):
     _, _, model = fitted
     assert names_of(model) == (TALL if model.family == "gaussian" else GENERAL)
-    assert all(isinstance(row, MemberRow) and row.what and np.isfinite(row.error) for row in model.members_)
-    np.testing.assert_array_equal(model.member_weights_, [row.weight for row in model.members_])
-    assert model.member_weights_.sum() == pytest.approx(1.0)
-    assert (model.member_weights_ >= 0.0).all()
+    assert all(
+        isinstance(row, ComponentRow) and row.what and np.isfinite(row.error) for row in model.components_
+    )
+    np.testing.assert_array_equal(model.component_weights_, [row.weight for row in model.components_])
+    assert model.component_weights_.sum() == pytest.approx(1.0)
+    assert (model.component_weights_ >= 0.0).all()
 
 
 def test_the_path_ends_in_the_sparse_answer(fitted):
@@ -103,16 +105,16 @@ def test_errors_are_in_the_units_of_y():
     for family in ("gaussian", "student_t"):
         one, two = fit(X, y, family=family), fit(X, 100.0 * y, family=family)
         np.testing.assert_allclose(two.cv_error_, 1e4 * one.cv_error_, rtol=1e-6)
-        errors = [[row.error for row in model.members_] for model in (one, two)]
+        errors = [[row.error for row in model.components_] for model in (one, two)]
         np.testing.assert_allclose(errors[1], 1e4 * np.array(errors[0]), rtol=1e-6)
         assert one.cv_error_ < errors[0][0]  # that of the intercept alone
 
 
 def test_the_cross_validated_error_of_the_mean_is_that_of_hand():
     X, y = data()
-    model = fit(X, y, cv=KFold(4), members=["mean"])
+    model = fit(X, y, cv=KFold(4), components=["mean"])
     squares = [np.sum((y[test] - y[train].mean()) ** 2) for train, test in KFold(4).split(X)]
-    np.testing.assert_allclose(model.members_[0].error, np.sum(squares) / N)
+    np.testing.assert_allclose(model.components_[0].error, np.sum(squares) / N)
     assert model.calibration_slope_ == 0.0
     assert not model.coef_.any()
 
@@ -146,7 +148,7 @@ def test_summary(gaussian):
         *("feature", "coef", "lower", "upper", "per_sd"),
         *("inclusion", "sparse_coef", "selected"),
     ]
-    assert dict(table.attrs["member_weights"]) == {row.name: row.weight for row in model.members_}
+    assert dict(table.attrs["component_weights"]) == {row.name: row.weight for row in model.components_}
     first, table = table.iloc[0], table[1:]
     assert first[["feature", "coef", "sparse_coef"]].tolist() == [
         *("(Intercept)", model.intercept_, model.sparse_intercept_)
@@ -188,46 +190,46 @@ def test_refused_levels(gaussian, level):
             ask(level)
 
 
-# --- members ------------------------------------------------------------------------------------------------
+# --- components ---------------------------------------------------------------------------------------------
 
 
-def test_members_by_name():
+def test_components_by_name():
     X, y = data()
-    assert [row.name for row in fit(X, y, members=["ridge", "mode"]).members_] == ["ridge", "mode"]
-    alone = fit(X, y, members="ridge")
-    assert alone.member_weights_.tolist() == [1.0]
-    assert [row.name for row in fit(X, y, members=("mixture",)).members_] == ["mixture"]
+    assert [row.name for row in fit(X, y, components=["ridge", "mode"]).components_] == ["ridge", "mode"]
+    alone = fit(X, y, components="ridge")
+    assert alone.component_weights_.tolist() == [1.0]
+    assert [row.name for row in fit(X, y, components=("mixture",)).components_] == ["mixture"]
 
 
 @pytest.mark.parametrize(
-    ("members", "sentence"),
+    ("components", "sentence"),
     [
-        (["mode", "lasso"], "members has 'lasso': the members are 'mean', 'ridge'"),
-        ("lasso", "members has 'lasso'"),
-        ([], "must name one or more different members"),
-        (["mode", "mode"], "must name one or more different members"),
-        ([3], "members has 3"),
-        (3, "members=3"),
-        (None, "members=None"),
+        (["mode", "lasso"], "components has 'lasso': the components are 'mean', 'ridge'"),
+        ("lasso", "components has 'lasso'"),
+        ([], "must name one or more different components"),
+        (["mode", "mode"], "must name one or more different components"),
+        ([3], "components has 3"),
+        (3, "components=3"),
+        (None, "components=None"),
     ],
 )
-def test_refused_members(members, sentence):
+def test_refused_components(components, sentence):
     X, y = data()
     with pytest.raises((TypeError, ValueError), match=sentence):
-        fit(X, y, members=members)
+        fit(X, y, components=components)
 
 
 @pytest.mark.parametrize(
     ("n", "p", "wanted"), [(40, 60, PLAIN), (40, 21, PLAIN), (40, 20, TALL), (40, 3, TALL)]
 )
-def test_the_members_of_a_gaussian_response(n, p, wanted):
+def test_the_components_of_a_gaussian_response(n, p, wanted):
     """The net is one where there are less than two rows for each column that varies."""
     X, y = data(n=n, p=p)
     model = fit(X, y)
     assert names_of(model) == wanted
     assert names_of(fit(np.column_stack([X, np.ones((n, 30))]), y)) == wanted
-    assert names_of(fit(X, y, members="default")) == wanted
-    np.testing.assert_array_equal(fit(X, y, members=wanted).coef_, model.coef_)
+    assert names_of(fit(X, y, components="default")) == wanted
+    np.testing.assert_array_equal(fit(X, y, components=wanted).coef_, model.coef_)
 
 
 def others(p=60):
@@ -247,46 +249,46 @@ def others(p=60):
 
 
 @pytest.mark.parametrize("number", range(7))
-def test_of_anything_else_the_net_is_no_member(number):
+def test_of_anything_else_the_net_is_no_component(number):
     model, X, y = list(others())[number]
     parts = getattr(model.fit(X, y), "estimators_", [model])
     for part in parts:
         assert names_of(part) == GENERAL
-    for members in (["net"], ["mean", "net"]):
+    for components in (["net"], ["mean", "net"]):
         with pytest.raises(
-            ValueError, match=r"members has 'net', which is for one Gaussian response without"
+            ValueError, match=r"components has 'net', which is for one Gaussian response without"
         ):
-            clone(model).set_params(members=members).fit(X, y)
+            clone(model).set_params(components=components).fit(X, y)
 
 
 def test_the_net_may_be_asked_for_in_any_shape():
     for p in (3, 60):
         X, y = data(n=40, p=p)
-        model = fit(X, y, members=["net"])
-        assert model.member_weights_.tolist() == [1.0]
-        assert model.members_[0].what == "elastic net, averaged over its penalty by cross-validation"
+        model = fit(X, y, components=["net"])
+        assert model.component_weights_.tolist() == [1.0]
+        assert model.components_[0].what == "elastic net, averaged over its penalty by cross-validation"
         assert model.score(X, y) > 0.3
-        assert names_of(fit(X, y, members=["net", "mode"])) == ["net", "mode"]
+        assert names_of(fit(X, y, components=["net", "mode"])) == ["net", "mode"]
 
 
 def broken(error):
     def fit_nothing(fitting):
         if isinstance(error, Exception):
             raise error
-        found = MEMBERS["mean"].fit(fitting)
+        found = COMPONENTS["mean"].fit(fitting)
         return found._replace(coef=np.full_like(found.coef, np.nan))
 
-    return room.Member("broken", fit_nothing)
+    return room.Component("broken", fit_nothing)
 
 
 @pytest.mark.parametrize("error", [np.linalg.LinAlgError("singular"), FloatingPointError("overflow"), "nan"])
-def test_a_member_that_fails_is_left_out_and_named(monkeypatch, error):
+def test_a_component_that_fails_is_left_out_and_named(monkeypatch, error):
     X, y = data()
-    monkeypatch.setitem(MEMBERS, "alone", broken(error))
-    with pytest.warns(UserWarning, match=r"the member 'alone' is left out: (singular|overflow|its coef)"):
+    monkeypatch.setitem(COMPONENTS, "alone", broken(error))
+    with pytest.warns(UserWarning, match=r"the component 'alone' is left out: (singular|overflow|its coef)"):
         model = fit(X, y)
-    assert "alone" not in [row.name for row in model.members_]
-    want = fit(X, y, members=[name for name in TALL if name != "alone"])
+    assert "alone" not in [row.name for row in model.components_]
+    want = fit(X, y, components=[name for name in TALL if name != "alone"])
     np.testing.assert_array_equal(model.coef_, want.coef_)
 
 
@@ -294,41 +296,41 @@ def test_a_member_that_fails_is_left_out_and_named(monkeypatch, error):
     ("family", "p", "named", "left"),
     [
         ("poisson", P, ["mode", "mixture"], ["mean", "ridge", "alone"]),
-        ("gaussian", P, ["mixture"], ["mean", "ridge", "alone"]),  # of which the mode is no member
+        ("gaussian", P, ["mixture"], ["mean", "ridge", "alone"]),  # of which the mode is no component
         ("gaussian", 40, ["mixture"], ["mean", "ridge", "net", "alone"]),
     ],
 )
-def test_what_starts_at_a_member_that_fails_is_left_out_too(monkeypatch, family, p, named, left):
+def test_what_starts_at_a_component_that_fails_is_left_out_too(monkeypatch, family, p, named, left):
     X, y = data(family, p=p)
-    monkeypatch.setitem(MEMBERS, "mode", broken(np.linalg.LinAlgError("singular")))
+    monkeypatch.setitem(COMPONENTS, "mode", broken(np.linalg.LinAlgError("singular")))
     with pytest.warns(UserWarning, match="is left out") as told:
         model = fit(X, y, family=family)
     assert [str(one.message) for one in told] == [
-        f"the member {name!r} is left out: singular" for name in named
+        f"the component {name!r} is left out: singular" for name in named
     ]
     assert names_of(model) == left
 
 
-def test_if_every_member_fails_that_is_an_error(monkeypatch):
+def test_if_every_component_fails_that_is_an_error(monkeypatch):
     X, y = data()
-    monkeypatch.setitem(MEMBERS, "mode", broken(np.linalg.LinAlgError("singular")))
-    with pytest.warns(UserWarning, match="'mode' is left out"), pytest.raises(ValueError, match="members"):
-        fit(X, y, members=["mode"])
+    monkeypatch.setitem(COMPONENTS, "mode", broken(np.linalg.LinAlgError("singular")))
+    with pytest.warns(UserWarning, match="'mode' is left out"), pytest.raises(ValueError, match="components"):
+        fit(X, y, components=["mode"])
 
 
 def test_inclusion_does_without_ridge_if_that_fails(monkeypatch):
     X, y = data()
-    monkeypatch.setitem(MEMBERS, "ridge", broken(np.linalg.LinAlgError("singular")))
+    monkeypatch.setitem(COMPONENTS, "ridge", broken(np.linalg.LinAlgError("singular")))
     with pytest.warns(UserWarning, match="'ridge' is left out"):
         model = fit(X, y)
     assert np.isfinite(model.inclusion_).all()
 
 
-def test_the_callback_is_told_of_each_member():
+def test_the_callback_is_told_of_each_component():
     X, y = data()
     told = []
     fit(X, y, callback=told.append)
-    assert [(step.member, step.done, step.total) for step in told] == [
+    assert [(step.component, step.done, step.total) for step in told] == [
         (name, number, len(TALL)) for number, name in enumerate(TALL, 1)
     ]
     with pytest.raises(TypeError, match="callback=3 must be callable"):

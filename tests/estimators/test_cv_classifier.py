@@ -52,7 +52,7 @@ def test_attributes(fitted):
     assert all(isinstance(part, AdaptiveRegressor) for part in model.estimators_)
     for name in ("intercept_", "sparse_intercept_", "cv_error_", "calibration_slope_"):
         assert np.shape(getattr(model, name)) == shape[:-1]
-    for name in ("members_", "member_weights_", "path_", "status_"):
+    for name in ("components_", "component_weights_", "path_", "status_"):
         parts = tuple(getattr(part, name) for part in model.estimators_)
         found = getattr(model, name) if several else (getattr(model, name),)
         assert all(one is two for one, two in zip(found, parts, strict=True))
@@ -81,7 +81,7 @@ def test_two_classes_are_a_binomial_regression():
     one = fit(X, y)
     two = AdaptiveRegressor(family="binomial", cv=5).fit(X, (y == one.classes_[1]).astype(float))
     np.testing.assert_array_equal(one.coef_, two.coef_)
-    assert one.members_ == two.members_
+    assert one.components_ == two.components_
 
 
 def test_probabilities_are_calibrated_in_the_mean():
@@ -235,11 +235,11 @@ def test_intervals_of_coefficients_widen_with_their_level(fitted):
         model.coef_interval(1.5)
 
 
-def test_the_callback_is_told_of_each_member_of_each_class():
+def test_the_callback_is_told_of_each_component_of_each_class():
     X, y = data(3)
     told = []
     fit(X, y, callback=told.append)
-    assert [step.member for step in told] == ["mean", "ridge", "mode", "mixture", "alone"] * 3
+    assert [step.component for step in told] == ["mean", "ridge", "mode", "mixture", "alone"] * 3
 
 
 def test_groups():
@@ -290,8 +290,8 @@ def test_copies(fitted):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"members": ["forest"]}, "members has 'forest'"),
-        ({"members": ["ridge", "net"]}, "members has 'net', which is for one Gaussian response"),
+        ({"components": ["forest"]}, "components has 'forest'"),
+        ({"components": ["ridge", "net"]}, "components has 'net', which is for one Gaussian response"),
         ({"selection": "all"}, "selection='all'"),
         ({"cv": 1}, "cv=1 must be at least 2"),
         ({"cv": 91}, "cv=91 is more than the 90 rows"),

@@ -40,8 +40,8 @@ def test_effects_are_found(p):
     assert np.flatnonzero(model.support_).tolist() == [0, 1]
     truth = np.array([1.3, -1.0]) / np.geomspace(0.5, 20.0, p)[:2]
     np.testing.assert_allclose(model.coef_[:2], truth, rtol=0.4)
-    assert model.members_[0].what == "the thresholds alone"
-    assert model.members_[0].error > model.cv_error_ + 0.3
+    assert model.components_[0].what == "the thresholds alone"
+    assert model.components_[0].error > model.cv_error_ + 0.3
     assert not fit(*data(p=p, effects=(0.0,))).support_.any()
 
 
@@ -85,7 +85,9 @@ def test_no_fold_sees_the_levels_it_will_predict():
     few, changed = folds[0][1][:4], y.copy()
     changed[few] = 3.0 - y[few]
     for name in ("mode", "mixture", "alone"):  # ridge has one penalty for all sets
-        first, second = (fit(X, levels, cv=folds, members=[name])._fitted.average for levels in (y, changed))
+        first, second = (
+            fit(X, levels, cv=folds, components=[name])._fitted.average for levels in (y, changed)
+        )
         own, other = (found.fold_coef[:, 0] / found.slope for found in (first, second))
         np.testing.assert_allclose(other, own, atol=1e-9, err_msg=name)
 
@@ -127,8 +129,8 @@ def test_numbers_of_which_no_two_are_the_same_are_levels_too(p):
     latent = Z @ [1.3, -1.0] + np.random.default_rng(5).logistic(size=150)
     model = fit(X, latent)
     assert np.flatnonzero(model.support_).tolist() == [0, 1]
-    assert model.members_[0].what == "the thresholds alone"
-    assert model.members_[0].error > model.cv_error_ + 0.2
+    assert model.components_[0].what == "the thresholds alone"
+    assert model.components_[0].error > model.cv_error_ + 0.2
     np.testing.assert_allclose(fit(X, np.exp(latent)).coef_, model.coef_, rtol=1e-6, atol=1e-12)
     again = HorseshoeRegressor(family="ordinal", prior="ridge", tau=1e-8, zero_threshold=0)
     again.fit(X, latent, offset=X @ model.coef_)
@@ -169,7 +171,9 @@ def test_no_fold_sees_which_of_the_levels_it_will_predict():
     changed = y.copy()
     changed[folds[0][1]] = y[folds[0][1][::-1]]
     for name in ("mode", "mixture", "alone"):
-        first, second = (fit(X, levels, cv=folds, members=[name])._fitted.average for levels in (y, changed))
+        first, second = (
+            fit(X, levels, cv=folds, components=[name])._fitted.average for levels in (y, changed)
+        )
         own, other = (found.fold_coef[:, 0] / found.slope for found in (first, second))
         np.testing.assert_allclose(other, own, atol=1e-9, err_msg=name)
 

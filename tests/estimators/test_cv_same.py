@@ -41,7 +41,7 @@ def same(one, two, columns=slice(None), factor=1.0):
         ours, theirs = getattr(one, name)[columns], getattr(two, name) * factor
         np.testing.assert_allclose(theirs, ours, rtol=0, atol=within * max(np.abs(ours).max(), 1e-3))
     np.testing.assert_allclose(two.inclusion_, one.inclusion_[columns], atol=within)
-    np.testing.assert_allclose(two.member_weights_, one.member_weights_, atol=within)
+    np.testing.assert_allclose(two.component_weights_, one.component_weights_, atol=within)
     np.testing.assert_allclose(two.cv_error_, one.cv_error_, rtol=within)
     np.testing.assert_allclose(two.calibration_slope_, one.calibration_slope_, rtol=within)
     assert two.support_.tolist() == one.support_[columns].tolist()
@@ -159,7 +159,7 @@ def test_exposure_is_the_exponential_of_an_offset():
 def test_threads_change_no_digit(family):
     X, y = data(family, p=80)
     one, two = (fit(X, y, family=family, n_jobs=jobs) for jobs in (1, 2))
-    for name in ("coef_", "sparse_coef_", "inclusion_", "member_weights_"):
+    for name in ("coef_", "sparse_coef_", "inclusion_", "component_weights_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     np.testing.assert_array_equal(one.predict_interval(X), two.predict_interval(X))
 

@@ -36,7 +36,7 @@ def same(one, two, within=1e-8, columns=slice(None), factor=1.0):
         ours, theirs = getattr(one, name)[columns], getattr(two, name) * factor
         np.testing.assert_allclose(theirs, ours, rtol=0, atol=within * max(np.abs(ours).max(), 1e-3))
     np.testing.assert_allclose(two.inclusion_, one.inclusion_[columns], atol=within)
-    np.testing.assert_allclose(two.member_weights_, one.member_weights_, atol=within)
+    np.testing.assert_allclose(two.component_weights_, one.component_weights_, atol=within)
     np.testing.assert_allclose(two.cv_error_, one.cv_error_, rtol=within)
     assert two.support_.tolist() == one.support_[columns].tolist()
 
@@ -53,9 +53,9 @@ def test_effects_are_found(p):
     np.testing.assert_allclose(model.coef_[:2], [1.0, -0.8], atol=0.3)
     assert ((model.coef_[:2] - [1.0, -0.8]) ** 2).sum() + (model.coef_[2:] ** 2).sum() < 0.1
     assert model.status_ is Status.CONVERGED
-    assert [row.name for row in model.members_] == ["mean", "ridge", "mode", "mixture", "alone"]
-    assert model.members_[0].what == "no column at all"
-    assert model.cv_error_ < min(row.error for row in model.members_) + 0.05
+    assert [row.name for row in model.components_] == ["mean", "ridge", "mode", "mixture", "alone"]
+    assert model.components_[0].what == "no column at all"
+    assert model.cv_error_ < min(row.error for row in model.components_) + 0.05
     interval = model.coef_interval(0.95)
     assert (interval[:, 0] <= model.coef_).all()
     assert (interval[:, 1] >= model.coef_).all()
@@ -80,7 +80,7 @@ def test_without_an_effect_nothing_is_selected():
 def test_effects_that_are_spread_over_all_columns_go_to_ridge():
     rng = np.random.default_rng(3)
     X, y = lives(200, 100, effects=0.2 * rng.standard_normal(100), seed=3)
-    weights = {row.name: row.weight for row in fit(X, y).members_}
+    weights = {row.name: row.weight for row in fit(X, y).components_}
     assert weights["ridge"] > 0.9
 
 
@@ -235,6 +235,6 @@ def test_refusals_are_sentences():
     assert_says(refused(lambda: fit(X, early, cv=only)), "no fold of cv leaves out an event")
     assert_says(refused(lambda: fit(X, y, cv=31)), "cv=31", "30 rows")
     assert_says(refused(lambda: fit(X, y, ties="exact")), "ties")
-    assert_says(refused(lambda: fit(X, y, members=["lasso"])), "members", "lasso")
+    assert_says(refused(lambda: fit(X, y, components=["lasso"])), "components", "lasso")
     assert_says(refused(lambda: fit(X, y, entry=y[:, 0] + 1.0)), "entry in row 0")
     assert_says(refused(lambda: fit(X, -y)), "row 0")

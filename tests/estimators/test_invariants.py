@@ -49,7 +49,7 @@ FREE = {
     "M.regressions.*.result.family<Ordinal>.thresholds_std_": ("Infinity",),
     "M.baseline.hazard": ("Infinity",),  # after the last event of a fit without a maximum
     "A.baseline.hazard": ("Infinity",),
-    "A.regressions.*.average.judged.*.sigma2": ("Infinity",),  # of a member that diverges
+    "A.regressions.*.average.judged.*.sigma2": ("Infinity",),  # of a component that diverges
     "A.regressions.*.fold_errors.errors": ("Infinity",),  # of a mean beyond all floats
     **dict.fromkeys(
         (
@@ -57,7 +57,7 @@ FREE = {
             *(f"A.regressions.*.record.deviance.{name}" for name in ("left", "total")),
             *(f"A.regressions.*.record.cv_deviance.{name}" for name in ("left", "total")),
             *(f"A.regressions.*.average.judged.*.{name}" for name in ("error", "loss")),
-            *("A.regressions.*.average.evidence", "A.regressions.*.members.*.error"),
+            *("A.regressions.*.average.evidence", "A.regressions.*.components.*.error"),
             "A.regressions.*.cv_error",
         ),
         ("Infinity", "-Infinity"),

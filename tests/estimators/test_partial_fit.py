@@ -153,7 +153,7 @@ def test_the_average_of_chunks_is_that_of_the_same_folds(chunks, mean):
     whole = AdaptiveRegressor(cv=fold_pairs(600, 10)).fit(x, y, weights)
     ours = AdaptiveRegressor().fit_chunks(cut(chunks, x, y, weights))
     same(ours, whole, 1e-7 if mean else 1e-8)
-    np.testing.assert_allclose(ours.member_weights_, whole.member_weights_, atol=1e-9)
+    np.testing.assert_allclose(ours.component_weights_, whole.component_weights_, atol=1e-9)
     np.testing.assert_allclose(ours.cv_error_, whole.cv_error_, rtol=1e-9)
     np.testing.assert_allclose(ours.coef_interval(), whole.coef_interval(), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(ours.inclusion_, whole.inclusion_, atol=1e-9)

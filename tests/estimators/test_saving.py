@@ -71,7 +71,7 @@ def test_parameters_come_back(models: dict[str, Any], tmp_path: Path) -> None:
         "start several": "start",
         "random": "random_state",
         "cv splitter": "cv",
-        "cv members": "members",
+        "cv components": "components",
         "slab number": "slab",
     }
     for name, (model, _, _) in models.items():
@@ -87,7 +87,7 @@ def test_parameters_come_back(models: dict[str, Any], tmp_path: Path) -> None:
     assert repr(loaded["class"].family) == "Poisson()"
     assert loaded["random"].random_state is None
     assert loaded["cv splitter"].cv is None
-    assert loaded["cv members"].members == ("mode", "ridge")
+    assert loaded["cv components"].components == ("mode", "ridge")
     assert loaded["slab number"].slab == float(np.float32(1.1))
 
 
@@ -95,7 +95,7 @@ STRUCTURED = ["groups", "always", "prior scale", "always classes", "cv structure
 
 
 @pytest.mark.parametrize(
-    "name", ["start", "start classes", "weights", "cv members", "class weights", *STRUCTURED]
+    "name", ["start", "start classes", "weights", "cv components", "class weights", *STRUCTURED]
 )
 def test_a_loaded_model_can_be_fitted_again(models: dict[str, Any], tmp_path: Path, name: str) -> None:
     model, X, y = models[name]

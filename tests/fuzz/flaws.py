@@ -68,7 +68,7 @@ RUN: list[tuple[str, Any]] = [
 ]
 AVERAGE: list[tuple[str, Any]] = [
     *(("cv", value) for value in (0, 1, -3, 2.5, "ten", None, True, 1000, [], [1, 2])),
-    *(("members", value) for value in ("lasso", [], None, 3, ["mode", "mode"], ["mode", 3])),
+    *(("components", value) for value in ("lasso", [], None, 3, ["mode", "mode"], ["mode", 3])),
     *(("selection", value) for value in ("2se", None, 1)),
     *(("random_state", value) for value in (-1, 1.5, "seed", 2**70)),
     *(("n_jobs", value) for value in (0, "two")),

@@ -70,7 +70,7 @@ OURS = ("/horseshoe/", "/sklearn/utils/", "/fuzz/")
 DELIBERATE = (
     (ConvergenceWarning, ""),
     (UserWarning, "R-hat"),
-    (UserWarning, "the member"),
+    (UserWarning, "the component"),
     (UserWarning, "interrupted"),
     (UserWarning, "sigma2='exact'"),
 )

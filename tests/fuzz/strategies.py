@@ -125,7 +125,7 @@ SURVIVAL: dict[str, list[Any]] = {
 }
 LIVES = ["plain", "plain", "entry", "strata", "both"]
 AVERAGE: dict[str, list[Any]] = {
-    "members": ["mode", "ridge", "mean", "alone", "mixture"],
+    "components": ["mode", "ridge", "mean", "alone", "mixture"],
     "selection": ["paired"],
     "n_jobs": [2],
     "random_state": [1],

@@ -5,9 +5,9 @@ beta_j ~ N(0, sigma2 tau2 lambda2_j), a density for lambda2_j, and Algorithm 1.
 """
 
 # ruff: noqa: F403
+from oracles.components import *
 from oracles.conditional import *
 from oracles.em import *
-from oracles.members import *
 from oracles.rows import *
 from oracles.scales import *
 from oracles.shared import *

@@ -22,9 +22,9 @@ from horseshoe.model.profile import profile
 from horseshoe.priors import FixedScale, resolve_known
 from horseshoe.report.plots import (
     plot_coefficients,
+    plot_components,
     plot_convergence,
     plot_inclusion,
-    plot_members,
     plot_shrinkage,
     plot_shrinkage_profile,
 )
@@ -133,10 +133,10 @@ def test_what_a_kind_of_model_does_not_have(average: Any, mode: Any) -> None:
         plot_inclusion(mode)
     with pytest.raises(ValueError, match="no factor for each column: look at plot_inclusion"):
         plot_shrinkage(average)
-    with pytest.raises(ValueError, match="no single trace: look at plot_members"):
+    with pytest.raises(ValueError, match="no single trace: look at plot_components"):
         plot_convergence(average)
     with pytest.raises(ValueError, match="averages nothing: look at plot_convergence"):
-        plot_members(mode)
+        plot_components(mode)
     with pytest.raises(ValueError, match="AdaptiveRegressor has no single prior"):
         plot_shrinkage_profile(average)
     assert not pyplot.get_fignums()
@@ -150,7 +150,7 @@ def test_several_classes_are_drawn_one_by_one(classes: Any, draw: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "draw", [plot_coefficients, plot_inclusion, plot_shrinkage, plot_convergence, plot_members]
+    "draw", [plot_coefficients, plot_inclusion, plot_shrinkage, plot_convergence, plot_components]
 )
 def test_only_fitted_models_are_drawn(draw: Any) -> None:
     with pytest.raises(ValueError, match="not fitted yet"):
@@ -195,17 +195,17 @@ def test_convergence_without_iterations() -> None:
     with pytest.raises(ValueError, match="nothing to iterate: nothing to explain"):
         plot_convergence(HorseshoeRegressor().fit(X, np.ones(90)))
     with pytest.raises(ValueError, match="nothing to draw"):
-        plot_members(AdaptiveRegressor(cv=3).fit(X, np.ones(90)))
+        plot_components(AdaptiveRegressor(cv=3).fit(X, np.ones(90)))
 
 
-def test_members_with_their_errors(average: Any) -> None:
-    ax = plot_members(average)
+def test_components_with_their_errors(average: Any) -> None:
+    ax = plot_components(average)
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
     np.testing.assert_allclose(
-        np.sort(drawn), np.sort([average.cv_error_, *(row.error for row in average.members_)])
+        np.sort(drawn), np.sort([average.cv_error_, *(row.error for row in average.components_)])
     )
     weights = [label.get_text() for label in ax.child_axes[0].get_yticklabels()]
-    assert f"weight {average.members_[0].weight:.2f}" in weights
+    assert f"weight {average.components_[0].weight:.2f}" in weights
     assert "mean squared error" in ax.get_xlabel()
 
 
@@ -250,7 +250,7 @@ def test_nothing_overlaps(p: int, unit: float) -> None:
     for ax in pictures:
         assert_nothing_overlaps(ax)
         assert_legend_is_free(ax) if ax.lines[1:] else None
-    for ax in (plot_convergence(single), plot_members(several), plot_shrinkage_profile(single)):
+    for ax in (plot_convergence(single), plot_components(several), plot_shrinkage_profile(single)):
         assert_nothing_overlaps(ax)
 
 

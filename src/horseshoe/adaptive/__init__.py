@@ -1,1 +1,1 @@
-"""What adapts to the unknown sparsity: the members of an average that are not horseshoe modes."""
+"""What adapts to the unknown sparsity: the components of an average that are not horseshoe modes."""

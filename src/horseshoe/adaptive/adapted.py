@@ -29,26 +29,26 @@ NOT_YET: Any = None
 
 
 class Progress(NamedTuple):
-    """What a callback is told after each member: its name, how many are done, and how many there are.
+    """What a callback is told after each component: its name, how many are done, and how many there are.
 
     ``seconds_left`` takes those to come to be as long as those that are done; None before there are two.
     """
 
-    member: str
+    component: str
     done: int
     total: int
     seconds: float = 0.0
     seconds_left: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.member}: {self.done} of {self.total} members{time_left(self.seconds_left)}"
+        return f"{self.component}: {self.done} of {self.total} components{time_left(self.seconds_left)}"
 
 
-class MemberRow(NamedTuple):
-    """One line of ``members_``.
+class ComponentRow(NamedTuple):
+    """One line of ``components_``.
 
     ``error`` is the cross-validated mean squared error of single fits in the units of y, or for families
-    without a noise variance their mean deviance up to a constant; ``weight`` is the share of the member in
+    without a noise variance their mean deviance up to a constant; ``weight`` is the share of the component in
     the average.
     """
 
@@ -70,7 +70,7 @@ class Adapted:
         The fewest columns that say the same.
     inclusion : array of shape (p,)
         How sure each column is in.
-    members : tuple of MemberRow
+    components : tuple of ComponentRow
     edge : float, optional
         What every response is, where no intercept is finite.
     average, sparser
@@ -94,7 +94,7 @@ class Adapted:
     sparse_intercept: float
     inclusion: Vector
     sigma2: float
-    members: tuple[MemberRow, ...]
+    components: tuple[ComponentRow, ...]
     sets: Sets | None = None
     average: Average | None = None
     sparser: Sparser | None = None
@@ -132,7 +132,7 @@ class Adapted:
     @lazy
     @one_thread()
     def cv_error(self) -> float:
-        """The cross-validated error of the average: as in `MemberRow`."""
+        """The cross-validated error of the average: as in `ComponentRow`."""
         if self.sets is None or self.average is None:
             return 0.0
         error = _cv_error(self.sets, self.family, self.average, self.sigma2 / self._noise_unit)

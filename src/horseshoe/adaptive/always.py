@@ -1,7 +1,7 @@
 """Columns that are always in, beside an average that is over the others only.
 
-They are fitted alone first, without shrinkage; the members explain what they leave of y by what they leave of
-the other columns. For a Gaussian response that is a fit of both together (Frisch, Waugh and Lovell). For
+They are fitted alone first, without shrinkage; the components explain what they leave of y by what they leave
+of the other columns. For a Gaussian response that is a fit of both together (Frisch, Waugh and Lovell). For
 other families it is not quite, so that they are fitted once more at the end, beside the average. Beside
 ordered levels (`beside`) and classes that are fitted together (`shared.classes`) each training set fits them
 by itself, with its thresholds or intercepts.

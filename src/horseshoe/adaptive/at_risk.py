@@ -28,7 +28,7 @@ from horseshoe.families import Family, Ordered
 
 
 class AtRisk(Sets):
-    """What the members of an average of survival models are fitted to; the parameters are those of `Sets`.
+    """What the components of an average of survival models are fitted to; the parameters are those of `Sets`.
 
     Each set has a family of its own, which remembers its risk sets.
 

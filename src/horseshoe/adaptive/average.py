@@ -1,20 +1,21 @@
-"""The average: how much each member counts, and what all of them say together.
+"""The average: how much each component counts, and what all of them say together.
 
-**Each member is half the mean of its fold fits and half its fit to all rows.** Fits that select jump: take a
-few rows away and another column stands for the same effect. The mean over the folds averages such jumps out,
-as bagging does; the fit to all rows has seen the most. Ridge does not jump, and is its fit to all rows. Where
-training sets are small or grow, as those of time series, every member is its fit to all rows.
+**Each component is half the mean of its fold fits and half its fit to all rows.** Fits that select jump: take
+a few rows away and another column stands for the same effect. The mean over the folds averages such jumps
+out, as bagging does; the fit to all rows has seen the most. Ridge does not jump, and is its fit to all rows.
+Where training sets are small or grow, as those of time series, every component is its fit to all rows.
 
-**Weights.** A member that is good alone should count, and so should one that is good beside another. The
-loss l_m of a member is minus the log-likelihood of the rows by the fits that have not seen them; of Gaussian
-data n/2 log(mean squared error). Two members together gain g_mk: by so much the loss of their midpoint is
-below the mean of their losses. If losses were quadratic, the average with the weights w would have the loss
+**Weights.** A component that is good alone should count, and so should one that is good beside another. The
+loss l_m of a component is minus the log-likelihood of the rows by the fits that have not seen them; of
+Gaussian data n/2 log(mean squared error). Two components together gain g_mk: by so much the loss of their
+midpoint is below the mean of their losses. If losses were quadratic, the average with the weights w would
+have the loss
 
     L(w) = sum_m w_m l_m - 2 sum_mk w_m w_k g_mk.
 
 The weights minimise half of sum_m w_m l_m and half of L(w), over `TEMPER`, plus the divergence of w from what
-members count before a look at the data. The first half alone gives w_m ~ exp(-l_m / TEMPER), which keeps
-members whose losses differ by chance only; the second alone is stacking, which trusts chance too much.
+components count before a look at the data. The first half alone gives w_m ~ exp(-l_m / TEMPER), which keeps
+components whose losses differ by chance only; the second alone is stacking, which trusts chance too much.
 
 **What averaging over folds gains is taken off l_m.** The loss is that of single fits, but their mean is what
 counts: its squared error is that of the fits less their variance around the mean. On rows that the fits
@@ -43,7 +44,7 @@ from horseshoe.adaptive.sets import Fits, Sets, information, sizes, summed
 TEMPER = 3.5
 """By how much log-likelihoods are divided before they become weights."""
 TOGETHER = 0.5
-"""How much of the loss that weights minimise is that of the average; the rest is that of members alone."""
+"""How much of the loss that weights minimise is that of the average; the rest is that of components alone."""
 WEIGHT_TOL, WEIGHT_STEPS = 1e-6, 500
 """The change at which weights are found, and the most steps to them."""
 HOPELESS = 1e6
@@ -63,7 +64,7 @@ FEW_SCALES = 10
 
 
 class Judged(NamedTuple):
-    """What cross-validation says of a member.
+    """What cross-validation says of a component.
 
     ``error`` is the mean squared error, or twice the mean loss where there is no noise variance; ``loss`` is
     minus the log-likelihood of the rows left out, less what averaging gains.
@@ -77,7 +78,7 @@ class Judged(NamedTuple):
 class Average(NamedTuple):
     """The answer, on the scale of the prior.
 
-    ``weights`` has one entry for each member, ``slope`` is what the average was multiplied by, and
+    ``weights`` has one entry for each component, ``slope`` is what the average was multiplied by, and
     ``evidence`` twice the log-likelihood of rows left out beyond that of the intercept alone; ``coef``
     (p,) and ``intercept`` are the average, ``fold_coef`` (p, K) and ``fold_intercept`` (K,) the average of
     the fold fits of each fold, ``predicted`` what these say of the rows they have not seen (linear
@@ -96,8 +97,8 @@ class Average(NamedTuple):
     inclusion: Vector
 
 
-def average(sets: Sets, members: tuple[Fits, ...], prior: Vector | None = None) -> Average:
-    """Weigh the members and put them together; ``prior`` is what they count before a look at the data.
+def average(sets: Sets, components: tuple[Fits, ...], prior: Vector | None = None) -> Average:
+    """Weigh the components and put them together; ``prior`` is what they count before a look at the data.
 
     Examples
     --------
@@ -112,24 +113,26 @@ def average(sets: Sets, members: tuple[Fits, ...], prior: Vector | None = None) 
     >>> average(sets, (good, bad)).weights.round(2)
     array([0.97, 0.03])
     """
-    judged, together = judge_all(sets, members)
+    judged, together = judge_all(sets, components)
     losses = np.array([one.loss for one in judged])
-    return averaged(sets, members, judged, weigh(losses, together, prior))
+    return averaged(sets, components, judged, weigh(losses, together, prior))
 
 
-def judge_all(sets: Sets, members: tuple[Fits, ...]) -> tuple[tuple[Judged, ...], Matrix]:
-    """Return what cross-validation says of each member, and what two of them gain together."""
-    etas = [sets.eta(fits.coef, fits.intercept) for fits in members]
-    judged = tuple(judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
+def judge_all(sets: Sets, components: tuple[Fits, ...]) -> tuple[tuple[Judged, ...], Matrix]:
+    """Return what cross-validation says of each component, and what two of them gain together."""
+    etas = [sets.eta(fits.coef, fits.intercept) for fits in components]
+    judged = tuple(judge(sets, fits, eta) for fits, eta in zip(components, etas, strict=True))
     if sets.large.size < len(sets.folds):  # fits to few rows do not tell how those to all of them predict
-        found, together = judge_all(sets.largest, tuple(fits.only(sets.large_and_all) for fits in members))
+        found, together = judge_all(sets.largest, tuple(fits.only(sets.large_and_all) for fits in components))
         return tuple(b._replace(error=a.error) for a, b in zip(judged, found, strict=True)), together
     return judged, gains(etas, _losses_of(sets, [one.sigma2 for one in judged]))
 
 
-def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], weights: Vector) -> Average:
-    """Put the members together, each by its weight."""
-    parts = list(zip(weights, members, strict=True))
+def averaged(
+    sets: Sets, components: tuple[Fits, ...], judged: tuple[Judged, ...], weights: Vector
+) -> Average:
+    """Put the components together, each by its weight."""
+    parts = list(zip(weights, components, strict=True))
     coef = np.asarray(sum(w * fits.coef for w, fits in parts))
     intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
     selecting = [(w, fits) for w, fits in parts if fits.selects]
@@ -138,12 +141,12 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
     inclusion = included / share if share > 0.0 else 0.0
     level = intercepts(sets)
     slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
-    half = [fits.selects and sets.even for fits in members]  # ridge does not jump
+    half = [fits.selects and sets.even for fits in components]  # ridge does not jump
     said, at = (
         np.asarray(
             sum(w * half_and_half(value, one) for w, value, one in zip(weights, values, half, strict=True))
         )
-        for values in ([fits.coef for fits in members], [fits.intercept for fits in members])
+        for values in ([fits.coef for fits in components], [fits.intercept for fits in components])
     )
     base = float(half_and_half(level, sets.even))
     coef, intercept = slope * coef, level + slope * (intercept - level)
@@ -163,9 +166,9 @@ def averaged(sets: Sets, members: tuple[Fits, ...], judged: tuple[Judged, ...], 
 
 
 def gains(etas: Sequence[Matrix], loss: Callable[..., float]) -> Matrix:
-    """Return by how much the midpoint of two members has less loss than they have on average.
+    """Return by how much the midpoint of two components has less loss than they have on average.
 
-    ``loss`` is asked for a linear predictor, with the numbers of the members that it is made of.
+    ``loss`` is asked for a linear predictor, with the numbers of the components that it is made of.
 
     Examples
     --------
@@ -181,10 +184,10 @@ def gains(etas: Sequence[Matrix], loss: Callable[..., float]) -> Matrix:
 
 
 def _losses_of(sets: Sets, sigma2: Sequence[float]) -> Callable[..., float]:
-    """Return what a linear predictor of members loses on held-out rows, as in `gains`.
+    """Return what a linear predictor of components loses on held-out rows, as in `gains`.
 
-    ``sigma2`` are the noise variances of the members. Each predictor is judged at the noise variance that is
-    best for it: at that of a better one, an improvement of a bad one would look like thousands.
+    ``sigma2`` are the noise variances of the components. Each predictor is judged at the noise variance that
+    is best for it: at that of a better one, an improvement of a bad one would look like thousands.
     """
     (rows, folds), (size, times) = sets.tested, sizes(sets)
     counts, y = sets.counts[rows], sets.y[rows]
@@ -193,19 +196,19 @@ def _losses_of(sets: Sets, sigma2: Sequence[float]) -> Callable[..., float]:
             0.5 * size * float(np.log(max(float(counts @ (y - eta[rows, folds]) ** 2) / times, 1e-300)))
         )
 
-    def loss(eta: Matrix, *members: int) -> float:
+    def loss(eta: Matrix, *components: int) -> float:
         noise, left_out = 1.0, partial(sets.left_out, sets.family, eta)
         if sets.family.has_dispersion:
-            noise = best_noise(max(sigma2[m] for m in members), left_out)
+            noise = best_noise(max(sigma2[m] for m in components), left_out)
         return size / times * left_out(noise)
 
     return loss
 
 
 def weigh(losses: Vector, together: Matrix, prior: Vector | None = None) -> Vector:
-    """Return the weights of members: of least loss, half alone and half together, not too far from ``prior``.
+    """Return the weights of least loss, half alone and half together, not too far from ``prior``.
 
-    ``prior`` is what members count before a look at the data; all the same if it is not given.
+    ``prior`` is what components count before a look at the data; all the same if it is not given.
 
     Examples
     --------
@@ -346,7 +349,7 @@ def half_and_half(values: Matrix, half: bool = True) -> Vector:
 
 
 def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
-    """Return how well a member predicts the rows that its fits have not seen."""
+    """Return how well a component predicts the rows that its fits have not seen."""
     rows, folds = sets.tested
     counts, y, seen = sets.counts[rows], sets.y[rows], eta[rows, folds]
     size, times = sizes(sets)

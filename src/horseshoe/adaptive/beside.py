@@ -2,8 +2,8 @@
 
 A row has a known level and a part of its linear predictor that the columns B explain which are always in. In
 each training set their coefficients g are what its thresholds are: held between two steps of the others, and
-at their best after each. So whatever a member says of the other columns, these are not shrunk, and no set has
-seen a row that it leaves out.
+at their best after each. So whatever a component says of the other columns, these are not shrunk, and no set
+has seen a row that it leaves out.
 
 With the thresholds at their best, the slope of the likelihood in g is B' of that in eta, and its curvature is
 B'PB, P being what rows tell of eta where thresholds are not known (`horseshoe.data.beside`): Newton's method.

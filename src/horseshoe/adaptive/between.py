@@ -23,7 +23,7 @@ from horseshoe.model.spec import Prepared
 
 
 class Between(Sets):
-    """What the members of an average over ordered levels are fitted to; the parameters are those of `Sets`.
+    """What components of an average over ordered levels are fitted to; the parameters are those of `Sets`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Many rows of each fold as few, with the same sums: what members of a Gaussian average are fitted to."""
+"""Many rows of each fold as few, with the same sums: what components of a Gaussian average are fitted to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def brief(sets: Sets) -> Sets:
 
     They stay as they are where rows are not many, where a row is in no fold or in several, or where columns
     leave hardly anything of y: then the sums have too few digits of the noise. Columns that are far away are
-    then held in memory, if they take little of it: members pass over them hundreds of times.
+    then held in memory, if they take little of it: components pass over them hundreds of times.
 
     Examples
     --------

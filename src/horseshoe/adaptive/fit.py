@@ -12,15 +12,15 @@ import numpy as np
 
 from horseshoe._checks import check_memory
 from horseshoe._types import Status, Vector
-from horseshoe.adaptive.adapted import Adapted, MemberRow, Progress, in_units
+from horseshoe.adaptive.adapted import Adapted, ComponentRow, Progress, in_units
 from horseshoe.adaptive.always import Always, alone, always_of, back_in, known_part, with_errors
 from horseshoe.adaptive.at_risk import sets_of
 from horseshoe.adaptive.average import COSTS, Average, average
 from horseshoe.adaptive.beside import has_lone_levels, levels_beside, with_levels
 from horseshoe.adaptive.brief import brief, seen_again
+from horseshoe.adaptive.components import COMPONENTS, Fitting, chosen_components, prior_of
 from horseshoe.adaptive.folds import check_folds
 from horseshoe.adaptive.inclusion import inclusion
-from horseshoe.adaptive.members import MEMBERS, Fitting, chosen_members, prior_of
 from horseshoe.adaptive.record import record_of
 from horseshoe.adaptive.sets import HUGE, Fits, Fold, Sets, information
 from horseshoe.adaptive.sparse import Sparser, summarise
@@ -60,7 +60,7 @@ def adapt(
     structure: Structure | None = None,
     keeper: Keeper | None = None,
 ) -> Adapted:
-    """Fit every member to every training set, and average.
+    """Fit every component to every training set, and average.
 
     Examples
     --------
@@ -93,15 +93,15 @@ def adapt(
         pairs = check_folds(pairs, values, varies=True)
         sets = _sets(prepared, rows, pairs, spec)
         plain = family.constant_weights and sets.groups is None
-        names = chosen_members(names, plain, float(sets.counts.sum()), sets.columns.shape[1])
+        names = chosen_components(names, plain, float(sets.counts.sum()), sets.columns.shape[1])
         if keeper is not None:
-            chosen = {"members": names, "selection": rule, **vars(spec)}
+            chosen = {"components": names, "selection": rule, **vars(spec)}
             claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))
         few = brief(sets)
         sets = few if few.y is sets.y else sets
         check_room(few.columns.shape, len(pairs))
         fitting = Fitting(few, n_jobs, keeper)
-        kept, fits = fit_members(fitting.member, names, callback)
+        kept, fits = fit_components(fitting.component, names, callback)
         found = average(few, tuple(fits), prior_of(kept))
         found = found if few is sets else seen_again(sets, found)
         family, found, sets = sets.settled(best_family(found, fits), found, prepared)
@@ -134,34 +134,34 @@ def _sets(prepared: Prepared, rows: Rows, pairs: tuple[Fold, ...], spec: ModelSp
     )
 
 
-def fit_members(
-    member: Callable[[str], Any], names: tuple[str, ...], callback: Callable[[Progress], Any] | None
+def fit_components(
+    component: Callable[[str], Any], names: tuple[str, ...], callback: Callable[[Progress], Any] | None
 ) -> tuple[tuple[str, ...], list[Any]]:
-    """Return the names and the fits of the members that could be fitted."""
+    """Return the names and the fits of the components that could be fitted."""
     kept, fits, begun = [], [], time.perf_counter()
     for done, name in enumerate(names, 1):
         try:
-            found = member(name)
+            found = component(name)
         except (np.linalg.LinAlgError, FloatingPointError) as error:
             found, reason = None, str(error)
         else:
             reason = "its coefficients are not finite"
         if found is None or not _finite(found):
-            warnings.warn(f"the member {name!r} is left out: {reason}", stacklevel=5)
+            warnings.warn(f"the component {name!r} is left out: {reason}", stacklevel=5)
             continue
         kept.append(name)
         fits.append(found)
         if callback is not None:
             callback(_progress(name, done, len(names), time.perf_counter() - begun))
     if not kept:
-        raise ValueError(f"none of members {', '.join(names)} could be fitted: give others")
+        raise ValueError(f"none of components {', '.join(names)} could be fitted: give others")
     return tuple(kept), fits
 
 
-def _progress(member: str, done: int, total: int, seconds: float) -> Progress:
+def _progress(component: str, done: int, total: int, seconds: float) -> Progress:
     """Return what a callback is told."""
     left = seconds / done * (total - done) if done > 1 or done == total else None
-    return Progress(member, done, total, seconds, left)
+    return Progress(component, done, total, seconds, left)
 
 
 def _finite(found: Any) -> bool:
@@ -170,7 +170,7 @@ def _finite(found: Any) -> bool:
 
 
 def best_family(found: Average, fits: list[Fits]) -> Family:
-    """Return the family of the member of most weight, with what it has estimated."""
+    """Return the family of the component of most weight, with what it has estimated."""
     return fits[int(np.argmax(found.weights))].families[-1]
 
 
@@ -227,9 +227,9 @@ def restored(
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
     status = status if units.kept.any() else none
     always = prepared.design.free is not None
-    members = tuple(
-        MemberRow(
-            name, sets.told(MEMBERS[name].what, always), in_units(one.error, family, units), float(weight)
+    components = tuple(
+        ComponentRow(
+            name, sets.told(COMPONENTS[name].what, always), in_units(one.error, family, units), float(weight)
         )
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
@@ -245,7 +245,7 @@ def restored(
         float(units.intercept(np.asarray(sparser.intercept), sparser.coef)),
         included,
         sigma2,
-        members,
+        components,
         sets,
         found,
         sparser,
@@ -253,11 +253,11 @@ def restored(
 
 
 def _ridge(fitting: Fitting) -> Fits:
-    """Return the ridge fits; where these fail, as a member that is left out may, fits of nothing."""
+    """Return the ridge fits; where these fail, as a component that is left out may, fits of nothing."""
     try:
-        return fitting.member("ridge")
+        return fitting.component("ridge")
     except (np.linalg.LinAlgError, FloatingPointError):
-        return fitting.member("mean")
+        return fitting.component("mean")
 
 
 def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -> Sparser:

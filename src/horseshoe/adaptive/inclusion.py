@@ -1,8 +1,8 @@
 """How sure each column is in.
 
 A fit that selects says 0 or 1 of a column, a mixture its posterior probability, a net the share of penalties
-at which it is in, and the mean 0. The average over folds, all rows and members, by their weights, is a share
-of fits that have the column; ridge, which has all columns, does not say.
+at which it is in, and the mean 0. The average over folds, all rows and components, by their weights, is a
+share of fits that have the column; ridge, which has all columns, does not say.
 
 Among correlated columns with one effect each fit picks another, and a column that none has picked may be as
 good as the one beside it. So a column gets, of what is left to 1, half of what its nearest neighbour has,

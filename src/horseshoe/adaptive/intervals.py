@@ -4,7 +4,7 @@
 its fold with an error R_i. For a new row x each i says mu_i(x) - R_i and mu_i(x) + R_i, mu_i being that
 same fit; the interval runs from a low quantile of the former to a high one of the latter. Whatever the
 model, it covers with probability at least 1 - 2 alpha - sqrt(2/n) if rows are exchangeable and the fit has
-not seen them (the weights of the members and the slope have), and about 1 - alpha in practice. Where the
+not seen them (the weights of the components and the slope have), and about 1 - alpha in practice. Where the
 spread of y depends on its mean, errors are measured in units of it.
 
 **Of coefficients.** The average shrinks, so it is corrected by what its predictions leave of rows that they

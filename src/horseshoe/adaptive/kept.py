@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of an average: the members that are done, and the modes of single training sets."""
+"""What a checkpoint keeps of an average: components that are done, and modes of single training sets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from horseshoe.keeping import Keeper, changed, with_changes
 
 
 def keep(keeper: Keeper, fits: Fits, families: tuple[Family, ...]) -> None:
-    """Keep the fits of a member; ``families`` are those of the training sets, which theirs differ from."""
+    """Keep the fits of a component; ``families`` are those of the training sets, which theirs differ from."""
     changes = tuple(changed(own, one) for own, one in zip(fits.families, families, strict=True))
     keeper.offer((*fits[:4], changes))
 
 
 def recalled(keeper: Keeper, families: tuple[Family, ...]) -> Fits | None:
-    """Return the fits of a member that was done before."""
+    """Return the fits of a component that was done before."""
     found: Any = keeper.load()
     if found is None:
         return None

@@ -112,7 +112,7 @@ class Fits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """What the members of an average are fitted to.
+    """What the components of an average are fitted to.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Sets:
     may_stand: bool = True
 
     def told(self, what: str, always: bool) -> str:
-        """Return what a member is in words that go with these sets, and with columns that are always in."""
+        """Return what a component is, in words for these sets, and for columns that are always in."""
         nothing = self.nothing_more if always else self.nothing
         return what.format(nothing=nothing, lambda_power=self.lambda_power)
 

@@ -28,7 +28,7 @@ MOST = 30
 NAMED = 20
 """Places that a name has before it is folded, rather than a number left away."""
 MOST_CLASSES = 3
-"""Of more classes the members are not printed: five lines for each would hide the answer."""
+"""Of more classes the components are not printed: five lines for each would hide the answer."""
 SPARED: tuple[tuple[str, ...], ...] = ((), (PER_SD,), (PER_SD, SELECTED_ONLY))
 """Columns of numbers that a narrow terminal has no room for: the fewest of these."""
 TOO_MUCH = "Belongs to"
@@ -87,7 +87,7 @@ class Answer:
 
 def print_answer(console: Console, answer: Answer) -> None:
     """Print the answer: words, table, statistics, and what to be careful with."""
-    from horseshoe.report.page.sureness import members
+    from horseshoe.report.page.sureness import components
     from horseshoe.report.page.table import table_of
 
     effects = answer.effects()
@@ -106,7 +106,7 @@ def print_answer(console: Console, answer: Answer) -> None:
         console.print(next((grid for grid in grids if _fits(console, grid)), _grid(table, shown, SPARED[-1])))
         _count_rest(console, len(shown), table.rows)
     console.print(_pairs(_with_variables(answer.model.statistics().lines(), effects[0])))
-    told = members(effects)
+    told = components(effects)
     if told and len(effects) > MOST_CLASSES:
         console.print()
         console.print(line("The report and --json say what the average of each class is made of."))
@@ -175,7 +175,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
     ('x0', True)
     """
     model = answer.model
-    options = {} if hasattr(model, "members_") else {"method": answer.method}
+    options = {} if hasattr(model, "components_") else {"method": answer.method}
     with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for programs to know
         warnings.simplefilter("always")
         effects = answer.effects()
@@ -195,7 +195,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
             "level": answer.level,
             "statistics": _statistics(statistics),
             "status": {"name": statistics.status.name, "message": str(statistics.status)},
-            "members": _members(model),
+            "components": _components(model),
             "data": answer.facts,
             "notes": list(answer.notes),
             "warnings": [*answer.warnings, *said],
@@ -212,9 +212,9 @@ def _statistics(found: Any) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
 
 
-def _members(model: Any) -> Any:
-    """Return the members of an average; of several classes those of each."""
-    found = getattr(model, "members_", None)
+def _components(model: Any) -> Any:
+    """Return the components of an average; of several classes those of each."""
+    found = getattr(model, "components_", None)
     if found is None:
         return None
     parts = [found] if hasattr(found[0], "weight") else found if found else []

@@ -191,7 +191,9 @@ def fit_question(
         raise ValueError("an exposure is for counts: classes have none")
     if progress is not None:
         parts = 1 if len(question.classes) <= 2 else len(question.classes)
-        model.set_params(callback=Steps(progress, parts) if hasattr(model, "members") else Rounds(progress))
+        model.set_params(
+            callback=Steps(progress, parts) if hasattr(model, "components") else Rounds(progress)
+        )
     start = time.perf_counter()
     model.fit(question.X, question.y, **given)
     seconds = time.perf_counter() - start
@@ -201,7 +203,7 @@ def fit_question(
 
 
 class Steps:
-    """Counts what members are done, over several regressions.
+    """Counts what components are done, over several regressions.
 
     Examples
     --------

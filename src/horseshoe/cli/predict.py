@@ -187,7 +187,7 @@ def _predicted(model: Any, rows: NewRows, level: float) -> dict[str, Any]:
         shares = model.predict_proba(rows.X, **offset)
         columns = {f"p({label})": shares[:, k] for k, label in enumerate(model.classes_.tolist())}
         return {"prediction": model.predict(rows.X, **offset), **columns}
-    method = {} if hasattr(model, "members_") else {"method": "mode"}
+    method = {} if hasattr(model, "components_") else {"method": "mode"}
     name = "prediction" if model.family_.has_intercept else "risk"
     found = {name: model.predict(rows.X, **rows.known)}
     if hasattr(model, "predict_interval"):

@@ -106,8 +106,8 @@ def _from_names(groups: Mapping[Any, Any], columns: Columns) -> list[Key]:
     """Return the key of each column's group from the columns of some; the others are alone."""
     keys: list[Key] = [(ALONE, j) for j in range(columns.shape[1])]
     taken: dict[int, Any] = {}
-    for name, members in groups.items():
-        places = _places(f"groups[{name!r}]", members, columns)
+    for name, components in groups.items():
+        places = _places(f"groups[{name!r}]", components, columns)
         if not places:
             raise ValueError(f"groups[{name!r}] is empty: give it at least one column, or leave it out")
         for j in places:
@@ -191,15 +191,15 @@ def _number(value: Any, columns: Columns, j: int) -> float:
     return float(value)
 
 
-def _places(argument: str, members: Any, columns: Columns) -> list[int]:
+def _places(argument: str, components: Any, columns: Columns) -> list[int]:
     """Return the places of columns that are given by name or number, or as a mask."""
     p = columns.shape[1]
-    if isinstance(members, str | int | np.integer):
-        members = [members]
+    if isinstance(components, str | int | np.integer):
+        components = [components]
     try:
-        items = list(members)
+        items = list(components)
     except TypeError:
-        raise TypeError(f"{argument}={members!r} must be a list of columns, by name or number") from None
+        raise TypeError(f"{argument}={components!r} must be a list of columns, by name or number") from None
     if items and all(isinstance(item, bool | np.bool_) for item in items):
         if len(items) != p:
             raise ValueError(f"{argument} is a mask of {len(items)} columns, but X has {p}")

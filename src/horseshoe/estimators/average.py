@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_jobs, check_level, check_random_state
 from horseshoe._types import Mask, Matrix, Status, Vector
-from horseshoe.adaptive.adapted import Adapted, MemberRow
+from horseshoe.adaptive.adapted import Adapted, ComponentRow
+from horseshoe.adaptive.components import COMPONENTS
 from horseshoe.adaptive.fit import RULES, adapt
 from horseshoe.adaptive.folds import fair_codes, given_folds, own_folds
-from horseshoe.adaptive.members import MEMBERS
 from horseshoe.adaptive.record import LeftOut
 from horseshoe.adaptive.sets import Fold
 from horseshoe.data.dense import Dense
@@ -41,7 +41,7 @@ class AverageMixin(Selector):
     True
     """
 
-    members: Any
+    components: Any
     cv: Any
     selection: str
     callback: Any
@@ -54,20 +54,22 @@ class AverageMixin(Selector):
     prior_scale: Any
 
     def _names(self) -> tuple[str, ...] | None:
-        """Return the names of the members; None if it is left to the data which."""
-        if isinstance(self.members, str) and self.members == "default":
+        """Return the names of the components; None if it is left to the data which."""
+        if isinstance(self.components, str) and self.components == "default":
             return None
-        if isinstance(self.members, str):
-            given = [self.members]
-        elif hasattr(self.members, "__iter__"):
-            given = list(self.members)
+        if isinstance(self.components, str):
+            given = [self.components]
+        elif hasattr(self.components, "__iter__"):
+            given = list(self.components)
         else:
-            raise TypeError(f"members={self.members!r} must be 'default' or a list of names")
+            raise TypeError(f"components={self.components!r} must be 'default' or a list of names")
         for name in given:
-            if not isinstance(name, str) or name not in MEMBERS:
-                raise ValueError(f"members has {name!r}: the members are {', '.join(map(repr, MEMBERS))}")
+            if not isinstance(name, str) or name not in COMPONENTS:
+                raise ValueError(
+                    f"components has {name!r}: the components are {', '.join(map(repr, COMPONENTS))}"
+                )
         if not given or len(set(given)) < len(given):
-            raise ValueError(f"members={self.members!r} must name one or more different members")
+            raise ValueError(f"components={self.components!r} must name one or more different components")
         return tuple(given)
 
     def _folds(self, rows: Rows, X: Any, labels: Any, groups: Any, classes: bool = False) -> Any:
@@ -127,8 +129,8 @@ class Averaged(AverageMixin):
     sparse_intercept_: float
     support_: Mask
     inclusion_: Vector
-    members_: tuple[MemberRow, ...]
-    member_weights_: Vector
+    components_: tuple[ComponentRow, ...]
+    component_weights_: Vector
     cv_error_: float
     path_: tuple[tuple[Any, float], ...]
     calibration_slope_: float
@@ -162,8 +164,8 @@ class Averaged(AverageMixin):
         """Return a data frame: feature, coef, lower, upper, per_sd, inclusion, sparse_coef, selected.
 
         The first row is the intercept, which is never "selected" and has no interval. ``per_sd`` is the
-        effect of one standard deviation of the column. The weights of the members are in
-        ``attrs["member_weights"]``. Needs pandas, which the extra ``horseshoe[pandas]`` installs.
+        effect of one standard deviation of the column. The weights of the components are in
+        ``attrs["component_weights"]``. Needs pandas, which the extra ``horseshoe[pandas]`` installs.
 
         Parameters
         ----------
@@ -192,7 +194,7 @@ class Averaged(AverageMixin):
             return class_frame(self.outputs_.tolist(), tables, "output")
         table = frame(tables[0])
         if not grouped:
-            table.attrs["member_weights"] = [(row.name, row.weight) for row in self.members_]
+            table.attrs["component_weights"] = [(row.name, row.weight) for row in self.components_]
         return table
 
     def left_out(self) -> LeftOut:
@@ -248,8 +250,8 @@ class Averaged(AverageMixin):
         self.coef_, self.intercept_ = fitted.coef, fitted.intercept
         self.sparse_coef_, self.sparse_intercept_ = fitted.sparse_coef, fitted.sparse_intercept
         self.support_, self.inclusion_ = fitted.support, fitted.inclusion
-        self.members_, self.cv_error_ = fitted.members, fitted.cv_error
-        self.member_weights_ = np.array([row.weight for row in fitted.members])
+        self.components_, self.cv_error_ = fitted.components, fitted.cv_error
+        self.component_weights_ = np.array([row.weight for row in fitted.components])
         names = self.__dict__.get("feature_names_in_")
         self.path_ = tuple((j if names is None else names[j], left) for j, left in fitted.path)
         self.calibration_slope_ = 0.0 if fitted.average is None else fitted.average.slope

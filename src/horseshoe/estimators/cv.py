@@ -52,7 +52,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
     ----------
     family : str or Family, default="gaussian"
         As in `HorseshoeRegressor`.
-    members : "default" or list of str, default="default"
+    components : "default" or list of str, default="default"
         What is averaged, of "mean", "ridge", "net" (an elastic net; of one Gaussian response without groups),
         "mode" (a horseshoe mode), "mixture" (a normal mixture started there) and "alone" (one that is started
         at forward selection, or at the lasso where columns are very many). By default all of them, but that
@@ -71,7 +71,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
     n_jobs : int, optional
         Threads that share the training sets; the answer does not depend on it.
     callback : callable, optional
-        Called with a `Progress` after each member: which, how many of how many, and the time.
+        Called with a `Progress` after each component: which, how many of how many, and the time.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the folds. Without one the same data have the same folds.
     groups : sequence of labels, or dict of lists of columns, optional
@@ -79,15 +79,15 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         mode has one local scale a group, the sparse answer takes groups as a whole, and so does
         ``inclusion_``.
     always : list of columns, optional
-        Never shrunk and never zero, as in `HorseshoeRegressor`: the members explain what they leave. They are
-        fitted first, but for ordered levels, where every training set fits them by itself.
+        Never shrunk and never zero, as in `HorseshoeRegressor`: the components explain what they leave. They
+        are fitted first, but for ordered levels, where every training set fits them by itself.
     prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
-        As in `HorseshoeRegressor`, for every member.
+        As in `HorseshoeRegressor`, for every component.
 
     Attributes
     ----------
     coef_ : array of shape (n_features,)
-        The average over members and folds, in the user's units; hardly ever zero.
+        The average over components and folds, in the user's units; hardly ever zero.
     intercept_ : float
     sparse_coef_ : array of shape (n_features,)
         The fewest columns that say the same; exact zeros.
@@ -96,9 +96,9 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         Which columns these are; `transform` keeps them.
     inclusion_ : array of shape (n_features,)
         How sure each column is in, between 0 and 1.
-    members_ : tuple of MemberRow
-        Name, description, cross-validated error and weight of each member.
-    member_weights_ : array
+    components_ : tuple of ComponentRow
+        Name, description, cross-validated error and weight of each component.
+    component_weights_ : array
         Their weights.
     cv_error_ : float
         The cross-validated mean squared error of the average in the units of y; for families without a noise
@@ -117,8 +117,8 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
     family_ : Family
     status_ : Status
     estimators_ : list of AdaptiveRegressor
-        Only of several responses, whose members share columns and weights (docs/several.md). Then what stands
-        above is of shape (n_outputs, ...), and ``support_`` has the columns that any of them has.
+        Only of several responses, whose components share columns and weights (docs/several.md). Then what
+        stands above is of shape (n_outputs, ...), and ``support_`` has the columns that any of them has.
     outputs_ : array of str
         Only of several responses: the names of the columns of y, or y0, y1, ...
     levels_, thresholds_ : arrays
@@ -140,7 +140,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
     def __init__(
         self,
         family: str | Family = "gaussian",
-        members: Any = "default",
+        components: Any = "default",
         cv: Any = 10,
         selection: str = "1se",
         fit_intercept: bool = True,
@@ -154,7 +154,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         prior_scale: Any = None,
     ) -> None:
         self.family = family
-        self.members = members
+        self.components = components
         self.cv = cv
         self.selection = selection
         self.fit_intercept = fit_intercept
@@ -177,12 +177,12 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         groups: Any = None,
         checkpoint: Any = None,
     ) -> AdaptiveRegressor:
-        """Fit every member to every training set, and average.
+        """Fit every component to every training set, and average.
 
         Parameters
         ----------
         X, y, sample_weight, offset, exposure, checkpoint
-            As in `HorseshoeRegressor.fit`; what a checkpoint keeps are the members that are done.
+            As in `HorseshoeRegressor.fit`; what a checkpoint keeps are the components that are done.
         groups : array-like of shape (n,), optional
             For a splitter that keeps groups of rows together.
 
@@ -259,7 +259,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         self.estimators_, self.outputs_ = parts, np.array(names, dtype=object)
         hand_down_names(self, parts)
         gather(self, OF_EACH, OF_ALL)
-        for name in ("members_", "member_weights_", "path_"):
+        for name in ("components_", "component_weights_", "path_"):
             setattr(self, name, tuple(getattr(part, name) for part in parts))
         self.support_ = np.asarray(self.support_.any(axis=0))
         self.status_ = first_remark([part.status_ for part in parts])
@@ -299,7 +299,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         level : float, default=0.95
             The coverage: about 1 - alpha in practice. What is proved of CV+ is 1 - 2 alpha - sqrt(2/n), if
             rows are exchangeable, each was left out once, and fits have not seen the rows they leave out; the
-            weights of the members and the slope have (docs/adaptive.md).
+            weights of the components and the slope have (docs/adaptive.md).
         method : {"cv+"}, default="cv+"
             The intervals of Barber, Candes, Ramdas and Tibshirani (2021), from the fold fits.
 

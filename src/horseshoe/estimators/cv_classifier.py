@@ -31,8 +31,8 @@ from horseshoe.threads import one_thread
 
 OF_ALL_CLASSES = (
     "inclusion_",
-    "members_",
-    "member_weights_",
+    "components_",
+    "component_weights_",
     "cv_error_",
     "path_",
     "calibration_slope_",
@@ -50,7 +50,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
 
     Parameters
     ----------
-    members, cv, selection, fit_intercept, standardize, weight_type, n_jobs, callback, random_state
+    components, cv, selection, fit_intercept, standardize, weight_type, n_jobs, callback, random_state
         As in `AdaptiveRegressor`; folds have the classes in equal shares.
     groups, always, prior_scale
         As in `AdaptiveRegressor`.
@@ -58,7 +58,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
         Weights of the classes, which multiply those of the rows.
     multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
         How more than two classes are fitted. "multinomial" is softmax regression: coefficients and intercepts
-        of all classes, which add up to zero, columns that are in for all classes or for none, and members
+        of all classes, which add up to zero, columns that are in for all classes or for none, and components
         that are weighed by the likelihood of all classes together (docs/several.md). Without offsets.
 
     Attributes
@@ -69,7 +69,8 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
         As in `AdaptiveRegressor`; of shape (n_classes, n_features) for more than two classes. With
         "multinomial" ``support_`` and ``inclusion_``, which classes share, have shape (n_features,), and the
         others have a row for each class even of two.
-    intercept_, sparse_intercept_, cv_error_, members_, member_weights_, path_, calibration_slope_, status_
+    intercept_, sparse_intercept_, cv_error_, components_, component_weights_, path_, calibration_slope_, \
+status_
         As in `AdaptiveRegressor`; one for each class where there are more than two. With "multinomial"
         only the intercepts are.
     scale_ : array of shape (n_features,)
@@ -99,8 +100,8 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
     sparse_intercept_: Any
     support_: Mask
     inclusion_: Vector
-    members_: Any
-    member_weights_: Any
+    components_: Any
+    component_weights_: Any
     cv_error_: Any
     path_: Any
     calibration_slope_: Any
@@ -113,7 +114,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
 
     def __init__(
         self,
-        members: Any = "default",
+        components: Any = "default",
         cv: Any = 10,
         selection: str = "1se",
         fit_intercept: bool = True,
@@ -128,7 +129,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
         prior_scale: Any = None,
         multi_class: str = "one_vs_rest",
     ) -> None:
-        self.members = members
+        self.components = components
         self.cv = cv
         self.selection = selection
         self.fit_intercept = fit_intercept
@@ -152,12 +153,12 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
         groups: Any = None,
         checkpoint: Any = None,
     ) -> AdaptiveClassifier:
-        """Fit every member to every training set, and average.
+        """Fit every component to every training set, and average.
 
         Parameters
         ----------
         X, y, sample_weight, offset, checkpoint
-            As in `HorseshoeClassifier.fit`; what a checkpoint keeps are the members that are done.
+            As in `HorseshoeClassifier.fit`; what a checkpoint keeps are the components that are done.
         groups : array-like of shape (n,), optional
             For a splitter that keeps groups of rows together.
 
@@ -268,7 +269,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
         for name in ("intercept_", "sparse_intercept_", "cv_error_", "calibration_slope_"):
             values = [getattr(model, name) for model in models]
             setattr(self, name, values[0] if len(values) == 1 else np.array(values))
-        for name in ("members_", "member_weights_", "path_", "status_"):
+        for name in ("components_", "component_weights_", "path_", "status_"):
             found = tuple(getattr(model, name) for model in models)
             setattr(self, name, found[0] if len(found) == 1 else found)
         self.family_, self.scale_ = models[0].family_, models[0].scale_

@@ -38,7 +38,7 @@ class AdaptiveSurvival(  # type: ignore[misc]
 
     Parameters
     ----------
-    members, selection, n_jobs, callback, random_state, groups, always, prior_scale
+    components, selection, n_jobs, callback, random_state, groups, always, prior_scale
         As in `AdaptiveRegressor`; the mean is a model without any column.
     cv : int, splitter or pairs of rows, default=10
         As in `AdaptiveRegressor`; folds spread the events evenly over time. A splitter is given whether
@@ -48,8 +48,8 @@ class AdaptiveSurvival(  # type: ignore[misc]
 
     Attributes
     ----------
-    coef_, sparse_coef_, support_, inclusion_, members_, member_weights_, path_, calibration_slope_, scale_, \
-status_
+    coef_, sparse_coef_, support_, inclusion_, components_, component_weights_, path_, calibration_slope_, \
+scale_, status_
         As in `AdaptiveRegressor`; coefficients are logarithms of hazard ratios. ``intercept_`` is 0.
     cv_error_ : float
         Twice what an event that was left out costs in the partial likelihood, on average.
@@ -78,7 +78,7 @@ status_
 
     def __init__(
         self,
-        members: Any = "default",
+        components: Any = "default",
         cv: Any = 10,
         selection: str = "1se",
         ties: str = "efron",
@@ -91,7 +91,7 @@ status_
         always: Any = None,
         prior_scale: Any = None,
     ) -> None:
-        self.members = members
+        self.components = components
         self.cv = cv
         self.selection = selection
         self.ties = ties
@@ -115,12 +115,12 @@ status_
         groups: Any = None,
         checkpoint: Any = None,
     ) -> AdaptiveSurvival:
-        """Fit every member to every training set, and average.
+        """Fit every component to every training set, and average.
 
         Parameters
         ----------
         X, y, sample_weight, offset, entry, strata, checkpoint
-            As in `HorseshoeSurvival.fit`; what a checkpoint keeps are the members that are done.
+            As in `HorseshoeSurvival.fit`; what a checkpoint keeps are the components that are done.
         groups : array-like of shape (n,), optional
             For a splitter that keeps groups of rows together.
 

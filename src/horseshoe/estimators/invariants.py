@@ -79,9 +79,9 @@ AVERAGE = {
     **dict.fromkeys(("coef", "sparse_coef"), Rule("p")),
     "scale": Rule("p", low=0.0),
     "inclusion": Rule("p", low=0.0, high=1.0),
-    "members": Rule("m"),
-    **dict.fromkeys(("members.*.error", "cv_error"), ERROR),
-    "members.*.weight": Rule(low=0.0, high=1.0),
+    "components": Rule("m"),
+    **dict.fromkeys(("components.*.error", "cv_error"), ERROR),
+    "components.*.weight": Rule(low=0.0, high=1.0),
     "average.judged": Rule("m"),
     **dict.fromkeys(("average.judged.*.error", "average.judged.*.loss", "average.evidence"), ERROR),
     "average.judged.*.sigma2": Rule(low=0.0, infinite=True),
@@ -114,7 +114,7 @@ AVERAGE = {
     "always.fold_coef": Rule("fq"),
     **STRUCTURE,
 }
-"""Of an average. Sizes: columns p, those that vary k, unpenalised ones q, members m, folds f, rows n,
+"""Of an average. Sizes: columns p, those that vary k, unpenalised ones q, components m, folds f, rows n,
 groups g, columns that entered o, one more d, none z."""
 ESTIMATED: dict[Any, dict[str, Rule]] = {
     NegativeBinomial: {"size_": POSITIVE},

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Covariance, FitResult, Iteration, Moments, Scales
-from horseshoe.adaptive.adapted import Adapted, MemberRow
+from horseshoe.adaptive.adapted import Adapted, ComponentRow
 from horseshoe.adaptive.always import Always
 from horseshoe.adaptive.average import Average, Judged
 from horseshoe.adaptive.intervals import Corrected, FoldErrors
@@ -116,7 +116,7 @@ def _adapted(state: dict[str, Any]) -> Adapted:
 REGISTRY = Registry(
     records={
         **{cls: record(cls) for classes in CHOICES.values() for cls in classes if cls is not Cox},
-        **{cls: record(cls) for cls in (Covariance, Scales, Hyper, Units, Average, Judged, MemberRow)},
+        **{cls: record(cls) for cls in (Covariance, Scales, Hyper, Units, Average, Judged, ComponentRow)},
         **{cls: record(cls, without=("error",)) for cls in (Moments, Iteration)},
         **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
         **{cls: record(cls) for cls in (Structure, Always)},
@@ -161,7 +161,7 @@ PARAMETERS: dict[str, Any] = {
     "zero_threshold": str | float,
     "start": str | Earlier | tuple[Earlier, ...],
     "warm_start": bool,
-    "members": str | tuple[str, ...],
+    "components": str | tuple[str, ...],
     "cv": int | None,
     "selection": str,
     "n_jobs": int | None,

@@ -200,7 +200,7 @@ def _plainer(name: str, value: Any) -> Any:
         parts = value.__dict__.get("estimators_", [value])
         starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
         return starts if hasattr(value, "estimators_") else starts[0]
-    if name == "members" and not isinstance(value, str):
+    if name == "components" and not isinstance(value, str):
         return tuple(value)
     return value() if isinstance(value, type) else value
 

@@ -145,7 +145,7 @@ REASONS = (
         settings=("one", "binary-one", "count-one"),
     ),
     Reason(
-        "Counts that scatter more than Poisson counts do: their likelihood, which weighs the members, "
+        "Counts that scatter more than Poisson counts do: their likelihood, which weighs the components, "
         "believes single rows too much.",
         settings=("count-heavy",),
     ),
@@ -155,8 +155,8 @@ REASONS = (
         settings=("widest",),
     ),
     Reason(
-        "Classes have no net among their members, which gains in groups, and the mode counts half as much as "
-        "a mixture: both help where few effects are alone (decision 9).",
+        "Classes have no net among their components, which gains in groups, and the mode counts half as much "
+        "as a mixture: both help where few effects are alone (decision 9).",
         settings=("binary-groups",),
     ),
 )

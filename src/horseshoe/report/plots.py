@@ -7,17 +7,17 @@ from horseshoe.report.path_plot import plot_path
 from horseshoe.report.plots_classes import plot_calibration, plot_roc
 from horseshoe.report.plots_coefficients import plot_coefficients, plot_inclusion, plot_shrinkage
 from horseshoe.report.plots_counts import plot_rootogram
-from horseshoe.report.plots_fit import plot_convergence, plot_members, plot_shrinkage_profile
+from horseshoe.report.plots_fit import plot_components, plot_convergence, plot_shrinkage_profile
 from horseshoe.report.plots_levels import plot_levels
 from horseshoe.report.plots_rows import plot_observed, plot_residuals
 
 __all__ = [
     "plot_calibration",
     "plot_coefficients",
+    "plot_components",
     "plot_convergence",
     "plot_inclusion",
     "plot_levels",
-    "plot_members",
     "plot_observed",
     "plot_path",
     "plot_residuals",

@@ -1,4 +1,4 @@
-"""Pictures of how a fit was found: the steps of EM, the members of an average, what the prior shrinks."""
+"""Pictures of how a fit was found: the steps of EM, the components of an average, what the prior shrinks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def plot_convergence(model: Any, ax: Any = None) -> Any:
     parts = parts_of(model)
     if not hasattr(parts[0], "trace_"):
         raise ValueError(
-            f"{type(model).__name__} averages many fits and has no single trace: look at plot_members"
+            f"{type(model).__name__} averages many fits and has no single trace: look at plot_components"
         )
     traces = [part.trace_ for part in parts]
     if not any(traces):
@@ -118,8 +118,8 @@ def _ended(parts: list[Any]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def plot_members(model: Any, ax: Any = None) -> Any:
-    """Draw how well each member of an average predicts rows that it has not seen, and how much it counts.
+def plot_components(model: Any, ax: Any = None) -> Any:
+    """Draw how well each component of an average predicts rows that it has not seen, and how much it counts.
 
     Parameters
     ----------
@@ -136,18 +136,18 @@ def plot_members(model: Any, ax: Any = None) -> Any:
     --------
     >>> from horseshoe import AdaptiveRegressor
     >>> x = np.arange(20.0)
-    >>> ax = plot_members(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
+    >>> ax = plot_components(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['average', 'alone', 'mixture', 'ridge', 'mean']
     """
-    if not hasattr(parts_of(model)[0], "members_"):
+    if not hasattr(parts_of(model)[0], "components_"):
         raise ValueError(
             f"{type(model).__name__} is a single mode and averages nothing: look at plot_convergence"
         )
-    part = one_part(model, "plot_members")
-    if not part.members_:
-        raise ValueError(f"plot_members has nothing to draw: {part.status_}")
-    rows = [*part.members_][::-1]
+    part = one_part(model, "plot_components")
+    if not part.components_:
+        raise ValueError(f"plot_components has nothing to draw: {part.status_}")
+    rows = [*part.components_][::-1]
     names = ["average", *(row.name for row in rows)]
     errors = np.array([part.cv_error_, *(row.error for row in rows)])
     ax = new_axes(6.5, 1.4 + 0.35 * len(names)) if ax is None else ax

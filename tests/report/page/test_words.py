@@ -11,7 +11,7 @@ from horseshoe._types import Status
 from horseshoe.families import Binomial, Gaussian, Poisson
 from horseshoe.report.page.effects import Effects, effects_of
 from horseshoe.report.page.methods import methods
-from horseshoe.report.page.sureness import convergence, how_sure, members
+from horseshoe.report.page.sureness import components, convergence, how_sure
 from horseshoe.report.page.words import answer
 
 
@@ -158,7 +158,7 @@ def test_every_estimator_has_its_words(models, name):
     assert len(how_sure(found, 0.95)) >= 2
     assert convergence(found)[0]
     each = {"average": 4, "two": 5, "three": 5}.get(name, 0)  # of Gaussian rows that are many, four
-    assert len(members(found)) == each * len(found)
+    assert len(components(found)) == each * len(found)
     paragraphs = (told.paragraph, *how_sure(found, 0.95), *convergence(found), *answer(found, 0.95, "y"))
     assert not [
         one for one in paragraphs if "None" in one.removeprefix("None of") or "nan" in one or "{" in one

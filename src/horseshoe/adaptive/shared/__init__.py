@@ -1,1 +1,1 @@
-"""Members of the average for several regressions that share their columns."""
+"""Components of the average for several regressions that share their columns."""

@@ -1,7 +1,7 @@
 """From the rows to the averaged answers to several responses, in the user's units.
 
-Everything is as for one response, but for three things: the members share columns, one weight a member is
-taken from the likelihood of all responses together, and columns enter the sparse answers together.
+Everything is as for one response, but for three things: the components share columns, one weight a component
+is taken from the likelihood of all responses together, and columns enter the sparse answers together.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from horseshoe.adaptive.adapted import Adapted, Progress
 from horseshoe.adaptive.always import Always, alone, always_of, known_part
 from horseshoe.adaptive.average import Average, averaged, judge_all, weigh
+from horseshoe.adaptive.components import chosen_components, prior_of
 from horseshoe.adaptive.fit import (
     BEYOND_DOUBT,
     MOST_LEFT,
@@ -22,7 +23,7 @@ from horseshoe.adaptive.fit import (
     adapt,
     check_room,
     doubt,
-    fit_members,
+    fit_components,
     nothing_to_fit,
     recorded,
     restored,
@@ -30,9 +31,8 @@ from horseshoe.adaptive.fit import (
 )
 from horseshoe.adaptive.folds import check_folds
 from horseshoe.adaptive.inclusion import inclusion
-from horseshoe.adaptive.members import chosen_members, prior_of
 from horseshoe.adaptive.sets import Fits, Fold, Sets
-from horseshoe.adaptive.shared.members import SharedFitting
+from horseshoe.adaptive.shared.components import SharedFitting
 from horseshoe.adaptive.sparse import Sparser, summarise
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
@@ -70,7 +70,7 @@ def adapt_several(
     structure: Structure | None = None,
     keeper: Keeper | None = None,
 ) -> tuple[Adapted, ...]:
-    """Fit every member to every training set of all Gaussian responses, and average; one answer for each.
+    """Fit every component to every training set of all Gaussian responses, and average; one answer for each.
 
     ``rows`` are the same but for y. A response that is constant has no say.
 
@@ -104,15 +104,15 @@ def adapt_several(
     elif tasks:
         with one_thread():
             each = _sets(list(tasks.values()), family, folds, fit_intercept)
-            names = chosen_members(names, plain=False)
+            names = chosen_components(names, plain=False)
             if keeper is not None:
-                _claim(keeper, {"members": names, "selection": rule, **vars(spec)}, tasks, each)
+                _claim(keeper, {"components": names, "selection": rule, **vars(spec)}, tasks, each)
             fitting = SharedFitting(each, n_jobs, keeper)
-            kept, fits = fit_members(fitting.member, names, callback)
+            kept, fits = fit_components(fitting.component, names, callback)
             founds = _averaged(each, fits, kept)
             sparser = _sparser(each, founds, rule)
             for o, (k, task) in enumerate(tasks.items()):
-                own = [member[o] for member in fits]
+                own = [component[o] for component in fits]
                 included = inclusion(founds[o], _ridge(fitting)[o], each[o])
                 whole = restored(task.prepared, each[o], kept, own, founds[o], sparser[o], included)
                 whole = replace(whole, structure=structure)
@@ -160,23 +160,23 @@ def _sets(tasks: list[_Task], family: Family, folds: Any, center: bool) -> tuple
 
 
 def _ridge(fitting: SharedFitting) -> tuple[Fits, ...]:
-    """Return the ridge fits; where these fail, as a member that is left out may, fits of nothing."""
+    """Return the ridge fits; where these fail, as a component that is left out may, fits of nothing."""
     try:
-        return fitting.member("ridge")
+        return fitting.component("ridge")
     except (np.linalg.LinAlgError, FloatingPointError):
-        return fitting.member("mean")
+        return fitting.component("mean")
 
 
 def _averaged(
     each: tuple[Sets, ...], fits: list[tuple[Fits, ...]], names: tuple[str, ...]
 ) -> tuple[Average, ...]:
-    """Return the average of each response, the members weighed by the loss of all of them together."""
-    own = [tuple(member[o] for member in fits) for o in range(len(each))]
-    found = [judge_all(sets, members) for sets, members in zip(each, own, strict=True)]
+    """Return the average of each response, the components weighed by the loss of all of them together."""
+    own = [tuple(component[o] for component in fits) for o in range(len(each))]
+    found = [judge_all(sets, components) for sets, components in zip(each, own, strict=True)]
     losses = np.array([[one.loss for one in judged] for judged, _ in found]).sum(axis=0)
     weights = weigh(losses, np.sum([together for _, together in found], axis=0), prior_of(names))
     rows = zip(each, own, found, strict=True)
-    return tuple(averaged(sets, members, judged, weights) for sets, members, (judged, _) in rows)
+    return tuple(averaged(sets, components, judged, weights) for sets, components, (judged, _) in rows)
 
 
 def _sparser(each: tuple[Sets, ...], founds: tuple[Average, ...], rule: str) -> list[Sparser]:

@@ -1,6 +1,6 @@
 """From the rows to the averaged answer to classes that are fitted together, in the user's units.
 
-The members are weighed, and the average is shrunk, by the softmax likelihood of the rows left out. What
+The components are weighed, and the average is shrunk, by the softmax likelihood of the rows left out. What
 follows is an answer for each class. Given the linear predictors of the others, class k against the rest is a
 binomial regression with the offset -log sum of their exponentials: so far as an answer needs the rows, it has
 these.
@@ -28,21 +28,21 @@ from horseshoe.adaptive.always import (
     own_part,
 )
 from horseshoe.adaptive.average import COSTS, MOST_GAIN, SLOPES, Average, Judged, gains, half_and_half, weigh
+from horseshoe.adaptive.components import chosen_components, prior_of
 from horseshoe.adaptive.fit import (
     BEYOND_DOUBT,
     MOST_LEFT,
     PAIRED,
     check_room,
     doubt,
-    fit_members,
+    fit_components,
     recorded,
     restored,
 )
 from horseshoe.adaptive.folds import check_folds
 from horseshoe.adaptive.inclusion import inclusion
-from horseshoe.adaptive.members import chosen_members, prior_of
 from horseshoe.adaptive.sets import Fits, Fold, Sets, sizes, summed
-from horseshoe.adaptive.shared.class_members import ClassFitting
+from horseshoe.adaptive.shared.class_components import ClassFitting
 from horseshoe.adaptive.shared.classes import ClassFits, ClassSets, best_flat, curvature, shares
 from horseshoe.adaptive.shared.stack import Cube
 from horseshoe.adaptive.sparse import Sparser, summarise
@@ -102,7 +102,7 @@ def adapt_classes(
     structure: Structure | None = None,
     keeper: Keeper | None = None,
 ) -> tuple[Adapted, ...]:
-    """Fit every member to every training set, all classes together, and average; one answer for each class.
+    """Fit components to every training set, all classes together, and average; one answer for each class.
 
     ``rows.y`` are the numbers of the classes.
 
@@ -129,15 +129,15 @@ def adapt_classes(
         base = Sets(columns, y, prepared.offset, rows.counts, pairs, spec.family, fit_intercept, groups)
         free = prepared.design.free
         sets = ClassSets(base, chosen, None if free is None else free.basis)
-        names = chosen_members(names, plain=False)
+        names = chosen_components(names, plain=False)
         if keeper is not None:
-            said = {"members": names, "selection": rule, **vars(spec), "structure": structure}
+            said = {"components": names, "selection": rule, **vars(spec), "structure": structure}
             claim_rows(keeper, said, rows, prepared.design, *(part for pair in pairs for part in pair))
         fitting = ClassFitting(sets, n_jobs, keeper)
-        kept, fits = fit_members(fitting.member, names, callback)
+        kept, fits = fit_components(fitting.component, names, callback)
         found = average_classes(sets, tuple(fits), prior_of(kept))
         answer = _answer(sets, found)
-        sparser, ridge = _sparser(sets, found, answer, rule), _sizes(fitting.member("ridge"))
+        sparser, ridge = _sparser(sets, found, answer, rule), _sizes(fitting.component("ridge"))
         answers, given = [], []
         for k, own in enumerate(each):
             part, average, offset = _of_class(sets, found, answer, k)
@@ -204,12 +204,12 @@ def _beside(sets: ClassSets, coef: Matrix) -> ClassAnswer:
 
 
 def average_classes(
-    sets: ClassSets, members: tuple[ClassFits, ...], prior: Vector | None = None
+    sets: ClassSets, components: tuple[ClassFits, ...], prior: Vector | None = None
 ) -> ClassAverage:
-    """Weigh the members by the softmax likelihood of rows left out, and put them together."""
-    judged, together = _judge_all(sets, members)
+    """Weigh the components by the softmax likelihood of rows left out, and put them together."""
+    judged, together = _judge_all(sets, components)
     weights = weigh(np.array([one.loss for one in judged]), together, prior)
-    parts = list(zip(weights, members, strict=True))
+    parts = list(zip(weights, components, strict=True))
     coef = np.asarray(sum(w * fits.coef for w, fits in parts))
     intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
     selecting = [(w, fits.inclusion) for w, fits in parts if not np.isnan(fits.inclusion).any()]
@@ -224,20 +224,20 @@ def average_classes(
     return ClassAverage(judged, weights, slope, evidence, coef, intercept, predicted, inclusion, free)
 
 
-def _judge_all(sets: ClassSets, members: tuple[ClassFits, ...]) -> tuple[tuple[Judged, ...], Matrix]:
+def _judge_all(sets: ClassSets, components: tuple[ClassFits, ...]) -> tuple[tuple[Judged, ...], Matrix]:
     """Return what `horseshoe.adaptive.average.judge_all` does, of all classes."""
-    etas = [sets.eta(fits) for fits in members]
-    judged = tuple(_judge(sets, fits, eta) for fits, eta in zip(members, etas, strict=True))
+    etas = [sets.eta(fits) for fits in components]
+    judged = tuple(_judge(sets, fits, eta) for fits, eta in zip(components, etas, strict=True))
     base = sets.base
     if base.large.size < len(base.folds):
         few = replace(sets, base=base.largest)
-        found, together = _judge_all(few, tuple(fits.only(base.large_and_all) for fits in members))
+        found, together = _judge_all(few, tuple(fits.only(base.large_and_all) for fits in components))
         return tuple(b._replace(error=a.error) for a, b in zip(judged, found, strict=True)), together
     return judged, gains([sets.left_out(eta) for eta in etas], lambda predicted, *_: _lost(sets, predicted))
 
 
 def _judge(sets: ClassSets, fits: ClassFits, eta: Cube) -> Judged:
-    """Return how well a member predicts the rows that its fits have not seen."""
+    """Return how well a component predicts the rows that its fits have not seen."""
     loss = _lost(sets, sets.left_out(eta))
     told = float(sets.base.counts @ shares(eta.mean(axis=1))[1])
     gain = min(0.5 * told * _variance_gain(sets, fits.coef, eta), MOST_GAIN * abs(loss))

@@ -16,7 +16,7 @@ from horseshoe.report.page.effects import Effects, effects_of
 from horseshoe.report.page.methods import family_words, methods
 from horseshoe.report.page.numbers import alone, counted, named
 from horseshoe.report.page.pictures import draw_all, drawings, ending
-from horseshoe.report.page.sureness import convergence, how_sure, members
+from horseshoe.report.page.sureness import components, convergence, how_sure
 from horseshoe.report.page.table import table_of
 from horseshoe.report.page.words import answer, terms_of
 
@@ -142,7 +142,7 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
         pictures=drawn.pictures,
         how_sure=(*how_sure(effects, level, method), *_known_part(model, effects[0], asked)),
         convergence=convergence(effects),
-        members=members(effects),
+        components=components(effects),
         ending=ended.pictures,
         methods=said.paragraph,
         citations=said.citations,

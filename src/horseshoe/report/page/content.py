@@ -110,7 +110,7 @@ class Page:
     pictures: tuple[Picture, ...] = ()
     how_sure: tuple[str, ...] = ()
     convergence: tuple[str, ...] = ()
-    members: tuple[Fact, ...] = ()
+    components: tuple[Fact, ...] = ()
     ending: tuple[Picture, ...] = ()
     methods: str = ""
     citations: tuple[str, ...] = ()

@@ -100,8 +100,8 @@ def effects_of(
 
 
 def is_average(model: Any) -> bool:
-    """Tell whether the model is an average over members, and not a single mode."""
-    return hasattr(model, "members_")
+    """Tell whether the model is an average over components, and not a single mode."""
+    return hasattr(model, "components_")
 
 
 def _columns(part: Any, level: float, method: str) -> dict[str, Any]:

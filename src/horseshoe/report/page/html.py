@@ -258,7 +258,9 @@ def _figure(picture: Picture) -> str:
 
 def _convergence(page: Page) -> str:
     drawn = "\n".join(map(_figure, page.ending))
-    beside = f'<div class="pair">\n{_facts(page.members)}\n{drawn}\n</div>' if page.members or drawn else ""
+    beside = (
+        f'<div class="pair">\n{_facts(page.components)}\n{drawn}\n</div>' if page.components or drawn else ""
+    )
     return _section("convergence", "How the fit ended", _paragraphs(page.convergence) + beside)
 
 

@@ -41,7 +41,7 @@ FAMILY_WORDS = {
     "Cox": "proportional hazards (Cox's partial likelihood)",
     "Ordinal": "ordered levels and proportional odds",
 }
-MEMBER_WORDS = {
+COMPONENT_WORDS = {
     "ridge": "ridge regression",
     "net": "an elastic net averaged over its penalty",
     "mode": "a posterior mode under the horseshoe prior (Tew, Schmidt and Makalic, 2022)",
@@ -52,7 +52,7 @@ MIXTURE_ALONE = (
     "a normal mixture prior (Kim et al., 2022) started at a posterior mode under the horseshoe prior (Tew, "
     "Schmidt and Makalic, 2022)"
 )
-"""Where the mode is no member itself."""
+"""Where the mode is no component itself."""
 RULES = {
     "1se": "one standard error of the cross-validated error",
     "paired": "four times the error of one coefficient",
@@ -135,11 +135,11 @@ def _events(one: Effects) -> str:
 
 
 def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
-    rows = effects[0].model.members_
+    rows = effects[0].model.components_
     if not rows:  # nothing to explain: the intercept is all there is
         return [f"There was nothing to average: {effects[0].model.status_}."]
     names = {row.name for row in rows}
-    words = MEMBER_WORDS if "mode" in names else {**MEMBER_WORDS, "mixture": MIXTURE_ALONE}
+    words = COMPONENT_WORDS if "mode" in names else {**COMPONENT_WORDS, "mixture": MIXTURE_ALONE}
     known = [words.get(row.name, row.what) for row in rows]
     folds = _folds(model)
     weights = ""
@@ -163,7 +163,7 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
 
 
 def _cited(effects: Sequence[Effects]) -> list[str]:
-    names = {row.name for row in effects[0].model.members_}
+    names = {row.name for row in effects[0].model.components_}
     found = ["horseshoe"]
     if names & {"mixture", "alone"}:
         found.append("mixture")

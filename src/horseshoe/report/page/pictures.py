@@ -17,9 +17,9 @@ from horseshoe.report.page.words import EMPTY
 from horseshoe.report.plots import (
     plot_calibration,
     plot_coefficients,
+    plot_components,
     plot_convergence,
     plot_levels,
-    plot_members,
     plot_observed,
     plot_residuals,
     plot_roc,
@@ -215,6 +215,6 @@ def ending(model: Any, effects: Sequence[Effects]) -> list[Drawing]:
         return [Drawing("Convergence", change, lambda ax: plot_convergence(model, ax=ax))]
     if len(effects) > 1:
         return []
-    size = (5.2, 1.4 + 0.35 * (len(model.members_) + 1))
+    size = (5.2, 1.4 + 0.35 * (len(model.components_) + 1))
     counts = "How well each method predicts rows that it has not seen, and how much it counts."
-    return [Drawing("Members of the average", counts, lambda ax: plot_members(model, ax=ax), size)]
+    return [Drawing("Components of the average", counts, lambda ax: plot_components(model, ax=ax), size)]

@@ -148,7 +148,7 @@ def _left_out_rows(effects: Sequence[Effects]) -> str:
 
 
 def _weight(model: Any, name: str) -> float:
-    return next((float(row.weight) for row in model.members_ if row.name == name), 0.0)
+    return next((float(row.weight) for row in model.components_ if row.name == name), 0.0)
 
 
 def _by_chance(effects: Sequence[Effects]) -> str:
@@ -202,13 +202,13 @@ def interval_method(one: Effects, method: str) -> str:
 
 def _ended(model: Any) -> str:
     if is_average(model) and model.status_ is Status.CONVERGED:
-        return f"is an average of {counted(len(model.members_), 'method')}, all of which could be fitted"
+        return f"is an average of {counted(len(model.components_), 'method')}, all of which could be fitted"
     text = str(model.status_)
     return text if text.startswith(("converged", "stopped")) else f"ended so: {text}"
 
 
-def members(effects: Sequence[Effects]) -> tuple[Fact, ...]:
-    """Return the members of an average with weight and error; nothing for a single mode.
+def components(effects: Sequence[Effects]) -> tuple[Fact, ...]:
+    """Return the components of an average with weight and error; nothing for a single mode.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def members(effects: Sequence[Effects]) -> tuple[Fact, ...]:
     >>> from horseshoe.report.page.effects import effects_of
     >>> x = np.arange(20.0)
     >>> found = effects_of(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
-    >>> members(found)[0].label
+    >>> components(found)[0].label
     'mean'
     """
     if not is_average(effects[0].model):
@@ -227,5 +227,5 @@ def members(effects: Sequence[Effects]) -> tuple[Fact, ...]:
             f"weight {share(row.weight)}, error on rows left out {alone(row.error)}: {row.what}",
         )
         for one in effects
-        for row in one.model.members_
+        for row in one.model.components_
     )

@@ -1,8 +1,8 @@
-"""The members of the average for several Gaussian responses that share their columns.
+"""The components of the average for several Gaussian responses that share their columns.
 
-They are those of `horseshoe.adaptive.members`. The mean and ridge share nothing, and are fitted one response
-at a time. The mode has one local scale a column for all responses, the mixtures are on rows of coefficients,
-and forward selection adds a column for all.
+They are those of `horseshoe.adaptive.components`. The mean and ridge share nothing, and are fitted one
+response at a time. The mode has one local scale a column for all responses, the mixtures are on rows of
+coefficients, and forward selection adds a column for all.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from horseshoe.adaptive.components import Fitting
 from horseshoe.adaptive.kept import keep, recalled
-from horseshoe.adaptive.members import Fitting
 from horseshoe.adaptive.points import Normal, with_targets
 from horseshoe.adaptive.ridge import ridge_paths
 from horseshoe.adaptive.sets import Fits, Sets
@@ -31,7 +31,7 @@ error of predictions does not change."""
 
 
 class SharedFitting:
-    """The training sets of each response, which are the same but for y, and what members have in common.
+    """The training sets of each response, which are the same but for y, and what components have in common.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class SharedFitting:
     >>> X -= X.mean(axis=0)
     >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
     >>> each = tuple(Sets(Dense(X), y, np.zeros(40), np.ones(40), folds, Gaussian()) for y in X.T[:2])
-    >>> [fits.coef[:2, 2].round(1).tolist() for fits in SharedFitting(each).member("mode")]
+    >>> [fits.coef[:2, 2].round(1).tolist() for fits in SharedFitting(each).component("mode")]
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
@@ -58,22 +58,22 @@ class SharedFitting:
             fitting.__dict__["path"] = path
             fitting.__dict__["normals"] = None if normals is None else normals[k]
 
-    def member(self, name: str) -> tuple[Fits, ...]:
-        """Return the fits of a member, to each response; each is fitted once, and kept by a checkpoint."""
+    def component(self, name: str) -> tuple[Fits, ...]:
+        """Return the fits of a component, to each response; each is fitted once, and kept by a checkpoint."""
         if name not in self._done:
             parts = self._parts(name)
             kept = [recalled(part, sets.families) for part, sets in zip(parts, self.sets, strict=False)]
             found = tuple(one for one in kept if one is not None)
             if len(found) < len(self.sets):
                 own = SHARED.get(name)
-                found = own(self) if own else tuple(fitting.member(name) for fitting in self.each)
+                found = own(self) if own else tuple(fitting.component(name) for fitting in self.each)
                 for part, fits, sets in zip(parts, found, self.sets, strict=False):
                     keep(part, fits, sets.families)
             self._done[name] = found
         return self._done[name]
 
     def _parts(self, name: str) -> list[Keeper]:
-        """Return where the fits of a member are kept; nowhere without a checkpoint."""
+        """Return where the fits of a component are kept; nowhere without a checkpoint."""
         keeper = self.keeper
         return [] if keeper is None else [keeper.part(f"{name} {k}") for k in range(len(self.sets))]
 
@@ -98,7 +98,7 @@ def _mode(fitting: SharedFitting) -> tuple[Fits, ...]:
 
 
 def _mixture(fitting: SharedFitting) -> tuple[Fits, ...]:
-    coef = np.stack([fits.coef for fits in fitting.member("mode")], axis=2)
+    coef = np.stack([fits.coef for fits in fitting.component("mode")], axis=2)
     return _fitted(fitting, fitting.stack(), coef)
 
 

@@ -1,6 +1,6 @@
-"""The members of the average: each fits every training set.
+"""The components of the average: each fits every training set.
 
-| member | what it is | wins where |
+| component | what it is | wins where |
 |---|---|---|
 | mean | the intercept alone | there is nothing to find |
 | ridge | averaged over its penalty, by cross-validation | all columns have a small effect |
@@ -9,9 +9,9 @@
 | mixture | a normal mixture, started at the mode | some effects are large, some small |
 | alone | a normal mixture, started at forward selection, or of very wide data at the lasso | few effects |
 
-The mode is where the mixture starts, whoever is a member. Of a Gaussian response the net is a member in its
-place, unless there are two rows or more for each column: there it gains nothing beside the other members.
-It does not know of groups, of other families, or of several responses.
+The mode is where the mixture starts, whoever is a component. Of a Gaussian response the net is a component in
+its place, unless there are two rows or more for each column: there it gains nothing beside the other
+components. It does not know of groups, of other families, or of several responses.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MANY_A_ROW, MANY = 20, 1000
 
 
 class Fitting:
-    """The training sets with what members have in common: the path of ridge regressions, and earlier members.
+    """The training sets with what components share: the path of ridge regressions, and earlier components.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Fitting:
     >>> X -= X.mean(axis=0)
     >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
     >>> sets = Sets(Dense(X), X[:, 0], np.zeros(40), np.ones(40), folds, Gaussian())
-    >>> Fitting(sets).member("mode").coef[0].round(1)
+    >>> Fitting(sets).component("mode").coef[0].round(1)
     array([1., 1., 1.])
     """
 
@@ -75,13 +75,13 @@ class Fitting:
         self.sets, self.n_jobs, self.keeper = sets, n_jobs, keeper
         self._done: dict[str, Fits] = {}
 
-    def member(self, name: str) -> Fits:
-        """Return the fits of a member; each is fitted once, and kept if there is a checkpoint."""
+    def component(self, name: str) -> Fits:
+        """Return the fits of a component; each is fitted once, and kept if there is a checkpoint."""
         if name not in self._done:
             part = None if self.keeper is None else self.keeper.part(name)
             found = None if part is None else recalled(part, self.sets.families)
             if found is None:
-                found = self.sets.levelled(MEMBERS[name].fit(self))
+                found = self.sets.levelled(COMPONENTS[name].fit(self))
                 if part is not None:
                     keep(part, found, self.sets.families)
             self._done[name] = found
@@ -135,7 +135,7 @@ class Fitting:
         return Start(coef, coef * coef + variance, intercept, sigma2, families)
 
 
-class Member(NamedTuple):
+class Component(NamedTuple):
     """A way to fit every training set: what it is, in a few words, how, and what it counts beforehand."""
 
     what: str
@@ -179,7 +179,7 @@ def _mode(fitting: Fitting) -> Fits:
     fitting.forget_path()
     hyper = Hyper(Horseshoe(), fitting.sets.lambda_power, FixedScale(1.0))
     found = find_modes(fitting.sets, start, hyper, fitting.n_jobs, fitting.normals, fitting.keeper)
-    fitting.normals = None  # no member needs them any more, and they may be large
+    fitting.normals = None  # no component needs them any more, and they may be large
     return found
 
 
@@ -189,7 +189,7 @@ def _net(fitting: Fitting) -> Fits:
 
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
     def fit(fitting: Fitting) -> Fits:
-        begin = fitting.member("mean" if start is None else start)
+        begin = fitting.component("mean" if start is None else start)
         if start is None:
             begin = _few(fitting.sets, begin)
         if fitting.sets.family.constant_weights:
@@ -274,60 +274,61 @@ def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, b
     return Fits(found.coef, intercept, sigma2, found.inclusion, begin.families)
 
 
-MEMBERS: dict[str, Member] = {
-    "mean": Member("{nothing}", _mean),
-    "ridge": Member("ridge, averaged over its penalty by cross-validation", _ridge, prior=2.0),
-    "mode": Member(
+COMPONENTS: dict[str, Component] = {
+    "mean": Component("{nothing}", _mean),
+    "ridge": Component("ridge, averaged over its penalty by cross-validation", _ridge, prior=2.0),
+    "mode": Component(
         "horseshoe mode in lambda power {lambda_power:g}, from the ridge of largest evidence", _mode
     ),
-    "net": Member("elastic net, averaged over its penalty by cross-validation", _net, prior=0.5),
-    "mixture": Member("normal mixture started at the mode", _mixture("mode"), prior=2.0),
-    "alone": Member("normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0),
+    "net": Component("elastic net, averaged over its penalty by cross-validation", _net, prior=0.5),
+    "mixture": Component("normal mixture started at the mode", _mixture("mode"), prior=2.0),
+    "alone": Component("normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0),
 }
 """Ridge counts twice beforehand, for effects in all columns, and so does each mixture, for effects of any
 size in some. The net lies between, and counts half."""
 GENERAL = ("mean", "ridge", "mode", "mixture", "alone")
 PLAIN = ("mean", "ridge", "net", "mixture", "alone")
-"""The members of any average, and those of a Gaussian response without groups."""
+"""The components of any average, and those of a Gaussian response without groups."""
 NET_ROWS = 2.0
 """So many rows for each column, and the net is left out."""
 
 
-def chosen_members(
+def chosen_components(
     names: tuple[str, ...] | None, plain: bool, rows: float = 0.0, columns: int = 0
 ) -> tuple[str, ...]:
-    """Return the names of the members: those asked for, or what is best of such data.
+    """Return the names of the components: those asked for, or what is best of such data.
 
     ``plain`` says whether there is one Gaussian response, and no groups of columns; a row of weight 2
     is two of ``rows``.
 
     Examples
     --------
-    >>> chosen_members(None, plain=False)
+    >>> chosen_components(None, plain=False)
     ('mean', 'ridge', 'mode', 'mixture', 'alone')
-    >>> chosen_members(None, True, 100, 200), chosen_members(None, True, 100, 10)
+    >>> chosen_components(None, True, 100, 200), chosen_components(None, True, 100, 10)
     (('mean', 'ridge', 'net', 'mixture', 'alone'), ('mean', 'ridge', 'mixture', 'alone'))
-    >>> chosen_members(("net",), plain=False)
+    >>> chosen_components(("net",), plain=False)
     Traceback (most recent call last):
     ...
-    ValueError: members has 'net', which is for one Gaussian response without groups of columns: leave it out
+    ValueError: components has 'net', which is for one Gaussian response without groups of columns: leave it \
+out
     """
     if names is None:
         few = ("net",) if rows >= NET_ROWS * columns else ()
         return tuple(name for name in PLAIN if name not in few) if plain else GENERAL
     if "net" in names and not plain:
         raise ValueError(
-            "members has 'net', which is for one Gaussian response without groups of columns: leave it out"
+            "components has 'net', which is for one Gaussian response without groups of columns: leave it out"
         )
     return names
 
 
 def prior_of(names: tuple[str, ...]) -> Vector:
-    """Return what members count before a look at the data.
+    """Return what components count before a look at the data.
 
     Examples
     --------
     >>> prior_of(("mean", "ridge"))
     array([1., 2.])
     """
-    return np.array([MEMBERS[name].prior for name in names])
+    return np.array([COMPONENTS[name].prior for name in names])

@@ -1,4 +1,4 @@
-"""Every member for every family: what all must do; above all, that no fold sees the rows it will predict."""
+"""Every component for every family: what all must do; no fold sees the rows that it will predict."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from scipy.stats import halfcauchy
 from adaptive_sets import make_sets
 from horseshoe.adaptive import net
 from horseshoe.adaptive.at_risk import sets_of
-from horseshoe.adaptive.members import GENERAL, MEMBERS, Fitting
+from horseshoe.adaptive.components import COMPONENTS, GENERAL, Fitting
 from horseshoe.adaptive.sets import Sets
 from horseshoe.data.dense import Dense
 from horseshoe.data.sparse import Sparse
@@ -29,8 +29,8 @@ CHOOSES = {"ridge", "net"}
 
 
 def names_of(family):
-    """Return the members of a family: the net is for a Gaussian response."""
-    return tuple(MEMBERS) if family == "gaussian" else GENERAL
+    """Return the components of a family: the net is for a Gaussian response."""
+    return tuple(COMPONENTS) if family == "gaussian" else GENERAL
 
 
 def sparse(X):
@@ -39,15 +39,15 @@ def sparse(X):
 
 
 def fitted(fitting):
-    """Return what every member says of the sets."""
+    """Return what every component says of the sets."""
     fitting = Fitting(fitting) if isinstance(fitting, Sets) else fitting
     constant = fitting.sets.family.constant_weights
-    return {name: fitting.member(name) for name in (MEMBERS if constant else GENERAL)}
+    return {name: fitting.component(name) for name in (COMPONENTS if constant else GENERAL)}
 
 
 @pytest.fixture(scope="module", params=[(f, s) for f in AVERAGED for s in SHAPES], ids="-".join)
 def case(request):
-    """A family, the training sets, and what every member says of them."""
+    """A family, the training sets, and what every component says of them."""
     family, shape = request.param
     fitting = Fitting(make_sets(family, *SHAPES[shape], FOLDS))
     return family, fitting, fitted(fitting)
@@ -71,7 +71,7 @@ def test_shapes_and_numbers(case):
             assert (fit.sigma2 == 1.0).all()
 
 
-def test_members_are_what_they_say(case):
+def test_components_are_what_they_say(case):
     family, fitting, fits = case
     sets = fitting.sets
     assert not fits["mean"].coef.any()
@@ -212,10 +212,10 @@ def test_a_row_of_weight_two_is_two_rows(family, p, center):
     if family in ("gamma", "tweedie") and p > 40:
         names.remove("mixture")  # whose sweeps make 1e-6 of 1e-15 where so many columns share so few rows
     if family == "tweedie":  # a mode without noise goes through every row, zeros too: no digits to spare
-        noisy = one.member("mode").sigma2 > 1e-6
+        noisy = one.component("mode").sigma2 > 1e-6
     assert noisy.any()
     for name in names:
-        same({name: one.member(name)}, {name: two.member(name)}, [name], rounding(family), noisy)
+        same({name: one.component(name)}, {name: two.component(name)}, [name], rounding(family), noisy)
     for ours, theirs in zip(one.ridge_start[:4], two.ridge_start[:4], strict=True):
         near(theirs, ours, "start", rounding(family))
 
@@ -242,15 +242,15 @@ def test_a_set_is_what_it_is_beside_any_others(name):
     for n, p in SHAPES.values():
         many = fitted(make_sets(name, n, p, FOLDS))
         few = fitted(make_sets(name, n, p, FOLDS[:1]))
-        for member in many.keys() - CHOOSES:
-            for one, two in zip(many[member][:4], few[member][:4], strict=True):
+        for component in many.keys() - CHOOSES:
+            for one, two in zip(many[component][:4], few[component][:4], strict=True):
                 np.testing.assert_allclose(two[..., -1], one[..., -1], atol=1e-8)
                 np.testing.assert_allclose(two[..., 0], one[..., 0], atol=1e-8)
 
 
-def test_each_member_is_fitted_once():
+def test_each_component_is_fitted_once():
     fitting = Fitting(make_sets("gaussian", 40, 6, FOLDS))
-    assert fitting.member("mode") is fitting.member("mode")
+    assert fitting.component("mode") is fitting.component("mode")
     assert fitting.path is fitting.path
 
 

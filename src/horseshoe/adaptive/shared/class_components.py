@@ -1,4 +1,4 @@
-"""The members of the average for classes that are fitted together: those of `horseshoe.adaptive.members`.
+"""The components of the average for classes that are fitted together, as `horseshoe.adaptive.components`.
 
 The mode has one local scale a column for all classes, starts at a ridge regression and goes on with the
 stronger columns only; the mixtures are on rows of coefficients, in for all classes or for none.
@@ -13,8 +13,8 @@ import numpy as np
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Mask, Matrix, Vector
+from horseshoe.adaptive.components import ROUND_TOL
 from horseshoe.adaptive.iterated import side_by_side
-from horseshoe.adaptive.members import ROUND_TOL
 from horseshoe.adaptive.modes import AT_LEAST, FEWEST, MOST, MOSTLY, STAY, WIDE, WORK, stronger
 from horseshoe.adaptive.points import START, blended, outer, over_penalties
 from horseshoe.adaptive.sets import sizes
@@ -46,7 +46,7 @@ _Place = tuple[Cube, Matrix, Cube]
 
 
 class ClassFitting:
-    """The training sets with what members have in common.
+    """The training sets with what components have in common.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class ClassFitting:
     >>> codes = np.digitize(X[:, 1] + 0.5 * rng.standard_normal(90), [-0.5, 0.5])
     >>> folds = tuple((np.flatnonzero(np.arange(90) % 2 != f), np.arange(f, 90, 2)) for f in range(2))
     >>> base = Sets(Dense(X), 1.0 * (codes == 0), np.zeros(90), np.ones(90), folds, Binomial())
-    >>> fits = ClassFitting(ClassSets(base, np.eye(3)[codes])).member("mode")
+    >>> fits = ClassFitting(ClassSets(base, np.eye(3)[codes])).component("mode")
     >>> np.flatnonzero(fits.coef[:, 2].any(axis=1)), bool(np.allclose(fits.coef.sum(axis=2), 0.0))
     (array([1]), True)
     """
@@ -67,13 +67,13 @@ class ClassFitting:
         self.sets, self.n_jobs, self.keeper = sets, n_jobs, keeper
         self._done: dict[str, ClassFits] = {}
 
-    def member(self, name: str) -> ClassFits:
-        """Return the fits of a member; each is fitted once, and kept if there is a checkpoint."""
+    def component(self, name: str) -> ClassFits:
+        """Return the fits of a component; each is fitted once, and kept if there is a checkpoint."""
         if name not in self._done:
             part = None if self.keeper is None else self.keeper.part(name)
             found = None if part is None else part.load(ClassFits)
             if found is None:
-                found = self.sets.levelled(CLASS_MEMBERS[name](self))
+                found = self.sets.levelled(CLASS_COMPONENTS[name](self))
                 if part is not None:
                     part.offer(found)
             self._done[name] = found
@@ -152,7 +152,7 @@ def _ridge(fitting: ClassFitting) -> ClassFits:
 def _mode(fitting: ClassFitting) -> ClassFits:
     sets, start = fitting.sets, fitting._path[1]
     if not len(start.coef):
-        return fitting.member("mean")
+        return fitting.component("mean")
     found = of_each_set(
         lambda t: _mode_of(sets, t, start.coef[:, t], start.intercept[t], start.free[:, t]),
         sets.base.n_sets,
@@ -248,11 +248,11 @@ class _Mode:
 
 
 def _mixture(fitting: ClassFitting) -> ClassFits:
-    return _mixture_from(fitting.sets, fitting.member("mode"))
+    return _mixture_from(fitting.sets, fitting.component("mode"))
 
 
 def _alone(fitting: ClassFitting) -> ClassFits:
-    sets, begin = fitting.sets, fitting.member("mean")
+    sets, begin = fitting.sets, fitting.component("mean")
     eta = sets.eta(begin)
     targets, weights = sets.linearised(eta)
     coef = shared_forward(sets.stack(targets - sets.known(begin.free), weights))
@@ -291,7 +291,7 @@ def _mixture_from(sets: ClassSets, begin: ClassFits) -> ClassFits:
     return ClassFits(apart(coef), apart(level), inclusion, apart(free))
 
 
-CLASS_MEMBERS: dict[str, Callable[[ClassFitting], ClassFits]] = {
+CLASS_COMPONENTS: dict[str, Callable[[ClassFitting], ClassFits]] = {
     "mean": _mean,
     "ridge": _ridge,
     "mode": _mode,

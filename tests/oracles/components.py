@@ -1,4 +1,4 @@
-"""The members of an average: ridge regression and its evidence, the elastic net, and the normal mixture."""
+"""The components of an average: ridge regression and its evidence, the elastic net, the normal mixture."""
 
 from __future__ import annotations
 
