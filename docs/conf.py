@@ -29,7 +29,7 @@ myst_dmath_double_inline = True
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it in words
-autodoc_default_options = {"component-order": "bysource"}
+autodoc_default_options = {"member-order": "bysource"}
 numpydoc_class_members_toctree = False
 numpydoc_show_inherited_class_members = True
 numpydoc_xref_param_type = False
@@ -63,7 +63,7 @@ def setup(app: Any) -> None:
     app.add_html_math_renderer("mathml", (inline_math, None), (display_math, None))
     app.connect("source-read", keep_links_inside)
     app.connect("autodoc-process-docstring", plain_references)
-    app.connect("autodoc-skip-component", leave_out)
+    app.connect("autodoc-skip-member", leave_out)
     app.connect("build-finished", ask_nobody)
 
 
