@@ -101,8 +101,11 @@ def test_noise_of_any_size(family: str, noise: float) -> None:
     given = GIVEN.get(family, family)
     whole = AdaptiveRegressor(family=given, cv=CV).fit(X, y)
     mixture = AdaptiveRegressor(family=given, cv=CV, components=["mixture"]).fit(X, y)
-    explained = D2.get(family, r2_score)(y, mixture.cv_prediction_)
+    null = AdaptiveRegressor(family=given, cv=CV, components=["mean"]).fit(X, y)
+    share = D2.get(family, r2_score)
+    explained = share(y, mixture.cv_prediction_)
     assert explained > 0.5 or noise >= 0.3
+    assert share(y, whole.cv_prediction_) > share(y, null.cv_prediction_) - 0.1  # noise does little harm
     if explained > 0.5:
         assert null_weight(whole) < MOST_NULL
     if noise <= 0.1 and family not in ("binomial", "ordinal"):  # there noise is the unit of coefficients
@@ -114,7 +117,10 @@ def test_hazards_of_any_size(noise: float) -> None:
     X, eta, rng = linear_predictor(6)
     times = np.argsort(np.argsort(noise * np.log(rng.exponential(size=N)) - eta)) + 1.0
     model = AdaptiveSurvival(cv=CV).fit(X, Surv.from_arrays(np.ones(N, dtype=bool), times))
-    assert noise > 0.5 or null_weight(model) < MOST_NULL
+    if noise < 0.5:
+        assert null_weight(model) < MOST_NULL
+    else:  # effects are in units of the noise
+        np.testing.assert_allclose(model.coef_, EFFECTS / noise, atol=0.4)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -123,4 +129,9 @@ def test_classes_of_any_size(shares: list[float], noise: float) -> None:
     X, eta, rng = linear_predictor(7)
     labels = levels(logistic(rng, eta, noise), shares)
     model = AdaptiveClassifier(cv=CV, multi_class="multinomial").fit(X, labels)
-    assert noise > 0.2 or null_weight(model) < MOST_NULL
+    if noise < 0.2:
+        assert null_weight(model) < MOST_NULL
+    else:
+        held_out = np.log(np.clip(model.cv_prediction_[np.arange(N), labels], 1e-300, 1.0))
+        share = np.bincount(labels) / N
+        assert -held_out.mean() < 1.1 * -(share @ np.log(share))
