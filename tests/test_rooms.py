@@ -17,7 +17,7 @@ LEVELS = """
     em sampling
     posterior
     model
-    adaptive store report intake
+    average store report intake
     estimators
     paper
     cli

@@ -10,7 +10,7 @@ FIRST, REPLICATES, MODES = 90_000, 100, 5
 LEVELS = 0.93, 0.97
 KINKED = {"laplace": 0.85, "quantile": 0.82}
 """What these cover at least: the information of a kinked loss is that of many more than 200 rows. The mode
-has the same standard errors (`tests/adaptive/test_always_errors.py`), but its intervals come from draws."""
+has the same standard errors (`tests/average/test_always_errors.py`), but its intervals come from draws."""
 
 
 @pytest.mark.slow

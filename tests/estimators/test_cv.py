@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from horseshoe import AdaptiveClassifier, AdaptiveRegressor, AdaptiveSurvival, Status
-from horseshoe.adaptive import components as room
-from horseshoe.adaptive.adapted import ComponentRow
-from horseshoe.adaptive.components import COMPONENTS
+from horseshoe.average import components as room
+from horseshoe.average.components import COMPONENTS
+from horseshoe.average.result import ComponentRow
 from registry import AVERAGED
 from simulate import glm
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, load_model
-from horseshoe.adaptive.adapted import Adapted
+from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
 from horseshoe.estimators.baseline import Baseline
 from horseshoe.estimators.intervals import Kept
@@ -154,7 +154,7 @@ def numbers_in(kind: Any, path: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("record", "rules"), [(Fitted, MODE), (Adapted, AVERAGE), (Baseline, BASELINE), (Kept, KEPT)]
+    ("record", "rules"), [(Fitted, MODE), (AverageFit, AVERAGE), (Baseline, BASELINE), (Kept, KEPT)]
 )
 def test_every_number_has_a_rule(record: Any, rules: Any) -> None:
     without = {"result.covariance.diagonal", "result.covariance.factor", "result.covariance.sign"}

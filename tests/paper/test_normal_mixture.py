@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from horseshoe.adaptive.stack import Local
-from horseshoe.adaptive.visits import one_at_a_time
+from horseshoe.average.batch import Local
+from horseshoe.average.coordinate_ascent import one_at_a_time
 from horseshoe.paper import TABLES, load
 from horseshoe.paper.core import Problem, RequestError, toeplitz_normal
 from horseshoe.paper.methods import METHODS

@@ -207,7 +207,7 @@ class Steps:
 
     Examples
     --------
-    >>> from horseshoe.adaptive.adapted import Progress
+    >>> from horseshoe.average.result import Progress
     >>> steps = Steps(lambda done, total, text="": print(done, total), parts=2)
     >>> for done in (1, 2):
     ...     steps(Progress("mean", done, 2))

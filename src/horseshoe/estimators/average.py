@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_jobs, check_level, check_random_state
 from horseshoe._types import Mask, Matrix, Status, Vector
-from horseshoe.adaptive.adapted import Adapted, ComponentRow
-from horseshoe.adaptive.components import COMPONENTS
-from horseshoe.adaptive.fit import RULES, adapt
-from horseshoe.adaptive.folds import fair_codes, given_folds, own_folds
-from horseshoe.adaptive.record import LeftOut
-from horseshoe.adaptive.sets import Fold
+from horseshoe.average.components import COMPONENTS
+from horseshoe.average.fit import RULES, fit_average
+from horseshoe.average.folds import fair_codes, given_folds, own_folds
+from horseshoe.average.held_out import LeftOut
+from horseshoe.average.result import AverageFit, ComponentRow
+from horseshoe.average.sets import Fold
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import check_structure
@@ -95,8 +95,8 @@ class AverageMixin(Selector):
 
         return make
 
-    def _adapt(self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None) -> Adapted:
-        return adapt(rows, family, folds, keeper=keeper, **self._options(rows))
+    def _adapt(self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None) -> AverageFit:
+        return fit_average(rows, family, folds, keeper=keeper, **self._options(rows))
 
     def _options(self, rows: Rows) -> dict[str, Any]:
         """Return what the user has asked for, checked."""
@@ -114,7 +114,7 @@ class AverageMixin(Selector):
 
 
 class Averaged(AverageMixin):
-    """An estimator that is one average: its answers, from what `adapt` has found.
+    """An estimator that is one average: its answers, from what `fit_average` has found.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class Averaged(AverageMixin):
             noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
         )
 
-    def _store(self, fitted: Adapted) -> None:
+    def _store(self, fitted: AverageFit) -> None:
         forget_outputs(self)
         self._fitted = fitted
         self.family_, self.status_, self.sigma2_ = fitted.family, fitted.status, fitted.sigma2

@@ -9,10 +9,10 @@ from sklearn.base import RegressorMixin
 
 from horseshoe._checks import check_choice, check_level
 from horseshoe._types import Matrix, Vector
-from horseshoe.adaptive.beside import has_lone_levels
-from horseshoe.adaptive.folds import check_classes
-from horseshoe.adaptive.sets import Fold
-from horseshoe.adaptive.shared.fit import adapt_several
+from horseshoe.average.folds import check_classes
+from horseshoe.average.ordinal_covariates import has_lone_levels
+from horseshoe.average.sets import Fold
+from horseshoe.average.shared.fit import fit_averages
 from horseshoe.data.known import check_known
 from horseshoe.data.responses import Responses, check_responses, leading, refuse_several_responses
 from horseshoe.data.rows import Rows, known_rows
@@ -242,7 +242,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         common = leading(values - rows.offset[:, None], rows.counts)
         folds = self._folds(rows._replace(y=common), X, several.values, groups)
         each = [rows._replace(y=one.copy()) for one in values.T]
-        fitted = adapt_several(each, family, folds, keeper=keeper, **self._options(rows))
+        fitted = fit_averages(each, family, folds, keeper=keeper, **self._options(rows))
         remember_columns(self, X, rows.columns.shape[1])
         parts = [self._part() for _ in fitted]
         for part, one in zip(parts, fitted, strict=True):

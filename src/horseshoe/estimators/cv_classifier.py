@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_level
 from horseshoe._types import Mask, Matrix, Status, Vector
-from horseshoe.adaptive.adapted import Adapted
-from horseshoe.adaptive.folds import check_classes
-from horseshoe.adaptive.sets import Fold
-from horseshoe.adaptive.shared.multinomial import adapt_classes
+from horseshoe.average.folds import check_classes
+from horseshoe.average.result import AverageFit
+from horseshoe.average.sets import Fold
+from horseshoe.average.shared.multinomial import fit_class_average
 from horseshoe.data.known import check_known
 from horseshoe.data.rows import Rows, known_rows
 from horseshoe.data.validation import check_weights, check_x
@@ -210,9 +210,9 @@ status_
 
     def _adapt_classes(
         self, rows: Rows, n_classes: int, folds: Any, keeper: Keeper | None
-    ) -> tuple[Adapted, ...]:
+    ) -> tuple[AverageFit, ...]:
         """Average for all classes together."""
-        return adapt_classes(rows, n_classes, folds, keeper=keeper, **self._options(rows))
+        return fit_class_average(rows, n_classes, folds, keeper=keeper, **self._options(rows))
 
     def coef_interval(self, level: float = 0.95) -> Any:
         """Return the interval of each coefficient.

@@ -13,7 +13,7 @@ from horseshoe.estimators.streamed import Chunk, Streamed, Sums, check_sums, pro
 from horseshoe.families import Family, resolve_family
 
 if TYPE_CHECKING:
-    from horseshoe.adaptive.adapted import Adapted
+    from horseshoe.average.result import AverageFit
     from horseshoe.data.rows import Rows
     from horseshoe.keeping import Keeper
 
@@ -38,9 +38,11 @@ class StreamedAverage(Streamed):
 
     if TYPE_CHECKING:
 
-        def _adapt(self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None) -> Adapted: ...
+        def _adapt(
+            self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None
+        ) -> AverageFit: ...
 
-        def _store(self, fitted: Adapted) -> None: ...
+        def _store(self, fitted: AverageFit) -> None: ...
 
     def _rows_of_fit(self) -> Rows | None:
         return self.__dict__.get("_rows")

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from horseshoe._types import Vector
-from horseshoe.adaptive.folds import check_events
-from horseshoe.adaptive.sets import Fold
+from horseshoe.average.folds import check_events
+from horseshoe.average.sets import Fold
 from horseshoe.data.validation import check_x
 from horseshoe.estimators.average import Averaged
 from horseshoe.estimators.baseline import baseline

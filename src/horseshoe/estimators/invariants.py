@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from horseshoe.adaptive.adapted import Adapted
+from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.structure import WIDEST
 from horseshoe.estimators.baseline import Baseline
@@ -215,7 +215,7 @@ def check_fit(fitted: Any, n_columns: int, place: str) -> None:
     ValueError: fitted.coef has the shape (1,), where (2) belongs
     """
     _check_estimated(fitted.family, f"{place}.family")
-    if isinstance(fitted, Adapted):
+    if isinstance(fitted, AverageFit):
         sizes = _check_average(fitted, n_columns, place)
     else:
         sizes = _check_mode(fitted, n_columns, place)
@@ -252,7 +252,7 @@ def _check_mode(fitted: Fitted, n_columns: int, place: str) -> dict[str, int]:
     return sizes
 
 
-def _check_average(fitted: Adapted, n_columns: int, place: str) -> dict[str, int]:
+def _check_average(fitted: AverageFit, n_columns: int, place: str) -> dict[str, int]:
     kept = int(fitted.units.kept.sum())
     sizes = {"p": n_columns, "k": kept, "z": 0}
     if fitted.always is not None:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Covariance, FitResult, Iteration, Moments, Scales
-from horseshoe.adaptive.adapted import Adapted, ComponentRow
-from horseshoe.adaptive.always import Always
-from horseshoe.adaptive.average import Average, Judged
-from horseshoe.adaptive.intervals import Corrected, FoldErrors
-from horseshoe.adaptive.record import Record
-from horseshoe.adaptive.sparse import Sparser
+from horseshoe.average.held_out import Record
+from horseshoe.average.intervals import Corrected, FoldErrors
+from horseshoe.average.result import AverageFit, ComponentRow
+from horseshoe.average.submodel import Submodel
+from horseshoe.average.unpenalized import Always
+from horseshoe.average.weights import Average, Judged
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.standardise import Units
 from horseshoe.data.structure import Structure
@@ -84,7 +84,7 @@ class Averages:
     n_features: int
     feature_names: tuple[str, ...] | None
     classes: Labels | None
-    regressions: tuple[Adapted, ...]
+    regressions: tuple[AverageFit, ...]
     outputs: tuple[str, ...] | None
 
 
@@ -95,7 +95,7 @@ class AveragedLives:
     n_features: int
     feature_names: tuple[str, ...] | None
     classes: None
-    regressions: tuple[Adapted, ...]
+    regressions: tuple[AverageFit, ...]
     baseline: Baseline
     strata: Labels | None
 
@@ -106,9 +106,9 @@ def _record(found: dict[str, Any]) -> Record:
     return Record(**found, y=none, prediction=none, weights=None, number=None, n_given=found["n"])
 
 
-def _adapted(state: dict[str, Any]) -> Adapted:
+def _adapted(state: dict[str, Any]) -> AverageFit:
     """Return an averaged fit as a copy of it is: without its training rows."""
-    found = object.__new__(Adapted)
+    found = object.__new__(AverageFit)
     found.__dict__.update({**state, "sets": None})
     return found
 
@@ -118,15 +118,15 @@ REGISTRY = Registry(
         **{cls: record(cls) for classes in CHOICES.values() for cls in classes if cls is not Cox},
         **{cls: record(cls) for cls in (Covariance, Scales, Hyper, Units, Average, Judged, ComponentRow)},
         **{cls: record(cls, without=("error",)) for cls in (Moments, Iteration)},
-        **{cls: record(cls) for cls in (Sparser, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
+        **{cls: record(cls) for cls in (Submodel, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
         **{cls: record(cls) for cls in (Structure, Always)},
         **{cls: record(cls) for cls in (Deviance, Kept, Baseline, Lives, AveragedLives)},
         Cox: record(Cox, without=("seen", "_known")),
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
         FitResult: record(FitResult, without=("free",), family=Family | None),
         Fitted: record(Fitted, family=Family, hyper=Hyper | None),
-        Adapted: record(
-            Adapted,
+        AverageFit: record(
+            AverageFit,
             without=("sets",),
             cv_error=float,
             fold_errors=FoldErrors | None,
@@ -134,7 +134,7 @@ REGISTRY = Registry(
         ),
     },
     choices=CHOICES,
-    makers={Adapted: _adapted, Record: _record},
+    makers={AverageFit: _adapted, Record: _record},
 )
 
 PARAMETERS: dict[str, Any] = {
@@ -180,7 +180,7 @@ def portable(fitted: Any) -> Any:
     >>> portable(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])._fitted).coef
     array([0.])
     """
-    if isinstance(fitted, Adapted):
+    if isinstance(fitted, AverageFit):
         return _adapted(fitted.__getstate__())
     trace = fitted.result.trace
     if len(trace) > 2 * TRACE_ENDS:

@@ -17,8 +17,8 @@ import numpy as np
 
 from horseshoe._extras import require
 from horseshoe._types import Matrix, Vector
-from horseshoe.adaptive.mixture import fit_mixture, suggested_weights
-from horseshoe.adaptive.stack import Local, Stack
+from horseshoe.average.batch import Batch, Local
+from horseshoe.average.mixture import fit_mixture, suggested_weights
 from horseshoe.data.dense import Dense
 from horseshoe.paper.core import Fit
 from horseshoe.paper.peers.paths import cross_validate, glmnet
@@ -54,7 +54,7 @@ def _sweeps(Z: Matrix, y: Vector, start: Vector) -> Vector:
         return start
     squares = np.full(start.size, float(y.size))
     return fit_mixture(
-        Stack(Dense(np.asfortranarray(Z)), y[:, None], np.ones((y.size, 1)), center=False),
+        Batch(Dense(np.asfortranarray(Z)), y[:, None], np.ones((y.size, 1)), center=False),
         start[:, None],
         np.array([sigma2]),
         grid=GRID,
@@ -79,7 +79,7 @@ def _compiled() -> Any:
 
 
 def _loop(vectors: Matrix, work: Vector, products: bool, squares: Vector, b: Vector, slabs: Any) -> Vector:
-    """Do what `horseshoe.adaptive.visits.one_at_a_time` does."""
+    """Do what `horseshoe.average.coordinate_ascent.one_at_a_time` does."""
     pulls, work = np.empty(b.size), work if products else work.copy()
     for i in range(b.size):
         pulled = 0.0

@@ -1,0 +1,328 @@
+"""The training sets of a cross-validation side by side: the rows without each fold, and all rows.
+
+All sets see the same columns, centred and scaled by all rows: what a unit is does not depend on the response.
+Each has an intercept of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from horseshoe._lazy import lazy
+from horseshoe._types import Mask, Matrix, Vector
+from horseshoe.average.batch import Batch, Index
+from horseshoe.data.columns import Columns
+from horseshoe.families import Family
+from horseshoe.model.spec import Prepared
+from horseshoe.priors import Groups
+
+Fold = tuple[Any, Any]
+"""The rows to learn from and the rows to predict."""
+HALVED = 0.5 ** np.arange(9)
+"""How much of a step is tried, from all of it on."""
+HUGE = 1e100
+"""The most that a row can lose."""
+LEAST_SHARE, ONE_SIZE = 0.4, 0.7
+"""Fits of folds stand for the fit to all rows if each training set has at least this share of them; sets of
+one size are at least that share of the largest."""
+LIKE, FEWEST = 0.75, 40
+"""Else a training set is like all rows if it has at least this share of the largest one, or if larger ones
+hold out fewer rows than these."""
+
+
+def information(family: Family, y: Vector, eta: Vector, sigma2: float) -> Vector:
+    """Return the expected information of each row about eta, or where the family does not say, its weight.
+
+    Examples
+    --------
+    >>> from horseshoe.families import Gaussian
+    >>> information(Gaussian(), np.zeros(2), np.zeros(2), 4.0)
+    array([0.25, 0.25])
+    """
+    constant = family.information()
+    if constant is not None:
+        return np.full(eta.shape, constant / sigma2)
+    fisher = family.fisher(eta, sigma2)
+    weights = family.working(y, eta, sigma2).weights if fisher is None else fisher
+    return np.asarray(weights / sigma2)
+
+
+def summed(counts: Vector, losses: Vector) -> float:
+    """Return the losses of rows that were left out, each so often; none is more than `HUGE`.
+
+    A fit may predict e^700 of a row that it has not seen: it must lose, but in numbers.
+
+    Examples
+    --------
+    >>> summed(np.array([2.0, 1e6]), np.array([0.5, 1e304]))
+    1e+106
+    """
+    return float(counts @ np.minimum(losses, HUGE))
+
+
+class Part(NamedTuple):
+    """The rows of one training set, how often each counts, and how many observations they are."""
+
+    inside: Mask
+    y: Vector
+    offset: Vector
+    counts: Vector
+    total: float
+
+
+class Fits(NamedTuple):
+    """One fit to each training set, the last to all rows, on the scale of the prior.
+
+    ``coef`` and ``inclusion`` have shape (p, T), ``intercept`` and ``sigma2`` (T,). ``inclusion`` is how sure
+    a column is in: 0 or 1 where the fit selects, in between where it has a probability, not a number where
+    it does not say, as ridge, which has all columns.
+    """
+
+    coef: Matrix
+    intercept: Vector
+    sigma2: Vector
+    inclusion: Matrix
+    families: tuple[Family, ...]
+
+    @property
+    def selects(self) -> bool:
+        """Whether the fits say which columns are in."""
+        return not np.isnan(self.inclusion).any()
+
+    def only(self, which: Index) -> Fits:
+        """Return some of the fits."""
+        families = tuple(self.families[t] for t in which)
+        coef, intercept, sigma2, inclusion = (value[..., which] for value in self[:4])
+        return Fits(coef, intercept, sigma2, inclusion, families)
+
+    def with_some(self, which: Index, others: Fits) -> Fits:
+        """Return the fits with others in the place of some."""
+        coef, intercept, sigma2, inclusion = (value.copy() for value in self[:4])
+        for mine, new in zip((coef, intercept, sigma2, inclusion), others[:4], strict=True):
+            mine[..., which] = new
+        families = list(self.families)
+        for t, family in zip(which, others.families, strict=True):
+            families[t] = family
+        return Fits(coef, intercept, sigma2, inclusion, tuple(families))
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """What the components of an average are fitted to.
+
+    Attributes
+    ----------
+    columns : Columns
+        Standardised by all rows; a copy of a fit does without them.
+    y, offset : arrays of shape (n,)
+        The response on the scale of the prior, and the known part of the linear predictor.
+    counts : array of shape (n,)
+        How often each row counts.
+    folds : tuple of pairs
+        Of each fold the rows to learn from and the rows to predict.
+    family : Family
+    center : bool
+        Whether there are intercepts.
+    groups : Groups, optional
+        Which columns share a local scale, and are in or out as a whole.
+    condensed : bool
+        Whether the rows stand for others, with the same sums within each fold.
+    may_stand : bool
+        Whether fits of folds may stand for the fit to all rows: see `even`.
+    """
+
+    nothing: ClassVar[str] = "the intercept alone"
+    nothing_more: ClassVar[str] = "the intercept and the columns that are always in"
+    """What a fit without any column is, and what it is where some are always in."""
+    lambda_power: ClassVar[float] = 1.5
+    """Of the horseshoe mode: between 2, the paper's, and 1, which selects next to nothing away."""
+    has_level: ClassVar[bool] = True
+    """Whether the intercept of a fit means anything."""
+    slope_steps: ClassVar[int] = 1
+    """Of so many slopes of the average one is tried first: more where `along` is dear."""
+    columns: Columns
+    y: Vector
+    offset: Vector
+    counts: Vector
+    folds: tuple[Fold, ...]
+    family: Family
+    center: bool = True
+    groups: Groups | None = None
+    condensed: bool = False
+    may_stand: bool = True
+
+    def told(self, what: str, always: bool) -> str:
+        """Return what a component is, in words for these sets, and for columns that are always in."""
+        nothing = self.nothing_more if always else self.nothing
+        return what.format(nothing=nothing, lambda_power=self.lambda_power)
+
+    @property
+    def n_sets(self) -> int:
+        """The folds, and all rows."""
+        return len(self.folds) + 1
+
+    @lazy
+    def weights(self) -> Matrix:
+        """How often each row counts in each training set."""
+        inside = np.zeros((self.y.size, self.n_sets))
+        inside[:, -1] = 1.0
+        for t, (train, _) in enumerate(self.folds):
+            inside[train, t] = 1.0
+        return self.counts[:, None] * inside
+
+    @lazy
+    def total(self) -> Vector:
+        """The number of observations of each training set."""
+        return np.asarray(self.weights.sum(axis=0))
+
+    def part(self, t: int) -> Part:
+        """Return the rows of a training set."""
+        inside = self.weights[:, t] > 0.0
+        counts = self.weights[inside, t]
+        return Part(inside, self.y[inside], self.offset[inside], counts, float(counts.sum()))
+
+    @property
+    def small_steps(self) -> bool:
+        """Whether weights are such that steps to the targets are small: then they need not be exact."""
+        return self.family.never_overshoots and not self.family.has_dispersion
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The family of each training set, as its fits begin with it."""
+        return (self.family,) * self.n_sets
+
+    @property
+    def observations(self) -> Vector:
+        """How many observations each row is: what losses are a mean over."""
+        return self.counts
+
+    @lazy
+    def tested(self) -> tuple[Any, Any]:
+        """The rows that are predicted, and by which fold; a row may be predicted more than once."""
+        rows = np.concatenate([np.asarray(test) for _, test in self.folds])
+        folds = np.repeat(np.arange(len(self.folds)), [len(test) for _, test in self.folds])
+        return rows, folds
+
+    @lazy
+    def even(self) -> bool:
+        """Whether the fits of the folds stand for the fit to all rows.
+
+        Training sets that are small do not, nor those that grow, as those of time series.
+        """
+        each = self.total[:-1]
+        times = np.bincount(self.tested[0], minlength=self.y.size)
+        alike = np.ptp(times) == 0 or each.min() >= ONE_SIZE * each.max()
+        return bool(self.may_stand and alike and each.min() >= LEAST_SHARE * self.total[-1])
+
+    @lazy
+    def like(self) -> Mask:
+        """Which of the predictions of `tested` are those of `large` training sets."""
+        return np.isin(self.tested[1], self.large)
+
+    @lazy
+    def large(self) -> Any:
+        """The folds whose training sets tell how the fit to all rows predicts.
+
+        All do if training sets are even, else the largest ones.
+        """
+        each, (_, folds) = self.total[:-1], self.tested
+        if self.even:
+            return np.arange(each.size)
+        larger = np.array([np.count_nonzero(each[folds] > size) for size in each])
+        return np.flatnonzero((each >= LIKE * each.max()) | (larger < FEWEST))
+
+    @lazy
+    def large_and_all(self) -> Any:
+        """The numbers of these training sets, and of that of all rows."""
+        return np.append(self.large, self.n_sets - 1)
+
+    @lazy
+    def largest(self) -> Any:
+        """The same with these training sets alone."""
+        return replace(self, folds=tuple(self.folds[t] for t in self.large), may_stand=False)
+
+    def eta(self, coef: Matrix, intercept: Vector) -> Matrix:
+        """Return the linear predictor of every row by every fit."""
+        return np.asarray(self.columns.matvec(coef) + intercept + self.offset[:, None])
+
+    def linearised(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> tuple[Matrix, Matrix]:
+        """Return the targets and weights that stand for the likelihood near eta, offset taken off."""
+        if self.family.constant_weights:
+            return np.repeat(self.y[:, None], self.n_sets, axis=1), self.weights
+        if not self.family.has_dispersion and all(family is families[0] for family in families):
+            rows = families[0].working(np.tile(self.y, len(families)), eta.ravel(order="F"), 1.0)
+            weights, targets = (values.reshape(eta.shape, order="F") for values in rows)
+        else:
+            each = zip(families, eta.T, sigma2, strict=True)
+            found = [family.working(self.y, column, s2) for family, column, s2 in each]
+            weights, targets = (np.column_stack(values) for values in zip(*found, strict=True))
+        return targets - self.offset[:, None], self.weights * weights
+
+    def drop_intercepts(self, fits: Fits) -> Fits:
+        """Return fits without the levels that steps went through, where these mean nothing."""
+        return fits if self.has_level else fits._replace(intercept=np.zeros_like(fits.intercept))
+
+    def finalize(self, family: Any, found: Any, prepared: Prepared) -> tuple[Any, Any, Sets]:
+        """Return the family that goes with the `Average`, that with the level that the user sees, and sets.
+
+        These are what is asked of the rows from then on.
+        """
+        return family, found, self
+
+    def with_data(self, family: Family) -> Family:
+        """Return a family that was fitted as it knows these rows."""
+        return family
+
+    def loss(self, t: int, family: Family, eta: Vector, sigma2: float) -> float:
+        """Return minus the log-likelihood of a training set; ``eta`` is that of all rows."""
+        weights = self.weights[:, t]
+        rows = weights > 0.0
+        return float(weights[rows] @ family.neg_log_likelihood(self.y[rows], eta[rows], sigma2))
+
+    def cross_validated(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
+        """Return minus the log-likelihood of the rows by the fits that have not seen them."""
+        total = 0.0
+        for t, (_, test) in enumerate(self.folds):
+            loss = families[t].neg_log_likelihood(self.y[test], eta[test, t], float(sigma2[t]))
+            total += summed(self.counts[test], loss)
+        return total
+
+    def left_out(self, family: Family, eta: Matrix, sigma2: float) -> float:
+        """Return the same for one family and one noise variance."""
+        rows, folds = self.tested
+        return summed(self.counts[rows], family.neg_log_likelihood(self.y[rows], eta[rows, folds], sigma2))
+
+    def along(self, base: Matrix, way: Matrix, sigma2: float) -> Callable[[float], float]:
+        """Return `left_out` at base + slope * way, as a function of the slope; of one row each is enough."""
+        (rows, folds), family = self.tested, self.family
+        y, counts, base, way = self.y[rows], self.counts[rows], base[rows, folds], way[rows, folds]
+        return lambda slope: summed(counts, family.neg_log_likelihood(y, base + slope * way, sigma2))
+
+    def row_losses(self, family: Family, eta: Vector, sigma2: float) -> tuple[Vector, Vector]:
+        """Return what each row left out loses, and how often it counts; ``eta`` is as `tested` has it."""
+        rows, _ = self.tested
+        return family.neg_log_likelihood(self.y[rows], eta, sigma2), self.counts[rows]
+
+    def stack(self, targets: Matrix, weights: Matrix) -> Batch:
+        """Return the least-squares problems of all training sets."""
+        return Batch(self.columns, targets, weights, self.total, self.center)
+
+    def updated(self, families: tuple[Family, ...], eta: Matrix, sigma2: Vector) -> tuple[Family, ...]:
+        """Return the families with what they estimate beside the coefficients at its best."""
+        if self.family.constant_weights or type(self.family).update is Family.update:
+            return families
+        found = []
+        for t, family in enumerate(families):
+            rows = self.weights[:, t] > 0.0
+            found.append(family.update(self.y[rows], eta[rows, t], sigma2[t], self.weights[rows, t]))
+        return tuple(found)
+
+
+def sizes(sets: Sets) -> tuple[float, float]:
+    """Return how many observations are left out, and how often in all: those of two folds are still one."""
+    rows, _ = sets.tested
+    return float(sets.observations[np.unique(rows)].sum()), float(sets.observations[rows].sum())
