@@ -14,7 +14,7 @@ from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.cli.app import app
 from horseshoe.data import products
 from horseshoe.families import Poisson
-from horseshoe.intake import leaks, read
+from horseshoe.intake import leakage, read
 from horseshoe.threads import LARGE_CALL, _blas_pools, available_threads, call_threads, one_thread
 
 
@@ -195,9 +195,9 @@ def test_the_intake_and_the_command_line_have_one_thread(tmp_path, monkeypatch):
     table = np.column_stack([X, X[:, 0] + rng.standard_normal(60)])
     path, model = tmp_path / "table.csv", tmp_path / "model.json"
     np.savetxt(path, table, delimiter=",", header="a,b,c,y", comments="")
-    looked, tables = spy(monkeypatch, leaks, "_correlations"), spy(monkeypatch, read, "read_table")
+    looked, tables = spy(monkeypatch, leakage, "_correlations"), spy(monkeypatch, read, "read_table")
     with two_threads():
-        leaks.find_leaks({}, X, ("a", "b", "c"), table[:, 3], "y")
+        leakage.find_leaks({}, X, ("a", "b", "c"), table[:, 3], "y")
         for command in (["fit", path, "--target", "y", "--model", model], ["predict", model, path]):
             done = CliRunner().invoke(app, [str(word) for word in command])
             assert done.exit_code == 0, done.output

@@ -8,7 +8,7 @@ import pytest
 from cli.commands import done, refused
 from horseshoe import load_model
 from horseshoe.estimators.saving import save_model
-from horseshoe.intake.plain import LATER
+from horseshoe.intake.recipe_data import LATER
 
 RNG = np.random.default_rng(5)
 N = 50

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe.intake import Table, TableError, ask, read_table
-from horseshoe.intake.kinds import understand
+from horseshoe.intake import Table, TableError, prepare_problem, read_table
+from horseshoe.intake.kinds import describe_columns
 
 SEPARATORS = pytest.mark.parametrize("mark", [";", "\t", "|"])
 
@@ -94,7 +94,7 @@ def test_both_signs_in_one_table():
     assert "decimal commas (1,5 in a): say which it is with --decimal point" in message
     mixed = read([["a", "b"], ["1,5", "1"], ["2.5", "2"]]).frame
     assert mixed["a"].tolist() == ["1,5", "2.5"]
-    assert "a holds numbers, but 1,5 in row 1" in understand(mixed, ["a"])["a"].refusal
+    assert "a holds numbers, but 1,5 in row 1" in describe_columns(mixed, ["a"])["a"].refusal
 
 
 def test_categories_do_not_decide_and_are_not_asked_about():
@@ -141,14 +141,14 @@ def test_all_of_a_long_column_is_read_in_one_way():
     ],
 )
 def test_ways_to_write_numbers(words, numbers, note):
-    found = understand(pd.DataFrame({"x": words}), ["x"])["x"]
+    found = describe_columns(pd.DataFrame({"x": words}), ["x"])["x"]
     assert found.numbers.tolist() == numbers
     assert found.notes == (f"x: numbers with {note}",)
 
 
 @pytest.mark.parametrize("words", [["1'234", "1 234"], ["1 234,5", "1 234.5"], ["1'234,5", "7.5"]])
 def test_ways_are_not_mixed_up(words):
-    found = understand(pd.DataFrame({"x": words * 3}), ["x"])["x"]
+    found = describe_columns(pd.DataFrame({"x": words * 3}), ["x"])["x"]
     assert found.kind == "mixed"
     assert "x holds numbers, but " in found.refusal
 
@@ -159,17 +159,17 @@ def test_leading_zeros_mark_codes(mark):
     rows = [["plz", "y"], *([code, str(number % 7)] for number, code in enumerate(codes))]
     table = read(rows, mark)
     assert table.frame["plz"].tolist() == codes
-    question = ask(table, "y")
+    question = prepare_problem(table, "y")
     assert list(question.X.columns) == ["plz=10115", "plz=20095"]
     said = "plz: leading zeros (01067) mark codes, taken as categories; if they are numbers, say so with "
     assert f"{said}--numeric plz" in question.notes
-    assert ask(table, "y", numeric=["plz"]).X["plz"].tolist() == [float(code) for code in codes]
+    assert prepare_problem(table, "y", numeric=["plz"]).X["plz"].tolist() == [float(code) for code in codes]
     new = question.recipe.apply(read([["plz"], ["10115"]], mark, words=["plz"]).frame)
     assert new.X["plz=10115"].tolist() == [1.0]
 
 
 def test_codes_that_name_the_rows_are_refused_with_all_ways_out():
-    found = understand(pd.DataFrame({"no": [f"{number:03d}" for number in range(40)]}), ["no"])["no"]
+    found = describe_columns(pd.DataFrame({"no": [f"{number:03d}" for number in range(40)]}), ["no"])["no"]
     assert found.kind == "identifier"
     assert "--drop no" in found.refusal
     assert "or if it is a number, with --numeric no" in found.refusal
@@ -178,7 +178,7 @@ def test_codes_that_name_the_rows_are_refused_with_all_ways_out():
 @pytest.mark.parametrize("words", [["0", "1", "2"], ["0.5", "01.5", "2"], ["-05", "3", "2"]])
 def test_other_zeros_are_numbers(words):
     frame = read_table("-", stdin=("x,y\n" + "".join(f"{word},1\n" for word in words * 5)).encode()).frame
-    assert understand(frame, ["x"])["x"].numbers.tolist() == [float(word) for word in words * 5]
+    assert describe_columns(frame, ["x"])["x"].numbers.tolist() == [float(word) for word in words * 5]
 
 
 def test_the_effect_has_the_unit_of_the_thousands():
@@ -190,16 +190,16 @@ def test_the_effect_has_the_unit_of_the_thousands():
         {"sales": [f"{each:,}".replace(",", ".") for each in sales], "change": change, "y": y}
     )
     frame.to_csv(out, sep=";", decimal=",", index=False)
-    question = ask(read_table("-", stdin=out.getvalue().encode()), "y")
+    question = prepare_problem(read_table("-", stdin=out.getvalue().encode()), "y")
     effects = np.linalg.lstsq(question.X, question.y, rcond=None)[0]
     np.testing.assert_allclose(effects, [0.002, 1.0], rtol=1e-8)
     assert "sales: numbers with points between thousands" in question.notes
     assert not any(
         "sales" in note
-        for note in ask(read_table("-", stdin=out.getvalue().encode()), "y", drop=["sales"]).notes
+        for note in prepare_problem(read_table("-", stdin=out.getvalue().encode()), "y", drop=["sales"]).notes
     )
 
 
 def test_a_frame_of_python_has_its_own_columns():
     frame = pd.DataFrame({"a": ["1,5", "2,5", "0,5"] * 5, "y": np.arange(15.0)})
-    assert ask(Table(frame), "y", numeric=["y"]).X["a"].tolist() == [1.5, 2.5, 0.5] * 5
+    assert prepare_problem(Table(frame), "y", numeric=["y"]).X["a"].tolist() == [1.5, 2.5, 0.5] * 5

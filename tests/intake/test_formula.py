@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from horseshoe.intake import Recipe, Table, TableError, ask
+from horseshoe.intake import Recipe, Table, TableError, prepare_problem
 from horseshoe.intake.formula import parse_formula
 
 N = 30
@@ -25,7 +25,7 @@ FRAME = pd.DataFrame(
 
 
 def asked(formula, **options):
-    return ask(Table(FRAME), formula=formula, **options)
+    return prepare_problem(Table(FRAME), formula=formula, **options)
 
 
 def test_arithmetic_and_calls():
@@ -232,7 +232,7 @@ def test_a_formula_in_parts():
 
 def test_names_with_colons_and_brackets():
     odd = FRAME.rename(columns={"a": "a:b[T.x]", "city": "f1[T.l1]"})
-    question = ask(Table(odd), formula="y ~ `a:b[T.x]` * `f1[T.l1]`")
+    question = prepare_problem(Table(odd), formula="y ~ `a:b[T.x]` * `f1[T.l1]`")
     assert list(question.X.columns)[:2] == ["a:b[T.x]", "f1[T.l1]=Kiel"]
     np.testing.assert_array_equal(question.X.iloc[:, 3], FRAME["a"] * (FRAME["city"] == "Kiel"))
 
@@ -240,11 +240,11 @@ def test_names_with_colons_and_brackets():
 def test_missing_values_with_a_formula():
     holes = FRAME.assign(a=np.where(np.arange(N) == 3, np.nan, FRAME["a"]), city=[None, *FRAME["city"][1:]])
     with pytest.raises(TableError, match="2 of 30 rows"):
-        ask(Table(holes), formula="y ~ a * city")
-    assert ask(Table(holes), formula="y ~ a * city", missing="drop").X.shape == (28, 5)
-    filled = ask(Table(holes), formula="y ~ a * city", missing="impute")
+        prepare_problem(Table(holes), formula="y ~ a * city")
+    assert prepare_problem(Table(holes), formula="y ~ a * city", missing="drop").X.shape == (28, 5)
+    filled = prepare_problem(Table(holes), formula="y ~ a * city", missing="impute")
     assert filled.X["a"].iloc[3] == np.nanmedian(holes["a"])
-    assert ask(Table(holes), formula="y ~ b").rows_dropped == 0  # only what is used has to be there
+    assert prepare_problem(Table(holes), formula="y ~ b").rows_dropped == 0  # only used columns
 
 
 @settings(max_examples=80)

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe.intake.kinds import understand
+from horseshoe.intake.kinds import describe_columns
 
 N = 40
 DIGITS = [f"{j % 7}" for j in range(N)]
 
 
 def column(values, name="x", **options):
-    return understand(pd.DataFrame({name: values}), [name], **options)[name]
+    return describe_columns(pd.DataFrame({name: values}), [name], **options)[name]
 
 
 @pytest.mark.parametrize(

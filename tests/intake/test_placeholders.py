@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe.intake import Recipe, Table, TableError, ask, read_table
+from horseshoe.intake import Recipe, Table, TableError, prepare_problem, read_table
 from horseshoe.intake.placeholders import find_codes
 
 N = 60
@@ -24,7 +24,7 @@ def holding(values, *codes):
 
 
 def asked(column, **options):
-    return ask(Table(pd.DataFrame({"a": column, "b": NOISE, "y": Y}), (), "it"), "y", **options)
+    return prepare_problem(Table(pd.DataFrame({"a": column, "b": NOISE, "y": Y}), (), "it"), "y", **options)
 
 
 def refused(column, **options):
@@ -71,7 +71,7 @@ def test_ordinary_values_are_not(values, codes):
 def test_several_columns_are_asked_about_at_once():
     frame = pd.DataFrame({f"a{j}": holding(AGES + j, -999) for j in range(12)} | {"y": holding(Y, 9999)})
     with pytest.raises(TableError) as caught:
-        ask(Table(frame), "y")
+        prepare_problem(Table(frame), "y")
     lines = str(caught.value).splitlines()
     assert len(lines) == 12
     assert lines[-2] == "and 3 more columns like these"
@@ -81,9 +81,9 @@ def test_several_columns_are_asked_about_at_once():
 def test_the_target_and_its_companions_are_asked_about():
     frame = pd.DataFrame({"a": AGES, "y": holding(Y, -999), "w": holding(GRADES, 999)})
     with pytest.raises(TableError, match="y is -999 in 1 row"):
-        ask(Table(frame), "y", drop=["w"])
+        prepare_problem(Table(frame), "y", drop=["w"])
     with pytest.raises(TableError, match="w is 999 in 1 row"):
-        ask(Table(frame), "y", weights="w", numeric=["y"])
+        prepare_problem(Table(frame), "y", weights="w", numeric=["y"])
 
 
 def test_what_was_measured_is_kept():

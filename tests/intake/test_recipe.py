@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe.intake import Recipe, Table, TableError, ask
+from horseshoe.intake import Recipe, Table, TableError, prepare_problem
 
 N = 40
 RNG = np.random.default_rng(2)
@@ -25,12 +25,12 @@ FRAME = pd.DataFrame(
 
 
 def question(frame=FRAME, **options):
-    return ask(Table(frame), "y", **options)
+    return prepare_problem(Table(frame), "y", **options)
 
 
 RECIPE = question(exposure="days", offset="shift").recipe
 IMPUTING = question(missing="impute", drop=["days", "shift"]).recipe
-FORMULA = ask(Table(FRAME), formula="y ~ a * city", family="gaussian").recipe
+FORMULA = prepare_problem(Table(FRAME), formula="y ~ a * city", family="gaussian").recipe
 
 
 def refused(frame, recipe=RECIPE, **options):
@@ -46,7 +46,7 @@ def test_the_rows_of_the_fit_come_out_as_in_the_fit():
         {"missing": "impute"},
         {"family": "gaussian"},
     ):
-        asked = ask(Table(FRAME), "y", **options)
+        asked = prepare_problem(Table(FRAME), "y", **options)
         applied = asked.recipe.apply(FRAME)
         pd.testing.assert_frame_equal(applied.X, asked.X)
         assert applied.dropped == ()
@@ -294,7 +294,7 @@ def test_a_changed_recipe_is_refused_or_applied(recipe):
 
 @pytest.mark.parametrize("formula", [None, "y ~ a * city + smoker + log(days)", "y ~ log(a - days + 9)"])
 def test_what_columns_stand_for_can_be_told_without_the_data(formula):
-    from horseshoe.intake.told import terms_of
+    from horseshoe.intake.recipe_notes import terms_of
 
     asked = question(formula=formula)
     assert terms_of(Recipe.from_plain(asked.recipe.to_plain())) == asked.terms
@@ -360,7 +360,7 @@ def test_rows_that_are_dropped_are_not_warned_about():
 
 def test_many_columns_outside_are_counted():
     wide = pd.DataFrame(RNG.standard_normal((30, 14)), columns=[f"x{j}" for j in range(14)])
-    said = ask(Table(wide), "x0").recipe.apply(wide + 1e3).warnings
+    said = prepare_problem(Table(wide), "x0").recipe.apply(wide + 1e3).warnings
     assert len(said) == 11
     assert said[-1] == "and so are 3 more columns"
 

@@ -21,7 +21,7 @@ from horseshoe.threads import one_thread
 
 if TYPE_CHECKING:
     from horseshoe.cli.answer import Answer
-    from horseshoe.intake.ask import Question
+    from horseshoe.intake.problem import PreparedProblem
 
 EXAMPLES = """
 Examples:
@@ -155,7 +155,7 @@ def fit(
                 console.print(line(f"{what.capitalize()} written to {name}"), soft_wrap=True)
 
 
-def _answer(fitted: Any, question: Question, level: float, method: str) -> Answer:
+def _answer(fitted: Any, question: PreparedProblem, level: float, method: str) -> Answer:
     from horseshoe.cli.answer import Answer
 
     facts = {
@@ -175,7 +175,7 @@ def _answer(fitted: Any, question: Question, level: float, method: str) -> Answe
 
 
 def _write(
-    answer: Answer, question: Question, model: Path | None, report: Path | None, seconds: float
+    answer: Answer, question: PreparedProblem, model: Path | None, report: Path | None, seconds: float
 ) -> dict[str, str]:
     """Write what is asked for; return where each is."""
     written = {}
@@ -191,9 +191,9 @@ def _write(
     return written
 
 
-def _page(answer: Answer, question: Question, seconds: float) -> str:
-    from horseshoe.intake.told import encodings_of, fillings_of, gaps_of_rows, missing_words
-    from horseshoe.intake.words import counted
+def _page(answer: Answer, question: PreparedProblem, seconds: float) -> str:
+    from horseshoe.intake.messages import counted
+    from horseshoe.intake.recipe_notes import encodings_of, fillings_of, gaps_of_rows, missing_sentences
     from horseshoe.report.page.build import Asked, build_page
     from horseshoe.report.page.html import render
 
@@ -219,7 +219,7 @@ def _page(answer: Answer, question: Question, seconds: float) -> str:
         encoded=encodings_of(recipe),
         imputed=fillings_of(recipe, question.imputed_columns),
         gaps=gaps_of_rows(question.dropped_gaps),
-        missing=missing_words(question),
+        missing=missing_sentences(question),
         notes=question.notes,
         warnings=question.warnings,
         facts=facts,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from horseshoe._types import Step
     from horseshoe.cli.shared import Show
-    from horseshoe.intake.ask import Question
+    from horseshoe.intake.problem import PreparedProblem
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user wishes of the data: the arguments of `horseshoe.intake.ask.ask`.
+    """What the user wishes of the data: the arguments of `horseshoe.intake.problem.prepare_problem`.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Wishes:
 
     def as_options(self) -> dict[str, Any]:
         """Return them by name; what was not given is nothing."""
-        from horseshoe.intake.levels import split_levels
+        from horseshoe.intake.ordered_target import split_levels
 
         several = ("missing", "drop", "categorical", "numeric", "missing_values", "always")
         lists = {name: tuple(getattr(self, name) or ()) for name in several}
@@ -57,25 +57,25 @@ class Wishes:
         return given | lists | {"levels": split_levels(self.levels)}
 
 
-def ask_of(data: str, wishes: Wishes) -> Question:
+def ask_of(data: str, wishes: Wishes) -> PreparedProblem:
     """Read the data, and return what is asked of them."""
     from horseshoe.data.genotypes import is_bed_file
-    from horseshoe.intake.ask import ask
-    from horseshoe.intake.genotypes import ask_genotypes
+    from horseshoe.intake.genotypes import prepare_genotypes
+    from horseshoe.intake.missing_policy import read_missing_policy
+    from horseshoe.intake.problem import prepare_problem
     from horseshoe.intake.read import read_table
-    from horseshoe.intake.ways import read_ways
-    from horseshoe.intake.wish import Wish
+    from horseshoe.intake.request import FitRequest
 
     if data != "-" and is_bed_file(data):
         options = wishes.as_options()
-        return ask_genotypes(
-            data, Wish(**options | {"missing": read_ways(options["missing"])}), wishes.decimal
+        return prepare_genotypes(
+            data, FitRequest(**options | {"missing": read_missing_policy(options["missing"])}), wishes.decimal
         )
     stdin = sys.stdin.buffer if data == "-" else None
     table = read_table(
         data, stdin=stdin, words=(*(wishes.categorical or ()), *(wishes.drop or ())), decimal=wishes.decimal
     )
-    return ask(table, **wishes.as_options())
+    return prepare_problem(table, **wishes.as_options())
 
 
 def check_output(path: Path | None, *others: Path | str | None) -> None:
@@ -108,11 +108,11 @@ def _is_special(path: Path) -> bool:
     return path.exists() and (stands_for or not path.is_file())
 
 
-def check_classes(question: Question) -> None:
+def check_classes(question: PreparedProblem) -> None:
     """Refuse what an average cannot be checked with: a class of one row is never both seen and left out."""
     import numpy as np  # late: the help comes at once
 
-    from horseshoe.intake.words import shown
+    from horseshoe.intake.messages import shown
 
     if question.family != "classes":
         return
@@ -127,7 +127,7 @@ def check_classes(question: Question) -> None:
         )
 
 
-def structure_of(question: Question, always: Sequence[str] | None = None) -> dict[str, Any]:
+def structure_of(question: PreparedProblem, always: Sequence[str] | None = None) -> dict[str, Any]:
     """Return what is known of the columns: those of one factor or term are a group, and some are always in.
 
     Examples
@@ -140,7 +140,7 @@ def structure_of(question: Question, always: Sequence[str] | None = None) -> dic
     Traceback (most recent call last):
     ValueError: --always agee: there is no such column among those that explain the target: do you mean age?
     """
-    from horseshoe.intake.words import shown
+    from horseshoe.intake.messages import shown
 
     terms = question.terms
     for wanted in always or ():
@@ -157,7 +157,7 @@ def structure_of(question: Question, always: Sequence[str] | None = None) -> dic
     }
 
 
-def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
+def make_estimator(question: PreparedProblem, averaged: bool, **options: Any) -> Any:
     """Return the estimator for a question: the average, or the single mode of the paper."""
     from horseshoe.estimators.classifier import HorseshoeClassifier
     from horseshoe.estimators.cv import AdaptiveRegressor
@@ -177,7 +177,7 @@ def make_estimator(question: Question, averaged: bool, **options: Any) -> Any:
 
 
 def fit_question(
-    question: Question,
+    question: PreparedProblem,
     model: Any,
     progress: Show | None = None,
     checkpoint: Path | None = None,

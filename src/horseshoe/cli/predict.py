@@ -120,7 +120,7 @@ def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str
 
     from horseshoe.data.genotypes import is_bed_file, open_bed
     from horseshoe.intake.genotype_recipe import GenotypeRecipe
-    from horseshoe.intake.ways import read_ways
+    from horseshoe.intake.missing_policy import read_missing_policy
 
     if not isinstance(recipe, GenotypeRecipe):
         raise ValueError(f"{data} holds genotypes, and the model was not fitted to any with horseshoe fit")
@@ -131,7 +131,7 @@ def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str
             f"--keep {keep[0]}: a .bed file has no other columns; fid and iid are written anyway"
         )
     bed = open_bed(data)
-    ways = read_ways(missing or "error")
+    ways = read_missing_policy(missing or "error")
     if ways.named:
         raise ValueError("--missing COLUMN=WAY is for tables: genotypes have one way for all SNPs")
     applied = recipe.apply(bed, ways.rest)
@@ -172,7 +172,7 @@ def _by_name(model: Any, table: Any) -> Any:
 
 def _kept(frame: Any, names: list[str], rows: Any) -> dict[str, Any]:
     """Return the columns to write beside the prediction."""
-    from horseshoe.intake.words import shown
+    from horseshoe.intake.messages import shown
 
     for name in names:
         if name not in frame.columns:

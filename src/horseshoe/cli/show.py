@@ -16,7 +16,7 @@ from horseshoe.threads import one_thread
 def show(model: given.ModelFile, level: given.Level = 0.95, as_json: given.AsJson = False) -> None:
     """Say what a model file holds: the answer, without the data it came from."""
     from horseshoe.cli.answer import Answer, as_plain, print_answer
-    from horseshoe.intake.told import terms_of
+    from horseshoe.intake.recipe_notes import terms_of
 
     with told(ValueError), said_warnings():
         found, recipe = open_model(model)

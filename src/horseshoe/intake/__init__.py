@@ -1,8 +1,8 @@
-"""Tables that come in: files are read, columns understood, and a question made of them."""
+"""Tables that come in: files are read, columns described, and a fit prepared."""
 
-from horseshoe.intake.ask import Question, ask
+from horseshoe.intake.messages import TableError
+from horseshoe.intake.problem import PreparedProblem, prepare_problem
 from horseshoe.intake.read import Table, read_table
 from horseshoe.intake.recipe import Applied, Recipe
-from horseshoe.intake.words import TableError
 
-__all__ = ["Applied", "Question", "Recipe", "Table", "TableError", "ask", "read_table"]
+__all__ = ["Applied", "PreparedProblem", "Recipe", "Table", "TableError", "prepare_problem", "read_table"]

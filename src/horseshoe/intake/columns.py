@@ -11,9 +11,9 @@ import numpy as np
 from horseshoe._extras import require
 from horseshoe._types import Vector
 from horseshoe.intake.design import Design
-from horseshoe.intake.kinds import Column, understand
+from horseshoe.intake.kinds import Column, describe_columns
+from horseshoe.intake.messages import TableError, counted, listed, near, shown
 from horseshoe.intake.patterns import PAIRS
-from horseshoe.intake.words import TableError, counted, listed, near, shown
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,19 @@ class Ingredient:
     fill: float | str | None = None
 
 
-def understood(frame: Any, ingredients: Iterable[Ingredient]) -> dict[str, Column]:
+def describe_as_fitted(frame: Any, ingredients: Iterable[Ingredient]) -> dict[str, Column]:
     """Return the columns of a frame as the kinds they had in the fit, or refuse all that are not.
 
     Examples
     --------
     >>> import pandas
-    >>> understood(pandas.DataFrame({"a": ["1", "x"]}), [Ingredient("a", "number")])
+    >>> describe_as_fitted(pandas.DataFrame({"a": ["1", "x"]}), [Ingredient("a", "number")])
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: a holds numbers, but x in row 2: ...
+    horseshoe.intake.messages.TableError: a holds numbers, but x in row 2: ...
     """
     ingredients = list(ingredients)
     words = {each.name for each in ingredients if each.levels}
-    columns = understand(
+    columns = describe_columns(
         frame, [each.name for each in ingredients], words, {each.name for each in ingredients} - words
     )
     wrong = [column for column in columns.values() if column.refusal]
@@ -81,7 +81,7 @@ def numbers_of(frame: Any, name: str) -> Column:
     >>> numbers_of(pandas.DataFrame({"days": [1, 2]}), "days").numbers
     array([1., 2.])
     """
-    return understood(frame, [Ingredient(name, "number")])[name]
+    return describe_as_fitted(frame, [Ingredient(name, "number")])[name]
 
 
 def check_exposure(exposure: Column | None) -> None:
@@ -91,7 +91,7 @@ def check_exposure(exposure: Column | None) -> None:
     --------
     >>> check_exposure(Column("days", "number", np.array([1.0, 0.0])))
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: days is 0 in row 2: an exposure has to be positive
+    horseshoe.intake.messages.TableError: days is 0 in row 2: an exposure has to be positive
     """
     _check_sign(exposure, lambda numbers: numbers <= 0, "an exposure has to be positive")
 
@@ -103,7 +103,7 @@ def check_weights(weights: Column | None) -> None:
     --------
     >>> check_weights(Column("w", "number", np.array([1.0, -2.0])))
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: w is -2 in row 2: a weight is at least 0
+    horseshoe.intake.messages.TableError: w is -2 in row 2: a weight is at least 0
     """
     _check_sign(weights, lambda numbers: numbers < 0, "a weight is at least 0")
     if weights is not None and not np.nansum(np.asarray(weights.numbers)):

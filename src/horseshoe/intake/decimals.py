@@ -12,9 +12,9 @@ import numpy as np
 
 from horseshoe._types import Vector
 from horseshoe.intake.kinds import read_words, words_of
+from horseshoe.intake.messages import TableError, counted, shown
 from horseshoe.intake.numerals import CODE, MISSING, NUMBER, NUMERAL, OPEN, SHOWN, SIGNS, parse_words
-from horseshoe.intake.text import SPACES
-from horseshoe.intake.words import TableError, counted, shown
+from horseshoe.intake.text_layout import SPACES
 
 _SHOWN = {sign: re.compile(pattern) for sign, pattern in SHOWN.items()}
 _TWICE = {"point": re.compile(r",\d{3},"), "comma": re.compile(r"\.\d{3}\.")}
@@ -22,7 +22,7 @@ _OPEN = re.compile(OPEN)
 
 
 @dataclass
-class Writing:
+class DecimalEvidence:
     """How a column writes numbers: what some of its words show, and one that may be read in two ways.
 
     ``shown`` has the first word that shows a sign and its row, ``doubtful`` the first that shows none.
@@ -38,7 +38,7 @@ class Writing:
 
         Examples
         --------
-        >>> writing = Writing()
+        >>> writing = DecimalEvidence()
         >>> for row, word in enumerate(["7.805", "12", "0,5"], 1):
         ...     writing.add(word, row)
         >>> writing.doubtful, writing.shown
@@ -68,8 +68,8 @@ class Decimals(NamedTuple):
     own: Mapping[str, str]
 
 
-def settle_sign(
-    columns: Mapping[str, Writing], table: str, usual: str | None = None, decimal: str | None = None
+def decide_decimal_sign(
+    columns: Mapping[str, DecimalEvidence], table: str, usual: str | None = None, decimal: str | None = None
 ) -> Decimals:
     """Return the sign that the numbers of a table show.
 
@@ -79,7 +79,7 @@ def settle_sign(
 
     Parameters
     ----------
-    columns : dict of str to Writing
+    columns : dict of str to DecimalEvidence
         What the columns show.
     table : str
         What the table is called.
@@ -90,14 +90,14 @@ def settle_sign(
 
     Examples
     --------
-    >>> sales, change = Writing(), Writing()
+    >>> sales, change = DecimalEvidence(), DecimalEvidence()
     >>> sales.add("7.805", 1)
     >>> change.add("-0,11", 1)
-    >>> settle_sign({"sales": sales, "change": change}, "it")
+    >>> decide_decimal_sign({"sales": sales, "change": change}, "it")
     Decimals(sign='comma', own={})
-    >>> settle_sign({"sales": sales}, "it")
+    >>> decide_decimal_sign({"sales": sales}, "it")
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: sales is 7.805 in row 1, and no number in it shows whether ...
+    horseshoe.intake.messages.TableError: sales is 7.805 in row 1, and no number in it shows whether ...
     """
     if decimal is not None:
         return Decimals(decimal, {})
@@ -120,7 +120,9 @@ def settle_sign(
     return Decimals(sign, {name: one for name, one in own.items() if one != sign})
 
 
-def _doubt(doubtful: Mapping[str, tuple[int, str]], numeric: Mapping[str, Writing], table: str) -> str:
+def _doubt(
+    doubtful: Mapping[str, tuple[int, str]], numeric: Mapping[str, DecimalEvidence], table: str
+) -> str:
     name, (row, word) = next(iter(doubtful.items()))
     others = f" (and so are the numbers of {counted(len(doubtful) - 1, 'other column')})"
     found = {
@@ -204,7 +206,7 @@ def columns_with_codes(rows: Iterable[list[str]]) -> set[int]:
     }
 
 
-def writing_of(rows: Iterable[list[str]], names: Sequence[str]) -> dict[str, Writing]:
+def writing_of(rows: Iterable[list[str]], names: Sequence[str]) -> dict[str, DecimalEvidence]:
     """Return how each column of rows of fields writes its numbers; a column without a name is left out.
 
     Examples
@@ -212,7 +214,7 @@ def writing_of(rows: Iterable[list[str]], names: Sequence[str]) -> dict[str, Wri
     >>> writing_of([["7.805", "x"], ["12", "y"]], ["sales", ""])["sales"].doubtful
     (1, '7.805')
     """
-    found = {name: Writing() for name in names if name}
+    found = {name: DecimalEvidence() for name in names if name}
     for number, row in enumerate(rows, 1):
         for name, word in zip(names, row, strict=False):  # the lengths of rows are checked elsewhere
             if name:
@@ -235,7 +237,7 @@ def text_columns(frame: Any, words: Collection[str] = ()) -> list[str]:
     ]
 
 
-def writing_of_words(series: Any) -> Writing:
+def writing_of_words(series: Any) -> DecimalEvidence:
     """Return how a column of texts writes its numbers.
 
     Examples
@@ -244,7 +246,7 @@ def writing_of_words(series: Any) -> Writing:
     >>> writing_of_words(pandas.Series([None, "0,5", "0,5"])).shown
     {'comma': (2, '0,5')}
     """
-    found = Writing()
+    found = DecimalEvidence()
     try:
         codes, words = words_of(series)
     except TypeError:  # nested values, which are refused where they are used

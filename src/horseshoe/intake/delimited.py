@@ -12,22 +12,22 @@ from typing import Any, BinaryIO, NamedTuple
 from horseshoe.intake.decimals import (
     Decimals,
     columns_with_codes,
+    decide_decimal_sign,
     numbers_written,
     search_codes,
     search_sign,
-    settle_sign,
     text_columns,
     writing_of,
 )
+from horseshoe.intake.messages import TableError, counted, shown
 from horseshoe.intake.numerals import MISSING, NUMERAL, SIGNS
-from horseshoe.intake.text import CHUNK, SPACES, Layout, find_encoding, find_layout
-from horseshoe.intake.words import TableError, counted, shown
+from horseshoe.intake.text_layout import CHUNK, SPACES, Layout, find_encoding, find_layout
 
 Opener = Callable[[], BinaryIO]
 
 
-class Told(NamedTuple):
-    """What a reader is told of a table beside its name: columns of words, and the decimal sign.
+class ReadOptions(NamedTuple):
+    """What the user says of a table beside its name: columns of words, and the decimal sign.
 
     ``decimal`` is the sign that the user names, ``usual`` the one of tables like this, for numbers that may
     be read in two ways. Only the columns in ``used``, where they are named, are asked about.
@@ -52,13 +52,13 @@ class Delimited(NamedTuple):
     said: dict[str, tuple[str, ...]]
 
 
-def read_delimited(opened: Opener, name: str, told: Told, pandas: Any) -> Delimited:
+def read_delimited(opened: Opener, name: str, options: ReadOptions, pandas: Any) -> Delimited:
     r"""Return the frame of a file of text, and what was recognised; nameless columns keep an empty name.
 
     Examples
     --------
     >>> import pandas
-    >>> found = read_delimited(lambda: io.BytesIO(b"a|b\n1|2\n"), "it", Told(), pandas)
+    >>> found = read_delimited(lambda: io.BytesIO(b"a|b\n1|2\n"), "it", ReadOptions(), pandas)
     >>> found.frame.columns.tolist(), found.notes
     (['a', 'b'], ('columns separated by vertical bars',))
     """
@@ -67,8 +67,8 @@ def read_delimited(opened: Opener, name: str, told: Told, pandas: Any) -> Delimi
     try:
         layout = find_layout(_lines(opened, encoding), encoding, name)
         check_header(layout, name)
-        decimals = _find_decimals(opened, layout, name, told)
-        frame = _read(opened, layout, name, told.words, decimals.sign, pandas)
+        decimals = _find_decimals(opened, layout, name, options)
+        frame = _read(opened, layout, name, options.words, decimals.sign, pandas)
         _check_widths(frame, opened, layout, name)
     except UnicodeDecodeError:
         raise TableError(f"{name} begins like {encoding.upper()} but is not: save it as UTF-8") from None
@@ -83,22 +83,22 @@ def read_delimited(opened: Opener, name: str, told: Told, pandas: Any) -> Delimi
         raise TableError(f"{name} has a header but no rows of data")
     notes = (*said, *layout.notes, *(("decimal commas",) if decimals.sign == "comma" else ()), *blank)
     frame, columns = with_numbers(
-        frame[~empty].reset_index(drop=True) if blank else frame, decimals, told.words
+        frame[~empty].reset_index(drop=True) if blank else frame, decimals, options.words
     )
     return Delimited(frame, notes, decimals.sign, columns)
 
 
-def _find_decimals(opened: Opener, layout: Layout, name: str, told: Told) -> Decimals:
+def _find_decimals(opened: Opener, layout: Layout, name: str, options: ReadOptions) -> Decimals:
     """Return the decimal sign of a file, from all its fields; column by column only where that matters."""
-    if told.decimal is not None:
-        return Decimals(told.decimal, {})
+    if options.decimal is not None:
+        return Decimals(options.decimal, {})
     found = search_sign(_chunks(opened, layout.encoding), layout.delimiter)
     if len(found) == 1:
         return Decimals(found.pop(), {})
     if not found and layout.delimiter == SIGNS["comma"]:  # who writes decimal commas separates otherwise
         return Decimals("point", {})
-    names = [each if told.asks(each) else "" for each in layout.names]
-    return settle_sign(writing_of(_body(opened, layout), names), name, told.usual)
+    names = [each if options.asks(each) else "" for each in layout.names]
+    return decide_decimal_sign(writing_of(_body(opened, layout), names), name, options.usual)
 
 
 def _chunks(opened: Opener, encoding: str) -> Iterator[str]:
@@ -158,7 +158,7 @@ def check_header(layout: Layout, name: str) -> None:
     --------
     >>> check_header(Layout("utf-8", header=("a", "b", "a")), "it")
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: it has 1 column name more than once: a (columns 1, 3). Rename them
+    horseshoe.intake.messages.TableError: it has 1 column name more than once: a (columns 1, 3). Rename them
     """
     header = layout.header
     plain = [str(number) for number in range(len(header) + 1)]

@@ -11,10 +11,10 @@ import numpy as np
 
 from horseshoe._extras import require
 from horseshoe._types import Matrix
-from horseshoe.intake.calls import Atom, evaluate
 from horseshoe.intake.formula import Formula
+from horseshoe.intake.formula_functions import Atom, evaluate
 from horseshoe.intake.kinds import Column, level
-from horseshoe.intake.words import TableError, shown
+from horseshoe.intake.messages import TableError, shown
 
 PIECE = re.compile(r"f(\d+)(?:\[(?:T\.)?l(\d+)\])?")
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from horseshoe.intake.calls import FUNCTIONS, USABLE, Atom, atom_of, no_function, tree_of
-from horseshoe.intake.words import TableError, shown
+from horseshoe.intake.formula_functions import FUNCTIONS, USABLE, Atom, atom_of, no_function, tree_of
+from horseshoe.intake.messages import TableError, shown
 
 LONGEST = 200_000
 LONGEST_CALL = 500
@@ -55,7 +55,7 @@ def parse_formula(text: str, others: Collection[str] = ()) -> Formula:
     ('y', ('a', 'b', 'blood pressure'), 'f0*f1+f2-1')
     >>> parse_formula("y ~ __import__('os')")
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: formula: __import__ is not a function that can be used: ...
+    horseshoe.intake.messages.TableError: formula: __import__ is not a function that can be used: ...
     """
     if not isinstance(text, str) or len(text) > LONGEST:
         raise TableError(f"formula: a text of at most {LONGEST:,} characters is needed")

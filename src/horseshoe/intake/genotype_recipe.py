@@ -12,8 +12,8 @@ import numpy as np
 from horseshoe._types import Mask, Vector
 from horseshoe.data.genotypes import ABSENT, Genotypes, Snps, snps_of
 from horseshoe.data.validation import check_parts
-from horseshoe.intake.plain import KNOWN
-from horseshoe.intake.words import TableError, counted, listed
+from horseshoe.intake.messages import TableError, counted, listed
+from horseshoe.intake.recipe_data import KNOWN
 
 FORMAT = "plink"
 KEYS = ("format", "target", "family", "classes", "n_columns", "place", "id", "counted", "other", "mean")

@@ -10,17 +10,17 @@ import numpy as np
 from horseshoe._types import Mask
 from horseshoe.data.genotypes import Genotypes, Snps, open_bed, snps_of
 from horseshoe.data.validation import check_parts
-from horseshoe.intake.ask import Question
 from horseshoe.intake.columns import by_name, check_exposure, check_weights, numbers_of
-from horseshoe.intake.gaps import gaps_of, whole_rows
 from horseshoe.intake.genotype_recipe import GenotypeRecipe
 from horseshoe.intake.kinds import Column
+from horseshoe.intake.messages import TableError, counted, listed, shown
+from horseshoe.intake.missing_policy import MissingPolicy, check_filled
+from horseshoe.intake.missing_values import gaps_of, whole_rows
 from horseshoe.intake.placeholders import check_placeholders, with_gaps
+from horseshoe.intake.problem import PreparedProblem
 from horseshoe.intake.read import Table, read_table
+from horseshoe.intake.request import FitRequest, check_there, with_implied_family
 from horseshoe.intake.target import read_target, settle
-from horseshoe.intake.ways import Ways, check_filled
-from horseshoe.intake.wish import Wish, check_there, particular
-from horseshoe.intake.words import TableError, counted, listed, shown
 
 FAMILIES, PERSONS = ("FID", "#FID"), ("IID", "#IID")
 """What the columns of a phenotype file are called that say whose row it is."""
@@ -52,32 +52,34 @@ def split_target(target: str | None) -> tuple[str, str]:
     return file, column
 
 
-def ask_genotypes(path: str, wish: Wish, decimal: str | None = None) -> Question:
-    """Return what is asked of the genotypes in a .bed file; ``wish.target`` names a table and its column.
+def prepare_genotypes(path: str, request: FitRequest, decimal: str | None = None) -> PreparedProblem:
+    """Return what is asked of the genotypes in a .bed file; ``request.target`` names a table and its column.
 
     ``decimal`` is the decimal sign of that table.
     """
     for way, advice in FOR_TABLES.items():
-        if getattr(wish, way):
+        if getattr(request, way):
             raise TableError(f"--{way} is for tables: {advice}")
-    wish = particular(wish)
-    file, name = split_target(wish.target)
+    request = with_implied_family(request)
+    file, name = split_target(request.target)
     bed = open_bed(path)
     table = read_table(file, words=(*FAMILIES, *PERSONS), decimal=decimal)
     people = list(zip(np.asarray(bed.fid).astype(str), np.asarray(bed.iid).astype(str), strict=True))
     frame, there, notes = matched(table, people, path)
-    check_there(wish, name, list(frame.columns), table.name)
-    frame, blanks = with_gaps(frame, wish.missing_values, (name, *wish.roles.values()), table.name)
-    target = known_target(read_target(frame, name, wish.family, wish.categorical, wish.numeric))
-    roles = {role: numbers_of(frame, column) for role, column in wish.roles.items()}
+    check_there(request, name, list(frame.columns), table.name)
+    frame, blanks = with_gaps(frame, request.missing_values, (name, *request.roles.values()), table.name)
+    target = known_target(read_target(frame, name, request.family, request.categorical, request.numeric))
+    roles = {role: numbers_of(frame, column) for role, column in request.roles.items()}
     check_weights(roles.get("weights"))
     check_exposure(roles.get("exposure"))
-    check_placeholders([target, *roles.values()], wish.numeric)
+    check_placeholders([target, *roles.values()], request.numeric)
     needed = {target.name: target, **{column.name: column for column in roles.values()}}
-    check_filled(gaps_of(needed), wish.missing, {column: role for role, column in wish.roles.items()})
-    kept, said = _kept(needed, there, people, wish.missing, table.name, path)
+    check_filled(gaps_of(needed), request.missing, {column: role for role, column in request.roles.items()})
+    kept, said = _kept(needed, there, people, request.missing, table.name, path)
     rows = kept[there]
-    settled = settle(target.take(rows), wish.family, _numbers(roles.get("exposure"), rows), wish.quantile)
+    settled = settle(
+        target.take(rows), request.family, _numbers(roles.get("exposure"), rows), request.quantile
+    )
     parts = Genotypes(bed, None if kept.all() else np.flatnonzero(kept))
     snps = snps_of(bed)
     parts.names = snps.names
@@ -85,7 +87,7 @@ def ask_genotypes(path: str, wish: Wish, decimal: str | None = None) -> Question
     recipe = GenotypeRecipe(
         name, settled.family, settled.classes, snps.names.size, np.arange(snps.names.size), snps, parts.fill
     )
-    return Question(
+    return PreparedProblem(
         check_parts(parts),
         settled.y,
         _numbers(roles.get("weights"), rows),
@@ -97,7 +99,7 @@ def ask_genotypes(path: str, wish: Wish, decimal: str | None = None) -> Question
         recipe=recipe,
         terms={snp: snp for snp in snps.names.tolist()},
         notes=(
-            *table.notes_of([name, *wish.roles.values()]),
+            *table.notes_of([name, *request.roles.values()]),
             *(*blanks, *notes, *said, *_told(parts), *target.notes, *settled.notes),
         ),
         target=name,
@@ -168,7 +170,12 @@ def known_target(column: Column) -> Column:
 
 
 def _kept(
-    needed: dict[str, Column], there: Mask, people: list[tuple[str, str]], ways: Ways, table: str, path: str
+    needed: dict[str, Column],
+    there: Mask,
+    people: list[tuple[str, str]],
+    ways: MissingPolicy,
+    table: str,
+    path: str,
 ) -> tuple[Mask, list[str]]:
     """Return which individuals are fitted: what is not known of them is never filled in."""
     kept = there.copy()

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from horseshoe._extras import require
 from horseshoe._types import Mask, Vector
+from horseshoe.intake.messages import counted, option, shown
 from horseshoe.intake.numerals import ABSENT, CODE, MISSING, Parsed, parse_words
 from horseshoe.intake.patterns import DATE, FEW_ROWS, MEASURED, PAIRS, WHOLE, is_calendar, names_rows
-from horseshoe.intake.words import counted, option, shown
 
 MANY_LEVELS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column, understood.
+    """What a column holds.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Column:
         return self.words[code] if code >= 0 else ""
 
 
-def understand(
+def describe_columns(
     frame: Any, names: Iterable[str], categorical: Collection[str] = (), numeric: Collection[str] = ()
 ) -> dict[str, Column]:
     """Return what each of the named columns is; ``categorical`` and ``numeric`` are taken at their word.
@@ -87,7 +87,7 @@ def understand(
     --------
     >>> import pandas
     >>> frame = pandas.DataFrame({"dose": ["2", "?"], "sex": ["m", "f"], "smoker": ["no", "yes"]})
-    >>> {name: column.kind for name, column in understand(frame, frame.columns).items()}
+    >>> {name: column.kind for name, column in describe_columns(frame, frame.columns).items()}
     {'dose': 'number', 'sex': 'category', 'smoker': 'truth'}
     """
     names = list(names)

@@ -10,8 +10,8 @@ import numpy as np
 
 from horseshoe._types import Mask, Vector
 from horseshoe.intake.kinds import Column, level, words_of
+from horseshoe.intake.messages import TableError, counted, figure, near, option, shown
 from horseshoe.intake.patterns import FEW_ROWS
-from horseshoe.intake.words import TableError, counted, figure, near, option, shown
 
 _NINES = [int("9" * size) for size in range(2, 8)]
 LONG = np.array(
@@ -102,7 +102,7 @@ def with_gaps(
     >>> import pandas
     >>> with_gaps(pandas.DataFrame({"age": [31, 99]}), ["-99"], ["age"], "it")
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: --missing-value -99: no row of it has that value in a column ...
+    horseshoe.intake.messages.TableError: --missing-value -99: no row of it has that value in a column ...
     """
     placeholders = read_placeholders(texts, frame.columns, table)
     frame, notes, found = without_placeholders(frame, placeholders, names)
@@ -137,7 +137,7 @@ def check_placeholders(columns: Iterable[Column], measured: Collection[str] = ()
     >>> ages = Column("age", "number", np.array([31.0, 999.0, 28.0, 45.0, 52.0, 39.0]))
     >>> check_placeholders([ages])
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: age is 999 in 1 row (row 2), far from its other values (28 to ...
+    horseshoe.intake.messages.TableError: age is 999 in 1 row (row 2), far from its other values (28 to ...
     """
     asked = [
         (column, codes)

@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 
 from horseshoe._checks import check_choice
 from horseshoe._extras import require
-from horseshoe.intake.binary import arrow_kind, looks_binary
-from horseshoe.intake.builtin import BUILT_IN, built_in
-from horseshoe.intake.decimals import Decimals, settle_sign, text_columns, writing_of_words
-from horseshoe.intake.delimited import Told, check_names, read_delimited, with_numbers
+from horseshoe.intake.builtin_tables import BUILT_IN, built_in
+from horseshoe.intake.decimals import Decimals, decide_decimal_sign, text_columns, writing_of_words
+from horseshoe.intake.delimited import ReadOptions, check_names, read_delimited, with_numbers
+from horseshoe.intake.file_kinds import arrow_kind, looks_binary
+from horseshoe.intake.messages import TableError, listed, near, shown
 from horseshoe.intake.numerals import SIGNS
 from horseshoe.intake.patterns import counts_up
-from horseshoe.intake.words import TableError, listed, near, shown
 
 HEAD = 1 << 16
 
@@ -91,7 +91,7 @@ def read_table(
     r"""Return the table in a file, in standard input (``-``), or of a built-in name.
 
     CSV and its relatives (separated by commas, semicolons, tabs, vertical bars or spaces), Parquet and
-    Feather are told by their content. Encoding, delimiter and decimal sign are recognised and said in
+    Feather are options by their content. Encoding, delimiter and decimal sign are recognised and said in
     ``notes``. The decimal sign is that of the whole table: beside 0,11 the number 7.805 is 7805. Where no
     number shows the sign, and one may be read in two ways, the table is refused.
 
@@ -127,11 +127,11 @@ def read_table(
     decimal commas
     """
     pandas = require("pandas", "cli")
-    told = Told(
+    options = ReadOptions(
         words, decimal if decimal is None else check_choice("decimal", decimal, tuple(SIGNS)), usual, used
     )
     if os.fspath(source) == "-":
-        return _from_source(Source("standard input", data=_all_bytes(stdin)), told, pandas)
+        return _from_source(Source("standard input", data=_all_bytes(stdin)), options, pandas)
     path = Path(source)
     name = shown(os.fspath(source), longest=300)
     if not _exists(path, name):
@@ -143,8 +143,8 @@ def read_table(
         raise TableError(f"{name} is a folder: name one file in it{_files_of(path)}")
     if not path.is_file():  # a pipe can be read once only
         with Source(name, path).open() as stream:
-            return _from_source(Source(name, data=stream.read()), told, pandas)
-    return _from_source(Source(name, path), told, pandas)
+            return _from_source(Source(name, data=stream.read()), options, pandas)
+    return _from_source(Source(name, path), options, pandas)
 
 
 def _all_bytes(stdin: BinaryIO | bytes | None) -> bytes:
@@ -184,22 +184,22 @@ def _files_of(folder: Path) -> str:
     return f" ({listed(names, most=5)})" if names else ""
 
 
-def _from_source(source: Source, told: Told, pandas: Any) -> Table:
+def _from_source(source: Source, options: ReadOptions, pandas: Any) -> Table:
     with source.open() as stream:
         head = stream.read(HEAD)
     if not head:
         raise TableError(f"{source.name} is empty: a header line and rows of data are needed")
     kind = arrow_kind(head)
     if kind is not None:
-        return _from_arrow(source, kind, told, pandas)
+        return _from_arrow(source, kind, options, pandas)
     binary = looks_binary(head)
     if binary is not None:
         raise TableError(f"{source.name} is not a table that can be read: {binary}")
-    found = read_delimited(source.open, source.name, told, pandas)
+    found = read_delimited(source.open, source.name, options, pandas)
     return Table(*_named(found.frame, found.notes, source.name), source.name, found.decimal, found.said)
 
 
-def _from_arrow(source: Source, kind: str, told: Told, pandas: Any) -> Table:
+def _from_arrow(source: Source, kind: str, options: ReadOptions, pandas: Any) -> Table:
     arrow = require("pyarrow", "parquet")
     read = pandas.read_parquet if kind == "parquet" else pandas.read_feather
     try:
@@ -215,16 +215,16 @@ def _from_arrow(source: Source, kind: str, told: Told, pandas: Any) -> Table:
         )
     frame.columns = [str(each) for each in frame.columns]
     check_names(frame.columns, source.name)
-    decimals = _decimals_of(frame, source.name, told)
-    frame, said = with_numbers(frame, decimals, told.words)
+    decimals = _decimals_of(frame, source.name, options)
+    frame, said = with_numbers(frame, decimals, options.words)
     notes = (f"read as {kind.capitalize()}",)
     return Table(*_named(frame, notes, source.name), source.name, decimals.sign, said)
 
 
-def _decimals_of(frame: Any, name: str, told: Told) -> Decimals:
+def _decimals_of(frame: Any, name: str, options: ReadOptions) -> Decimals:
     """Return the decimal sign of the columns of texts; numbers have none."""
-    written = {each: writing_of_words(frame[each]) for each in text_columns(frame) if told.asks(each)}
-    return settle_sign(written, name, told.usual, told.decimal)
+    written = {each: writing_of_words(frame[each]) for each in text_columns(frame) if options.asks(each)}
+    return decide_decimal_sign(written, name, options.usual, options.decimal)
 
 
 def _named(frame: Any, notes: Iterable[str], name: str) -> tuple[Any, tuple[str, ...]]:

@@ -15,21 +15,21 @@ from horseshoe.intake.columns import (
     by_name,
     check_exposure,
     check_frame,
+    describe_as_fitted,
     frame_of,
     numbers_of,
-    understood,
     with_levels,
 )
 from horseshoe.intake.design import Design, formula_design, plain_design
+from horseshoe.intake.fitted_ranges import find_outside
 from horseshoe.intake.formula import parse_formula
-from horseshoe.intake.gaps import filled, gaps_error, gaps_of, whole_rows
 from horseshoe.intake.genotype_recipe import FORMAT, GenotypeRecipe
 from horseshoe.intake.kinds import Column, level
+from horseshoe.intake.messages import TableError, counted, listed, option, shown
+from horseshoe.intake.missing_policy import MissingPolicy, read_missing_policy
+from horseshoe.intake.missing_values import filled, gaps_error, gaps_of, whole_rows
 from horseshoe.intake.placeholders import read_placeholders, without_placeholders
-from horseshoe.intake.plain import from_plain, to_plain
-from horseshoe.intake.ranges import find_outside
-from horseshoe.intake.ways import Ways, read_ways
-from horseshoe.intake.words import TableError, counted, listed, option, shown
+from horseshoe.intake.recipe_data import from_plain, to_plain
 
 OF_FAMILY = {"classes": "classes_", "survival": "predict_survival_function"}
 """What a model has of labels, and of times until an event, and no other model."""
@@ -177,14 +177,16 @@ class Recipe:
             ``["impute", "trt=drop"]`` says something else of one column.
             Imputing takes the values of the fit, so it needs a fit with ``missing="impute"``.
         """
-        ways = Ways(self.missing, self.missing_in) if missing is None else read_ways(missing)
+        ways = (
+            MissingPolicy(self.missing, self.missing_in) if missing is None else read_missing_policy(missing)
+        )
         frame = by_name(frame)
         beside = [name for name in (self.offset, self.exposure) if name is not None]
         aside = [self.target, self.weights, self.event, self.entry, self.strata]
         notes = check_frame(frame, [*self.columns], aside)
         placeholders = read_placeholders(self.missing_values, [*self.columns, *filter(None, aside)])
         frame, blanks, _ = without_placeholders(frame, placeholders, self.columns)
-        columns, unseen = self._coded(understood(frame, self.ingredients), ways)
+        columns, unseen = self._coded(describe_as_fitted(frame, self.ingredients), ways)
         known = {name: numbers_of(frame, name) for name in beside}
         check_exposure(None if self.exposure is None else known[self.exposure])
         numbers = [column for column in (*columns.values(), *known.values()) if column.numbers is not None]
@@ -206,7 +208,9 @@ class Recipe:
             find_outside(numbers, self.ranges, kept),
         )
 
-    def _coded(self, columns: Mapping[str, Column], ways: Ways) -> tuple[dict[str, Column], list[str]]:
+    def _coded(
+        self, columns: Mapping[str, Column], ways: MissingPolicy
+    ) -> tuple[dict[str, Column], list[str]]:
         """Return the columns with the codes of the recipe; an unknown level is refused, or missing."""
         coded, unseen = dict(columns), []
         kinds = {each.name: each.kind for each in self.ingredients}
@@ -248,7 +252,7 @@ class Recipe:
         }, said
 
 
-def _kept(gaps: Mapping[str, Mask], ways: Ways, rows: int) -> Mask:
+def _kept(gaps: Mapping[str, Mask], ways: MissingPolicy, rows: int) -> Mask:
     """Return the rows that are not dropped for their missing values; refuse those that must not have any."""
     refused = {name: gap for name, gap in gaps.items() if ways.of(name) == "error"}
     if refused:

@@ -12,8 +12,8 @@ from horseshoe._types import Mask, Vector
 from horseshoe.families.base import Family
 from horseshoe.families.names import FAMILIES
 from horseshoe.families.quantile import Quantile
-from horseshoe.intake.kinds import Column, level, understand
-from horseshoe.intake.words import TableError, counted, listed, shown
+from horseshoe.intake.kinds import Column, describe_columns, level
+from horseshoe.intake.messages import TableError, counted, listed, shown
 
 CLASSES, SURVIVAL = "classes", "survival"
 MOST_CLASSES = 20
@@ -56,11 +56,11 @@ def read_target(
     """
     if family is not None:
         check_choice("family", family, (*FAMILIES, CLASSES, SURVIVAL))
-    column = understand(frame, [name], categorical, numeric)[name]
+    column = describe_columns(frame, [name], categorical, numeric)[name]
     if column.kind == "empty":
         raise TableError(f"the target {shown(name)} has no values: name another column")
     if column.kind == "identifier" and column.numbers is not None:
-        column = understand(frame, [name], numeric=[name])[
+        column = describe_columns(frame, [name], numeric=[name])[
             name
         ]  # whoever asks for numbers in a row gets them
     if column.kind in ("text", "identifier"):

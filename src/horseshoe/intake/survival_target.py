@@ -10,17 +10,17 @@ import numpy as np
 
 from horseshoe._types import Mask
 from horseshoe.intake.columns import check_usable, numbers_of
-from horseshoe.intake.kinds import Column, level, understand
+from horseshoe.intake.kinds import Column, describe_columns, level
+from horseshoe.intake.messages import TableError, counted, listed, option, shown
 from horseshoe.intake.target import SURVIVAL, Target
-from horseshoe.intake.words import TableError, counted, listed, option, shown
 
 NEEDED = "1 means that the event was seen, 0 that the row is censored"
 
 
-def read_role(frame: Any, role: str, name: str, happened: str | None = None) -> Column:
+def read_role(frame: Any, role: str, name: str, event_value: str | None = None) -> Column:
     """Return the column of a role: an event as 1 and 0, strata as words, all others as numbers.
 
-    ``happened`` is the value that means the event, where the user names it.
+    ``event_value`` is the value that means the event, where the user names it.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def read_role(frame: Any, role: str, name: str, happened: str | None = None) -> 
     ('3', '4')
     """
     if role == "event":
-        return _named(frame, name, happened) if happened is not None else _event(frame, name)
+        return _named(frame, name, event_value) if event_value is not None else _event(frame, name)
     if role == "strata":
         return replace(_words(frame, name), notes=())
     return numbers_of(frame, name)
@@ -40,7 +40,7 @@ def read_role(frame: Any, role: str, name: str, happened: str | None = None) -> 
 
 def _event(frame: Any, name: str) -> Column:
     """Return a column that says by itself what the event is: 0 and 1, or words such as no and yes."""
-    column = understand(frame, [name])[name]
+    column = describe_columns(frame, [name])[name]
     if column.kind == "empty":
         raise TableError(f"the event {shown(name)} has no values: name another column")
     if column.kind == "truth" and column.numbers is None:
@@ -54,7 +54,7 @@ def _event(frame: Any, name: str) -> Column:
 
 def _words(frame: Any, name: str) -> Column:
     """Return a column as words, whatever it looks like."""
-    column = understand(frame, [name], categorical=[name])[name]
+    column = describe_columns(frame, [name], categorical=[name])[name]
     check_usable([column])
     return column
 
@@ -76,13 +76,13 @@ def _zero_or_one(words: tuple[str, ...]) -> list[int]:
     return [place for place, word in enumerate(words) if word in ("0", "1")]
 
 
-def _named(frame: Any, name: str, happened: str) -> Column:
+def _named(frame: Any, name: str, event_value: str) -> Column:
     """Return a column in which one value means the event; all others are censored, and said."""
     column = _words(frame, name)
-    word = level(happened)
+    word = level(event_value)
     if word not in column.words:
         raise TableError(
-            f"event: {shown(name)} is {shown(happened)} in no row: its values are {listed(column.words)}"
+            f"event: {shown(name)} is {shown(event_value)} in no row: its values are {listed(column.words)}"
         )
     others = [each for each in column.words if each != word]
     note = f"{shown(name)}: {shown(word)} means that the event was seen"
@@ -102,7 +102,7 @@ def check_entry(time: Column, entry: Column | None) -> None:
     >>> time, entry = Column("t", "number", np.array([5.0, 7.0])), Column("e", "number", np.array([0.0, 7.0]))
     >>> check_entry(time, entry)
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: e is 7 in row 2, and t is 7: a row must enter before its time, ...
+    horseshoe.intake.messages.TableError: e is 7 in row 2, and t is 7: a row must enter before its time, ...
     """
     if entry is None or time.numbers is None:
         return
@@ -117,7 +117,7 @@ def check_entry(time: Column, entry: Column | None) -> None:
 
 
 def settle_lifetimes(
-    time: Column, event: str, known: Mapping[str, Any], happened: str | None = None
+    time: Column, event: str, known: Mapping[str, Any], event_value: str | None = None
 ) -> Target:
     """Return times and events as scikit-survival has them, and what is said of them.
 
@@ -142,7 +142,7 @@ def settle_lifetimes(
     y = np.empty(seen.size, dtype=[("event", bool), ("time", float)])
     y["event"], y["time"] = seen, time.numbers
     many = f"{counted(int(seen.sum()), 'event')}, {counted(int((~seen).sum()), 'row')} censored"
-    until = event if happened is None else f"{event}={happened}"
+    until = event if event_value is None else f"{event}={event_value}"
     notes = [f"{shown(time.name)} is the time until {shown(until)}: {many}"]
     if "strata" in known:
         number = np.unique(known["strata"]).size

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.intake.coincidence import (
+from horseshoe.intake.kinds import Column
+from horseshoe.intake.leakage_by_chance import (
     by_chance,
     correlates_by_chance,
     marker_separates,
@@ -16,8 +17,7 @@ from horseshoe.intake.coincidence import (
     separates_by_chance,
     tells_by_chance,
 )
-from horseshoe.intake.kinds import Column
-from horseshoe.intake.words import TableError, counted, listed, option, shown
+from horseshoe.intake.messages import TableError, counted, listed, option, shown
 from horseshoe.threads import one_thread
 
 NEARLY = 0.999

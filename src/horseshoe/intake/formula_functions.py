@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Vector
-from horseshoe.intake.words import TableError, near, shown
+from horseshoe.intake.messages import TableError, near, shown
 
 FUNCTIONS: dict[str, Callable[[Vector], Vector]] = {
     "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "exp": np.exp, "expm1": np.expm1,

@@ -16,18 +16,20 @@ from horseshoe.intake.columns import (
     with_levels,
 )
 from horseshoe.intake.formula import Formula
-from horseshoe.intake.gaps import filled, gaps_error, gaps_of, typical, whole_rows
-from horseshoe.intake.kinds import Column, level, understand
-from horseshoe.intake.levels import read_levels
-from horseshoe.intake.lifetimes import check_entry, read_role
+from horseshoe.intake.kinds import Column, describe_columns, level
+from horseshoe.intake.messages import TableError, counted, listed, option, shown
+from horseshoe.intake.missing_policy import check_filled, unpenalized
+from horseshoe.intake.missing_values import filled, gaps_error, gaps_of, typical, whole_rows
+from horseshoe.intake.ordered_target import read_levels
 from horseshoe.intake.patterns import may_be_codes
 from horseshoe.intake.placeholders import check_placeholders
+from horseshoe.intake.request import FitRequest
+from horseshoe.intake.survival_target import check_entry, read_role
 from horseshoe.intake.target import read_target
-from horseshoe.intake.ways import check_filled, unpenalized
-from horseshoe.intake.wish import Wish
-from horseshoe.intake.words import TableError, counted, listed, option, shown
 
-ONCE = "values filled in once are taken as if they had been measured, so intervals come out too narrow"
+IMPUTED_ONCE = (
+    "values filled in once are taken as if they had been measured, so intervals come out too narrow"
+)
 
 
 class Prepared(NamedTuple):
@@ -45,34 +47,34 @@ class Prepared(NamedTuple):
     notes: tuple[str, ...]
 
 
-def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[str]) -> Prepared:
+def prepare(frame: Any, request: FitRequest, formula: Formula | None, features: Sequence[str]) -> Prepared:
     """Return what is asked about and what explains it, ready to be encoded.
 
     Examples
     --------
     >>> import pandas
-    >>> from horseshoe.intake.ways import Ways
+    >>> from horseshoe.intake.missing_policy import MissingPolicy
     >>> frame = pandas.DataFrame({"a": [1.0, 2.0, None], "b": [1, 1, 1], "y": [3.0, 2.0, 5.0]})
-    >>> ready = prepare(frame, Wish("y", missing=Ways("drop")), None, ("a", "b"))
+    >>> ready = prepare(frame, FitRequest("y", missing=MissingPolicy("drop")), None, ("a", "b"))
     >>> ready.kept, ready.dropped
     (array([ True,  True, False]), {'b': 'only one value (1)'})
     """
-    columns, empty = _columns(frame, wish, formula, features)
-    if wish.levels is None:
-        target = read_target(frame, str(wish.target), wish.family, wish.categorical, wish.numeric)
+    columns, empty = _columns(frame, request, formula, features)
+    if request.levels is None:
+        target = read_target(frame, str(request.target), request.family, request.categorical, request.numeric)
     else:
-        target = read_levels(frame, str(wish.target), wish.levels)
-    known = {role: read_role(frame, role, name, wish.happened) for role, name in wish.roles.items()}
+        target = read_levels(frame, str(request.target), request.levels)
+    known = {role: read_role(frame, role, name, request.event_value) for role, name in request.roles.items()}
     check_weights(known.get("weights"))
     check_exposure(known.get("exposure"))
     check_entry(target, known.get("entry"))
     numbers = [column for role, column in known.items() if role not in ("event", "strata")]
-    check_placeholders([*columns.values(), target, *numbers], wish.numeric)
+    check_placeholders([*columns.values(), target, *numbers], request.numeric)
     needed = {target.name: target, **{column.name: column for column in known.values()}}
-    always = unpenalized(wish.always, formula, features)
-    rows = _rows(needed, columns, wish, always, len(frame))
+    always = unpenalized(request.always, formula, features)
+    rows = _rows(needed, columns, request, always, len(frame))
     kept = rows.kept
-    fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, wish, formula, always)
+    fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, request, formula, always)
     dropped = empty | fixed.constant
     heard = [note for column in (*columns.values(), *needed.values()) for note in column.notes]
     left_out = [f"{shown(name)} left out: {reason}" for name, reason in dropped.items()]
@@ -88,7 +90,7 @@ def prepare(frame: Any, wish: Wish, formula: Formula | None, features: Sequence[
         rows.dropped_gaps,
         (
             *_few(heard, "more note of this kind", "more notes of this kind"),
-            *_codes(fixed.columns, wish.numeric),
+            *_codes(fixed.columns, request.numeric),
             *_few(left_out, "more column left out", "more columns left out"),
             *rows.notes,
             *fixed.notes,
@@ -102,17 +104,17 @@ def _values(column: Column) -> Any:
 
 
 def _columns(
-    frame: Any, wish: Wish, formula: Formula | None, features: Sequence[str]
+    frame: Any, request: FitRequest, formula: Formula | None, features: Sequence[str]
 ) -> tuple[dict[str, Column], dict[str, str]]:
     """Return the columns that can be used, and those that have no values; refuse all others."""
     factors = () if formula is None else formula.factors
-    found = understand(frame, features, {*wish.categorical, *factors}, set(wish.numeric))
+    found = describe_columns(frame, features, {*request.categorical, *factors}, set(request.numeric))
     empty = {name: "no values" for name, column in found.items() if column.kind == "empty"}
     if formula is not None and empty:
         raise TableError(f"formula: {listed(empty)} has no values: take it out")
     check_usable(found.values())
     if len(empty) == len(found):
-        raise TableError(f"no column is left to explain {shown(wish.target)}: the others have no values")
+        raise TableError(f"no column is left to explain {shown(request.target)}: the others have no values")
     return {name: column for name, column in found.items() if name not in empty}, empty
 
 
@@ -127,20 +129,20 @@ class _Rows(NamedTuple):
 def _rows(
     needed: Mapping[str, Column],
     columns: Mapping[str, Column],
-    wish: Wish,
+    request: FitRequest,
     always: Sequence[str],
     count: int,
 ) -> _Rows:
     """Return the rows to keep: a target is never filled in, and neither are its companions."""
     gaps, holes = gaps_of(needed), gaps_of(columns)
-    ways = wish.missing
+    ways = request.missing
     refused = {name: gap for name, gap in {**gaps, **holes}.items() if ways.of(name) == "error"}
     if refused:
         advice = "Leave the rows out with --missing drop, or fill in the columns with --missing impute"
         raise gaps_error(refused, advice)
-    companions = {column: role for role, column in wish.roles.items()}
-    if wish.event is not None or str(wish.target) in ways.named:
-        companions[str(wish.target)] = "target"
+    companions = {column: role for role, column in request.roles.items()}
+    if request.event is not None or str(request.target) in ways.named:
+        companions[str(request.target)] = "target"
     check_filled({**gaps, **holes}, ways, companions, always)
     without = whole_rows(gaps, count)
     holes = {name: gap for name, gap in holes.items() if ways.of(name) == "drop"}
@@ -176,7 +178,7 @@ class _Fixed(NamedTuple):
 
 
 def _fixed(
-    columns: Mapping[str, Column], wish: Wish, formula: Formula | None, always: Sequence[str]
+    columns: Mapping[str, Column], request: FitRequest, formula: Formula | None, always: Sequence[str]
 ) -> _Fixed:
     constant = {
         name: f"only one value ({_only(column)})" for name, column in columns.items() if column.constant
@@ -184,14 +186,14 @@ def _fixed(
     if formula is not None:  # which may ask for a constant; its encoded columns are looked at later
         constant = {}
     if len(constant) == len(columns):
-        raise TableError(f"no column is left to explain {shown(wish.target)}: each has one value only")
+        raise TableError(f"no column is left to explain {shown(request.target)}: each has one value only")
     given = {} if formula is None else {atom.names[0]: atom.levels for atom in formula.atoms if atom.levels}
     fixed, ingredients, imputed, references = {}, [], list[str](), list[str]()
     for name, column in columns.items():
         if name in constant:
             continue
-        by_name = name not in always or name in wish.missing.named
-        fill = typical(column) if wish.missing.of(name) == "impute" and by_name else None
+        by_name = name not in always or name in request.missing.named
+        fill = typical(column) if request.missing.of(name) == "impute" and by_name else None
         if fill is not None and column.missing.any():
             times = counted(int(column.missing.sum()), "missing value")
             imputed.append(f"{shown(name)}: {times} filled in with {shown(level(fill))}")
@@ -209,7 +211,9 @@ def _fixed(
     gaps = gaps_of({name: columns[name] for name in fixed})
     cells = {name: int(gap.sum()) for name, gap in gaps.items()}
     rows = int(np.logical_or.reduce(list(gaps.values())).sum()) if gaps else 0
-    return _Fixed(fixed, tuple(ingredients), constant, cells, rows, (*notes, *([ONCE] if imputed else [])))
+    return _Fixed(
+        fixed, tuple(ingredients), constant, cells, rows, (*notes, *([IMPUTED_ONCE] if imputed else []))
+    )
 
 
 def _codes(columns: Mapping[str, Column], numeric: Collection[str]) -> list[str]:

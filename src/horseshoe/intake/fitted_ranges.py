@@ -8,7 +8,7 @@ import numpy as np
 
 from horseshoe._types import Mask, Vector
 from horseshoe.intake.kinds import Column
-from horseshoe.intake.words import counted, figure, listed, shown
+from horseshoe.intake.messages import counted, figure, listed, shown
 
 MOST = 10
 

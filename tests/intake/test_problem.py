@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe.intake import Table, TableError, ask, read_table
+from horseshoe.intake import Table, TableError, prepare_problem, read_table
 
 N = 60
 RNG = np.random.default_rng(3)
@@ -13,7 +13,7 @@ A = RNG.standard_normal(N)
 
 
 def asked(target="y", *, frame=None, notes=(), **options):
-    return ask(Table(frame, notes, "it"), target, **options)
+    return prepare_problem(Table(frame, notes, "it"), target, **options)
 
 
 def frame(**columns):
@@ -278,8 +278,8 @@ def test_markers_among_thousands_of_genes_are_not_called_copies():
     wide = expression()
     apart = [g for g in wide.columns[:8] if wide[g][27:].min() > wide[g][:27].max()]
     assert len(apart) >= 3
-    assert ask(Table(wide), "type").warnings == ()
-    few = ask(Table(wide[[*wide.columns[:6], "type"]]), "type").warnings  # the same genes, alone
+    assert prepare_problem(Table(wide), "type").warnings == ()
+    few = prepare_problem(Table(wide[[*wide.columns[:6], "type"]]), "type").warnings  # the same genes, alone
     assert "unlikely by chance among 6 columns" in few[0]
 
 
@@ -288,7 +288,7 @@ def test_a_leak_among_ten_columns_is_a_warning():
     table = pd.DataFrame(rng.standard_normal((500, 10)), columns=list("abcdefghij"))
     ill = table["a"] + rng.standard_normal(500) > 0.0
     table["d"] = np.where(ill, 10.0, 0.0) + rng.uniform(0.0, 5.0, 500)
-    warned = ask(Table(table.assign(y=np.where(ill, "yes", "no"))), "y").warnings
+    warned = prepare_problem(Table(table.assign(y=np.where(ill, "yes", "no"))), "y").warnings
     assert len(warned) == 1
     assert warned[0].startswith("d determines y (its values separate the classes in 100.00% of 500 rows)")
     assert warned[0].endswith(
@@ -299,7 +299,7 @@ def test_a_leak_among_ten_columns_is_a_warning():
 def test_categories_do_not_give_away_a_class_that_is_hardly_there():
     rng = np.random.default_rng(9)
     table = pd.DataFrame({"ward": rng.choice(["n", "s", "w"], 3000), "y": ["no"] * 2998 + ["yes"] * 2})
-    assert ask(Table(table), "y").warnings == ()
+    assert prepare_problem(Table(table), "y").warnings == ()
 
 
 def test_a_few_rows_correlate_with_some_of_thousands_of_columns():
@@ -308,7 +308,7 @@ def test_a_few_rows_correlate_with_some_of_thousands_of_columns():
     y = values[:, 0] + 0.05 * rng.standard_normal(5)
     wide = pd.DataFrame(values, columns=[f"g{j}" for j in range(20_000)]).assign(y=y)
     assert np.corrcoef(wide["g0"], y)[0, 1] > 0.999
-    assert ask(Table(wide), "y").warnings == ()
+    assert prepare_problem(Table(wide), "y").warnings == ()
 
 
 def test_ten_thousand_columns():
@@ -323,7 +323,7 @@ def test_odd_names_go_through(tmp_path):
     names = ['say "hi"', "two\nlines", "<script>alert(1)</script>", "体重 🐎", "a=b", "a:b", "`"]
     path = tmp_path / "odd.csv"
     pd.DataFrame(np.random.default_rng(5).standard_normal((9, 7)), columns=names).to_csv(path, index=False)
-    question = ask(read_table(path), "a:b")
+    question = prepare_problem(read_table(path), "a:b")
     assert list(question.X.columns) == [name for name in names if name != "a:b"]
 
 
@@ -359,7 +359,7 @@ def test_several_names_in_one_option():
 
 
 def test_only_what_was_filled_in_is_said_to_be():
-    from horseshoe.intake.told import fillings_of
+    from horseshoe.intake.recipe_notes import fillings_of
 
     question = asked(frame=frame(b=np.where(np.arange(N) < 3, np.nan, 2.0 * A)), missing="impute")
     assert question.imputed_columns == {"b": 3}

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from horseshoe.intake.binary import sixteen_bits
+from horseshoe.intake.file_kinds import sixteen_bits
+from horseshoe.intake.messages import TableError, listed, shown
 from horseshoe.intake.numerals import MISSING
-from horseshoe.intake.words import TableError, listed, shown
 
 SAMPLE = 1 << 18
 """So many characters are looked at; a longer first line is read to its end."""

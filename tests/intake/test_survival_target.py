@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe.intake import Table, TableError, ask
+from horseshoe.intake import Table, TableError, prepare_problem
 from horseshoe.intake.recipe import Recipe
 
 N = 40
@@ -19,7 +19,7 @@ def frame(**columns):
 
 def asked(data=None, **options):
     options = {"event": "status"} | options
-    return ask(Table(frame() if data is None else data, (), "it"), "time", **options)
+    return prepare_problem(Table(frame() if data is None else data, (), "it"), "time", **options)
 
 
 def refused(data=None, **options):
@@ -130,6 +130,6 @@ def test_the_recipe_knows_new_rows_without_times():
 
 
 def test_other_recipes_are_written_as_before():
-    recipe = ask(Table(frame(), (), "it"), "time").recipe
+    recipe = prepare_problem(Table(frame(), (), "it"), "time").recipe
     assert "event" not in recipe.to_plain()
     assert Recipe.from_plain(recipe.to_plain()) == recipe

@@ -9,7 +9,7 @@ import numpy as np
 
 from horseshoe._types import Mask
 from horseshoe.intake.kinds import Column
-from horseshoe.intake.words import TableError, counted, shown
+from horseshoe.intake.messages import TableError, counted, shown
 
 WORST = 10
 WAYS = ("error", "drop", "impute")

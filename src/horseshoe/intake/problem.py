@@ -11,23 +11,23 @@ import numpy as np
 from horseshoe._types import Matrix, Vector
 from horseshoe.intake.columns import by_name, frame_of
 from horseshoe.intake.design import Design
+from horseshoe.intake.fitted_ranges import range_of
 from horseshoe.intake.kinds import Column
-from horseshoe.intake.leaks import find_leaks
-from horseshoe.intake.levels import order_of, settle_levels
-from horseshoe.intake.lifetimes import settle_lifetimes
+from horseshoe.intake.leakage import find_leaks
+from horseshoe.intake.messages import TableError
+from horseshoe.intake.missing_policy import read_missing_policy
+from horseshoe.intake.ordered_target import order_of, settle_levels
 from horseshoe.intake.placeholders import with_gaps
-from horseshoe.intake.prepare import Prepared, prepare
-from horseshoe.intake.ranges import range_of
 from horseshoe.intake.read import Table
 from horseshoe.intake.recipe import Recipe
+from horseshoe.intake.request import FitRequest, check_request
+from horseshoe.intake.survival_target import settle_lifetimes
 from horseshoe.intake.target import settle
-from horseshoe.intake.ways import read_ways
-from horseshoe.intake.wish import Wish, checked
-from horseshoe.intake.words import TableError
+from horseshoe.intake.training_columns import Prepared, prepare
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class PreparedProblem:
     """What is fitted, and all that was decided on the way to it.
 
     Attributes
@@ -95,7 +95,7 @@ class Question:
     likelihood: Any = None
 
 
-def ask(
+def prepare_problem(
     table: Table,
     target: str | None = None,
     *,
@@ -116,7 +116,7 @@ def ask(
     levels: Sequence[str] | None = None,
     missing_values: Collection[Any] = (),
     always: Collection[str] = (),
-) -> Question:
+) -> PreparedProblem:
     """Return what is asked of a table, ready to fit.
 
     Parameters
@@ -157,54 +157,56 @@ def ask(
     Examples
     --------
     >>> from horseshoe.intake.read import read_table
-    >>> question = ask(read_table("diabetes"), "progression")
+    >>> question = prepare_problem(read_table("diabetes"), "progression")
     >>> question.X.shape, question.family
     ((442, 10), 'gaussian')
     >>> question.notes[-1]
     'progression holds numbers: family gaussian; --family chooses another'
     """
     only = None if columns is None else tuple(columns)
-    ways = read_ways(missing)
-    wish = Wish(target, family, formula, weights, offset, exposure, ways, tuple(drop), tuple(categorical))
-    wish = replace(wish, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
-    wish = replace(wish, quantile=quantile, levels=None if levels is None else tuple(levels))
-    wish = replace(wish, missing_values=tuple(map(str, missing_values)), always=tuple(always))
-    return _answer(table, wish)
+    ways = read_missing_policy(missing)
+    request = FitRequest(
+        target, family, formula, weights, offset, exposure, ways, tuple(drop), tuple(categorical)
+    )
+    request = replace(request, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
+    request = replace(request, quantile=quantile, levels=None if levels is None else tuple(levels))
+    request = replace(request, missing_values=tuple(map(str, missing_values)), always=tuple(always))
+    return _answer(table, request)
 
 
-def _answer(table: Table, wish: Wish) -> Question:
+def _answer(table: Table, request: FitRequest) -> PreparedProblem:
     frame = by_name(table.frame)
-    wish, formula, features = checked(wish, list(frame.columns), table.name)
-    if wish.family == "ordinal" and wish.levels is None:
-        wish = replace(wish, levels=order_of(frame, str(wish.target)))
-    used = (str(wish.target), *features, *wish.roles.values())
-    frame, blanks = with_gaps(frame, wish.missing_values, used, table.name)
-    ready = prepare(frame, wish, formula, features)
-    if wish.event is not None:
-        target = settle_lifetimes(ready.target, wish.event, ready.known, wish.happened)
-    elif wish.levels is not None:
-        target = settle_levels(ready.target, wish.levels)
+    request, formula, features = check_request(request, list(frame.columns), table.name)
+    if request.family == "ordinal" and request.levels is None:
+        request = replace(request, levels=order_of(frame, str(request.target)))
+    used = (str(request.target), *features, *request.roles.values())
+    frame, blanks = with_gaps(frame, request.missing_values, used, table.name)
+    ready = prepare(frame, request, formula, features)
+    if request.event is not None:
+        target = settle_lifetimes(ready.target, request.event, ready.known, request.event_value)
+    elif request.levels is not None:
+        target = settle_levels(ready.target, request.levels)
     else:
-        target = settle(ready.target, wish.family, ready.known.get("exposure"), wish.quantile)
-    roles: dict[str, Any] = dict(wish.roles)
+        target = settle(ready.target, request.family, ready.known.get("exposure"), request.quantile)
+    roles: dict[str, Any] = dict(request.roles)
     recipe = Recipe(
-        str(wish.target),
+        str(request.target),
         target.family,
         ready.ingredients,
         encoded=(),
-        missing=wish.missing.rest,
-        missing_in=dict(wish.missing.named),
+        missing=request.missing.rest,
+        missing_in=dict(request.missing.named),
         formula=None if formula is None else formula.text,
         classes=target.classes,
-        missing_values=wish.missing_values,
+        missing_values=request.missing_values,
         decimal=table.decimal,
-        ranges=_ranges(ready, wish),
+        ranges=_ranges(ready, request),
         **roles,
     )
     design = recipe.design(ready.columns, np.flatnonzero(ready.kept))
     encoded = design.names if formula is None else _varying(design)
     X = frame_of(design, encoded, frame.index[ready.kept])
-    return Question(
+    return PreparedProblem(
         X,
         target.y,
         ready.known.get("weights"),
@@ -232,9 +234,11 @@ def _answer(table: Table, wish: Wish) -> Question:
     )
 
 
-def _ranges(ready: Prepared, wish: Wish) -> dict[str, tuple[float, float]]:
+def _ranges(ready: Prepared, request: FitRequest) -> dict[str, tuple[float, float]]:
     """Return the ranges of all numbers that new rows have too."""
-    known = {name: ready.known[role] for role, name in wish.roles.items() if role in ("offset", "exposure")}
+    known = {
+        name: ready.known[role] for role, name in request.roles.items() if role in ("offset", "exposure")
+    }
     numbers = {name: column.numbers for name, column in ready.columns.items() if column.numbers is not None}
     return {name: range_of(values) for name, values in (numbers | known).items()}
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from horseshoe._checks import check_choice
 from horseshoe._types import Mask
 from horseshoe.intake.formula import Formula
-from horseshoe.intake.gaps import WAYS
-from horseshoe.intake.words import TableError, counted, option, shown
+from horseshoe.intake.messages import TableError, counted, option, shown
+from horseshoe.intake.missing_values import WAYS
 
 PARTS = {
     **{role: f"is the {role}" for role in ("target", "offset", "exposure", "event")},
@@ -21,12 +21,12 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Ways:
+class MissingPolicy:
     """What is done with the missing values of the columns that are named, and with those of the rest.
 
     Examples
     --------
-    >>> ways = Ways("impute", {"trt": "drop"})
+    >>> ways = MissingPolicy("impute", {"trt": "drop"})
     >>> ways.of("trt"), ways.of("chol")
     ('drop', 'impute')
     """
@@ -39,16 +39,16 @@ class Ways:
         return self.named.get(name, self.rest)
 
 
-def read_ways(given: str | Sequence[str]) -> Ways:
+def read_missing_policy(given: str | Sequence[str]) -> MissingPolicy:
     """Return the ways that texts such as ``impute`` and ``trt=drop`` name; the default is an error.
 
     Examples
     --------
-    >>> read_ways(["impute", "trt=drop"])
-    Ways(rest='impute', named={'trt': 'drop'})
-    >>> read_ways(["impute", "drop"])
+    >>> read_missing_policy(["impute", "trt=drop"])
+    MissingPolicy(rest='impute', named={'trt': 'drop'})
+    >>> read_missing_policy(["impute", "drop"])
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: --missing impute and --missing drop: name one way for all columns, ...
+    horseshoe.intake.messages.TableError: --missing impute and --missing drop: name one way for all ...
     """
     rest, named = list[str](), dict[str, str]()
     for text in [given] if isinstance(given, str) else given:
@@ -61,7 +61,7 @@ def read_ways(given: str | Sequence[str]) -> Ways:
     if len(rest) > 1:
         asked = " and ".join(option("missing", way) for way in rest)
         raise TableError(f"{asked}: name one way for all columns, and others as COLUMN=WAY")
-    return Ways(rest[0] if rest else "error", named)
+    return MissingPolicy(rest[0] if rest else "error", named)
 
 
 def unpenalized(always: Sequence[str], formula: Formula | None, features: Sequence[str]) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def unpenalized(always: Sequence[str], formula: Formula | None, features: Sequen
 
 
 def check_filled(
-    gaps: Mapping[str, Mask], ways: Ways, roles: Mapping[str, str], always: Sequence[str] = ()
+    gaps: Mapping[str, Mask], ways: MissingPolicy, roles: Mapping[str, str], always: Sequence[str] = ()
 ) -> None:
     """Refuse to fill in what is not a penalised column, unless it is named; refuse companions in any case.
 
@@ -90,7 +90,7 @@ def check_filled(
     ----------
     gaps : dict
         Where values are missing, for the columns in which some are.
-    ways : Ways
+    ways : MissingPolicy
         What is asked.
     roles : dict
         What the companions of the target are, by column: weights, offset, strata, ...
@@ -100,9 +100,9 @@ def check_filled(
     Examples
     --------
     >>> import numpy as np
-    >>> check_filled({"trt": np.array([True, False])}, Ways("impute"), {}, ["trt"])
+    >>> check_filled({"trt": np.array([True, False])}, MissingPolicy("impute"), {}, ["trt"])
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: trt is not penalised; 1 of 2 rows has no value of it. Fill it in by ...
+    horseshoe.intake.messages.TableError: trt is not penalised; 1 of 2 rows has no value of it. Fill it in ...
     """
     lines = []
     for name, gap in gaps.items():

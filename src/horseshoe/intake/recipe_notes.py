@@ -10,11 +10,11 @@ import numpy as np
 
 from horseshoe.intake.columns import Ingredient
 from horseshoe.intake.kinds import Column
+from horseshoe.intake.messages import TableError, counted, listed, shown
 from horseshoe.intake.recipe import Recipe
-from horseshoe.intake.words import TableError, counted, listed, shown
 
 if TYPE_CHECKING:
-    from horseshoe.intake.ask import Question
+    from horseshoe.intake.problem import PreparedProblem
 
 
 def terms_of(recipe: Recipe) -> dict[str, str]:
@@ -86,7 +86,7 @@ def gaps_of_rows(gaps: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
     return tuple((name, counted(number, "missing value")) for name, number in gaps.items())
 
 
-def missing_words(question: Question) -> tuple[str, ...]:
+def missing_sentences(question: PreparedProblem) -> tuple[str, ...]:
     """Return what was done with missing values, in sentences for the methods of a paper.
 
     Examples
@@ -94,7 +94,7 @@ def missing_words(question: Question) -> tuple[str, ...]:
     >>> from types import SimpleNamespace
     >>> asked = SimpleNamespace(imputed_columns={"age": 3, "sex": 1}, cells_imputed=4, rows_imputed=3,
     ...                         dropped_gaps={"trt": 2}, rows_read=40, rows_dropped=2)
-    >>> for sentence in missing_words(asked):
+    >>> for sentence in missing_sentences(asked):
     ...     print(sentence)
     4 missing values in 3 rows were filled in with the median or the most frequent level: age (3), sex (1).
     Because of missing values, 2 of 40 rows were dropped: trt (2).

@@ -9,7 +9,7 @@ from typing import Any
 
 from horseshoe.families.names import FAMILIES
 from horseshoe.intake.formula import parse_formula
-from horseshoe.intake.gaps import WAYS
+from horseshoe.intake.missing_values import WAYS
 from horseshoe.intake.numerals import SIGNS
 
 KINDS = ("number", "truth", "category")

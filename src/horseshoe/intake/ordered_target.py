@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from horseshoe.families.ordinal import Ordinal
-from horseshoe.intake.kinds import Column, level, understand
+from horseshoe.intake.kinds import Column, describe_columns, level
+from horseshoe.intake.messages import TableError, listed, near, shown
 from horseshoe.intake.target import Target
-from horseshoe.intake.words import TableError, listed, near, shown
 
 MOST_LEVELS = 50
 
@@ -49,7 +49,7 @@ def read_levels(frame: Any, name: str, order: Sequence[str]) -> Column:
     >>> import pandas
     >>> read_levels(pandas.DataFrame({"pain": ["low", "hgih"]}), "pain", ["low", "high"])
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: levels: pain is hgih in row 2: did you mean high? ...
+    horseshoe.intake.messages.TableError: levels: pain is hgih in row 2: did you mean high? ...
     """
     if len(order) < 2 or len(set(order)) < len(order) or not all(order):
         raise TableError(
@@ -57,7 +57,7 @@ def read_levels(frame: Any, name: str, order: Sequence[str]) -> Column:
         )
     if len(order) > MOST_LEVELS:
         raise TableError(f"levels: {len(order)} of them; at most {MOST_LEVELS} words are put in order")
-    column = understand(frame, [name], categorical=[name])[name]
+    column = describe_columns(frame, [name], categorical=[name])[name]
     if column.kind == "empty":
         raise TableError(f"the target {shown(name)} has no values: name another column")
     for row, code in enumerate(np.asarray(column.codes).tolist()):

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horseshoe.intake import Recipe, Table, TableError, ask
-from horseshoe.intake.told import missing_words
+from horseshoe.intake import Recipe, Table, TableError, prepare_problem
+from horseshoe.intake.recipe_notes import missing_sentences
 
 N = 40
 RNG = np.random.default_rng(21)
@@ -29,7 +29,7 @@ def holes(**rows):
 
 
 def asked(frame, **options):
-    return ask(Table(frame, (), "it"), options.pop("target", "y"), **options)
+    return prepare_problem(Table(frame, (), "it"), options.pop("target", "y"), **options)
 
 
 def refused(frame, **options):
@@ -128,9 +128,9 @@ def test_new_rows_are_treated_as_those_of_the_fit():
 def test_what_was_done_is_said_in_sentences():
     frame = holes(trt=[1, 4], chol=[2], age=[2, 3], y=[9])
     question = asked(frame, drop=["w"], missing=["impute", "trt=drop"])
-    assert missing_words(question) == (
+    assert missing_sentences(question) == (
         "3 missing values in 2 rows were filled in with the median or the most frequent level: age (2), "
         "chol (1).",
         "Because of missing values, 3 of 40 rows were dropped: y (1), trt (2).",
     )
-    assert missing_words(asked(FRAME)) == ()
+    assert missing_sentences(asked(FRAME)) == ()

@@ -17,7 +17,7 @@ class TableError(ValueError):
     --------
     >>> raise TableError("data.csv is empty")
     Traceback (most recent call last):
-    horseshoe.intake.words.TableError: data.csv is empty
+    horseshoe.intake.messages.TableError: data.csv is empty
     """
 
 
