@@ -11,7 +11,7 @@ from horseshoe._types import Status, Vector
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.families import Family, Ordered
-from horseshoe.model.spec import ModelSpec, known_sigma2, prepare
+from horseshoe.model.spec import ModelSpec, known_sigma2, prepare, prepare_several
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.run import Extras, draw
 from horseshoe.posterior.several import SeveralPosterior, draw_several
@@ -91,7 +91,7 @@ def sample_several(
     for mode in modes:
         _refuse_status(mode.result.status)
     _refuse_light_rows(spec, rows[0])
-    prepared = [prepare(spec, one) for one in rows]
+    prepared = prepare_several(spec, rows)
     design, first, units = prepared[0].design, prepared[0], tuple((one.units, one.whole) for one in prepared)
     if not np.allclose(first.all_units.places(first.all_spread), modes[0].scale, rtol=1e-9, atol=0.0):
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")

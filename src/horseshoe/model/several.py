@@ -29,7 +29,7 @@ from horseshoe.model.fit import (
     without_fit,
 )
 from horseshoe.model.kept import claim
-from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
+from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare_several
 from horseshoe.threads import one_thread
 
 
@@ -54,7 +54,7 @@ def fit_several(
     [array([1.99]), array([-3.98])]
     """
     options = Options() if options is None else options
-    prepared = [prepare(spec, one) for one in rows]
+    prepared = prepare_several(spec, rows)
     if options.keeper is not None:
         every = np.column_stack([one.y for one in rows])
         claim(options, spec, rows[0], prepared[0].design, start, every)
@@ -80,7 +80,7 @@ def fit_several(
 
 
 def _solve(
-    spec: ModelSpec, prepared: list[Prepared], options: Options, start: str | list[Earlier]
+    spec: ModelSpec, prepared: Sequence[Prepared], options: Options, start: str | list[Earlier]
 ) -> tuple[tuple[FitResult, ...], Ties | None]:
     """Find the mode, with one column for each set of tied ones where the prior selects."""
     hyper, design = spec.hyper, prepared[0].design
@@ -105,7 +105,7 @@ def _solve(
 def _begin(
     problem: LeastSquares,
     targets: Matrix,
-    prepared: list[Prepared],
+    prepared: Sequence[Prepared],
     start: str | list[Earlier],
     ties: Ties | None,
 ) -> Start:

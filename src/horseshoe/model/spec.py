@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +114,17 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     >>> prepare(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows).response.values
     array([-1.,  1., -1.,  1.])
     """
+    return prepare_several(spec, (rows,))[0]
+
+
+def prepare_several(spec: ModelSpec, rows: Sequence[Rows]) -> tuple[Prepared, ...]:
+    """Return the same for several responses to the same columns, which are standardised and held once."""
+    before, design = _standardised(spec, rows[0])
+    return tuple(_with_response(spec, before, design, one) for one in rows)
+
+
+def _standardised(spec: ModelSpec, rows: Rows) -> tuple[Standardised, Standardised]:
+    """Return all columns, and what is left of the penalised ones once the others are projected out."""
     family, center = spec.family, spec.fit_intercept
     centred = center or not family.has_intercept
     before = design = standardise(rows.columns, rows.weights, center=centred, scale=spec.standardize)
@@ -122,7 +134,13 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
         coupling = family.coupling(rows.y, rows.offset)
         if coupling is not None:
             refuse_untold(before, always, rows.columns, coupling, family.total(rows.y, rows.counts))
-    design = _stretched(spec, design)
+    return before, _stretched(spec, design)
+
+
+def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, rows: Rows) -> Prepared:
+    """Return the design with a response in units of its spread."""
+    family, center = spec.family, spec.fit_intercept
+    always = None if spec.structure is None else spec.structure.always
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
