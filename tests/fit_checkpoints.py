@@ -25,9 +25,9 @@ from horseshoe import (
     HorseshoeRegressor,
     HorseshoeSurvival,
     files,
-    keeping,
 )
 from horseshoe.data.parts import ArrayParts
+from horseshoe.store import checkpoint as store
 
 RNG = np.random.default_rng(5)
 NARROW, WIDE, LARGE = (RNG.standard_normal(shape) for shape in ((90, 30), (60, 150), (60, 2000)))
@@ -166,7 +166,7 @@ def die() -> None:
 
 def killed(case: Case, path: Path, writing: bool) -> None:
     """Fit, and die on the way; or while the checkpoint is written."""
-    keeping.EVERY, keeping.WRITE_SHARE = 0.0, np.inf  # at every round
+    store.WRITE_INTERVAL, store.WRITE_SHARE = 0.0, np.inf  # at every round
     if writing:
         files.os.fsync = lambda _: At.__call__(written, None)  # type: ignore[assignment]
     written = At(min(case.news, 5), die)

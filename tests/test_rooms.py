@@ -11,13 +11,13 @@ import horseshoe
 ROOT = Path(horseshoe.__file__).parent
 FILES = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(ROOT.rglob("*.py"))}
 LEVELS = """
-    _types _lazy _checks _extras _version _visible threads linalg variates files checkpoints keeping
+    _types _lazy _checks _extras _version _visible threads linalg variates files store
     data priors families
     conditional
     em sampling
     posterior
     model
-    average store report intake
+    average report intake
     estimators
     paper
     cli

@@ -16,10 +16,10 @@ from posterior_runs import SOURCE, on_linux
 ASKED = ("fit", "diabetes", "--target", "progression", "--json")
 DRIVER = """
 import os, signal, sys
-from horseshoe import keeping
+from horseshoe.store import checkpoint as store
 
-number, times, keep = int(sys.argv.pop(1)), [], keeping.FitCheckpoint.keep
-keeping.EVERY, keeping.WRITE_SHARE = 0.0, float("inf")
+number, times, keep = int(sys.argv.pop(1)), [], store.FitCheckpoint.keep
+store.WRITE_INTERVAL, store.WRITE_SHARE = 0.0, float("inf")
 
 
 def stop(self, name, tree):
@@ -29,7 +29,7 @@ def stop(self, name, tree):
         os.kill(os.getpid(), number)
 
 
-keeping.FitCheckpoint.keep = stop
+store.FitCheckpoint.keep = stop
 import horseshoe.__main__ as program
 
 program.main()

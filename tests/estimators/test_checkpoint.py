@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from fit_checkpoints import CASES, NARROW, WIDE, At, assert_same_fit, interrupt, noisy
-from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, keeping
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.data.chunks import RowChunks
 from horseshoe.data.parts import ArrayParts
 from horseshoe.families import Poisson
+from horseshoe.store import checkpoint as store
 from posterior_runs import SOURCE, files_in, on_linux
 
 Y = noisy(WIDE)
@@ -119,14 +120,14 @@ def test_random_numbers_without_a_seed_go_on(tmp_path: Path) -> None:
 def test_nothing_is_written_before_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And time changes no answer."""
     path, times = tmp_path / "fit", []
-    write = keeping.FitCheckpoint.write
+    write = store.FitCheckpoint.write
     monkeypatch.setattr(
-        keeping.FitCheckpoint, "write", lambda self, *given: (times.append(1), write(self, *given))[1]
+        store.FitCheckpoint, "write", lambda self, *given: (times.append(1), write(self, *given))[1]
     )
     slow = HorseshoeRegressor().fit(WIDE, Y, checkpoint=path)
     assert len(times) == 1  # at the end
-    monkeypatch.setattr(keeping, "EVERY", 0.0)
-    monkeypatch.setattr(keeping, "WRITE_SHARE", np.inf)
+    monkeypatch.setattr(store, "WRITE_INTERVAL", 0.0)
+    monkeypatch.setattr(store, "WRITE_SHARE", np.inf)
     often = HorseshoeRegressor().fit(WIDE, Y, checkpoint=tmp_path / "other")
     assert len(times) > 10
     assert_same_fit(often, slow)
@@ -150,7 +151,7 @@ def test_a_state_that_cannot_be_kept_is_warned_of_and_the_fit_goes_on(tmp_path: 
 
 
 def test_a_full_disk_is_warned_of_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "EVERY", 0.0)
+    monkeypatch.setattr(store, "WRITE_INTERVAL", 0.0)
 
     def full(file: Any, **arrays: Any) -> None:
         raise OSError(28, "No space left on device")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from fit_checkpoints import CASES, NARROW, At, interrupt, noisy
-from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, keeping, sample_posterior
-from horseshoe.keeping import FitCheckpoint
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe.store import checkpoint as store
+from horseshoe.store.checkpoint import FitCheckpoint
 from mutations.checkpoints import mutated_checkpoint
 from mutations.files import opened
 from posterior_runs import files_in
@@ -85,10 +86,10 @@ def test_other_structure(name: str, good: Path) -> None:
 
 
 def test_another_version_and_another_format(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "__version__", "97.1")
+    monkeypatch.setattr(store, "__version__", "97.1")
     assert_refused(good, "written by horseshoe .*, this is 97.1")
     monkeypatch.undo()
-    monkeypatch.setattr(keeping, "FORMAT", 98)
+    monkeypatch.setattr(store, "FORMAT", 98)
     assert_refused(good, "format 98")
 
 
@@ -218,7 +219,7 @@ def test_a_truncated_file(end: int, good: Path) -> None:
 def test_a_state_that_is_none(good: Path) -> None:
     """With a digest that is right: written by a program, not by a fit."""
     file = FitCheckpoint(good)
-    part = file.part("round 0/")
+    part = file.entry("round 0/")
     part["tree"] = {**part["tree"], "state": {"class": "Harmful"}}
     file._fresh = True
     file.save()

@@ -109,7 +109,7 @@ def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, s
     plain = Options(tol=1e-12, fast=False)
     with pytest.MonkeyPatch.context() as patch:
         for module in (fitting, classifier):
-            patch.setattr(module, "em_options", lambda model, keeper: plain)
+            patch.setattr(module, "em_options", lambda model, checkpoint: plain)
         slow = kind(groups=LABEL).fit(X, y)
     np.testing.assert_allclose(fast.coef_, slow.coef_, atol=1e-7)
 

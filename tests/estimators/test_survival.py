@@ -184,7 +184,7 @@ def test_the_fast_path_ends_in_the_mode_of_plain_em(start: str, monkeypatch: Any
     fast = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)
     options = module.em_options
     monkeypatch.setattr(
-        module, "em_options", lambda params, keeper: options(params, keeper)._replace(fast=False)
+        module, "em_options", lambda params, checkpoint: options(params, checkpoint)._replace(fast=False)
     )
     plain = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(fast.coef_, plain.coef_, atol=1e-6)

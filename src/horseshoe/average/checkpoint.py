@@ -6,18 +6,18 @@ from typing import Any
 
 from horseshoe.average.sets import Fits
 from horseshoe.families import Family
-from horseshoe.keeping import Keeper, changed, with_changes
+from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
 
 
-def keep(keeper: Keeper, fits: Fits, families: tuple[Family, ...]) -> None:
+def save_fits(checkpoint: CheckpointSection, fits: Fits, families: tuple[Family, ...]) -> None:
     """Keep the fits of a component; ``families`` are those of the training sets, which theirs differ from."""
     changes = tuple(changed(own, one) for own, one in zip(fits.families, families, strict=True))
-    keeper.offer((*fits[:4], changes))
+    checkpoint.save((*fits[:4], changes))
 
 
-def recalled(keeper: Keeper, families: tuple[Family, ...]) -> Fits | None:
+def load_fits(checkpoint: CheckpointSection, families: tuple[Family, ...]) -> Fits | None:
     """Return the fits of a component that was done before."""
-    found: Any = keeper.load()
+    found: Any = checkpoint.load()
     if found is None:
         return None
     coef, intercept, sigma2, inclusion, changes = found

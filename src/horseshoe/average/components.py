@@ -24,7 +24,7 @@ import numpy as np
 from horseshoe._lazy import lazy
 from horseshoe._types import Matrix, Vector
 from horseshoe.average.batch import Batch
-from horseshoe.average.checkpoint import keep, recalled
+from horseshoe.average.checkpoint import load_fits, save_fits
 from horseshoe.average.elastic_net import net
 from horseshoe.average.forward import forward
 from horseshoe.average.lasso import lasso
@@ -35,8 +35,8 @@ from horseshoe.average.ridge_path import Normal, Path, blended, may_start, over_
 from horseshoe.average.sets import Fits, Sets, sizes
 from horseshoe.data.standardise import SIGMA2_FLOOR
 from horseshoe.em.mstep import Hyper
-from horseshoe.keeping import Keeper
 from horseshoe.priors import FixedScale, Horseshoe
+from horseshoe.store.checkpoint import CheckpointSection
 
 ROUNDS, SWEEPS = 6, 6
 """How often a mixture takes new weights where these move, and the most sweeps between."""
@@ -71,19 +71,21 @@ class Fitting:
     array([1., 1., 1.])
     """
 
-    def __init__(self, sets: Sets, n_jobs: int | None = None, keeper: Keeper | None = None) -> None:
-        self.sets, self.n_jobs, self.keeper = sets, n_jobs, keeper
+    def __init__(
+        self, sets: Sets, n_jobs: int | None = None, checkpoint: CheckpointSection | None = None
+    ) -> None:
+        self.sets, self.n_jobs, self.checkpoint = sets, n_jobs, checkpoint
         self._done: dict[str, Fits] = {}
 
     def component(self, name: str) -> Fits:
         """Return the fits of a component; each is fitted once, and kept if there is a checkpoint."""
         if name not in self._done:
-            part = None if self.keeper is None else self.keeper.part(name)
-            found = None if part is None else recalled(part, self.sets.families)
+            part = None if self.checkpoint is None else self.checkpoint.section(name)
+            found = None if part is None else load_fits(part, self.sets.families)
             if found is None:
                 found = self.sets.drop_intercepts(COMPONENTS[name].fit(self))
                 if part is not None:
-                    keep(part, found, self.sets.families)
+                    save_fits(part, found, self.sets.families)
             self._done[name] = found
         return self._done[name]
 
@@ -178,7 +180,7 @@ def _mode(fitting: Fitting) -> Fits:
     start = fitting.ridge_start
     fitting.forget_path()
     hyper = Hyper(Horseshoe(), fitting.sets.lambda_power, FixedScale(1.0))
-    found = find_modes(fitting.sets, start, hyper, fitting.n_jobs, fitting.normals, fitting.keeper)
+    found = find_modes(fitting.sets, start, hyper, fitting.n_jobs, fitting.normals, fitting.checkpoint)
     fitting.normals = None  # no component needs them any more, and they may be large
     return found
 

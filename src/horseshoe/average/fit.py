@@ -34,11 +34,11 @@ from horseshoe.average.weights import COSTS, Average, average
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
 from horseshoe.families import Family, Ordered
-from horseshoe.keeping import Keeper
 from horseshoe.model.exact import REPLACED, reproduces
-from horseshoe.model.kept import claim_rows
+from horseshoe.model.fingerprint import check_rows_fingerprint
 from horseshoe.model.spec import ModelSpec, Prepared, prepare
 from horseshoe.priors import FixedScale, Horseshoe
+from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
 
 RULES = ("1se", "paired")
@@ -65,7 +65,7 @@ def fit_average(
     callback: Callable[[Progress], Any] | None = None,
     n_jobs: int | None = None,
     structure: Structure | None = None,
-    keeper: Keeper | None = None,
+    checkpoint: CheckpointSection | None = None,
 ) -> AverageFit:
     """Fit every component to every training set, and average.
 
@@ -101,13 +101,15 @@ def fit_average(
         sets = _sets(prepared, rows, pairs, spec)
         plain = family.constant_weights and sets.groups is None
         names = chosen_components(names, plain, float(sets.counts.sum()), sets.columns.shape[1])
-        if keeper is not None:
+        if checkpoint is not None:
             chosen = {"components": names, "selection": rule, **vars(spec)}
-            claim_rows(keeper, chosen, given, prepared.design, *(part for pair in pairs for part in pair))
+            check_rows_fingerprint(
+                checkpoint, chosen, given, prepared.design, *(part for pair in pairs for part in pair)
+            )
         few = compress_folds(sets)
         sets = few if few.y is sets.y else sets
         check_room(few.columns.shape, len(pairs))
-        fitting = Fitting(few, n_jobs, keeper)
+        fitting = Fitting(few, n_jobs, checkpoint)
         kept, fits = fit_components(fitting.component, names, callback)
         found = average(few, tuple(fits), prior_of(kept))
         found = found if few is sets else repredict(sets, found)

@@ -25,8 +25,8 @@ from horseshoe.em.mstep import Hyper
 from horseshoe.em.state import relative_change
 from horseshoe.em.steps import longest_share
 from horseshoe.families import Family
-from horseshoe.keeping import Keeper, changed, with_changes
 from horseshoe.linalg import scatter
+from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
 
 STAY, FEWEST, MOSTLY, WIDE = 0.7, 0.5, 0.75, 2
 """The share of the columns that goes on after an iteration; how many always may, per row or as a share of all
@@ -60,12 +60,12 @@ def find_modes(
     hyper: Hyper,
     n_jobs: int | None = None,
     normals: tuple[Normal, ...] | None = None,
-    keeper: Keeper | None = None,
+    checkpoint: CheckpointSection | None = None,
 ) -> Fits:
     """Return a mode of every training set; ``n_jobs`` threads share the sets.
 
     ``normals`` are the normal equations of each, if they are known: then no row is looked at again.
-    ``keeper`` keeps each mode that is found.
+    ``checkpoint`` keeps each mode that is found.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def find_modes(
            [0., 0., 0.]])
     """
     if n_jobs is None or n_jobs == 1:
-        found = [_kept(keeper, sets, t, start, hyper, normals) for t in range(sets.n_sets)]
+        found = [_kept(checkpoint, sets, t, start, hyper, normals) for t in range(sets.n_sets)]
     else:
         from joblib import Parallel, delayed  # imported here: one thread does without
 
         threads = Parallel(n_jobs=n_jobs, prefer="threads")
-        work = ((keeper, sets, t, start, hyper, normals) for t in range(sets.n_sets))
+        work = ((checkpoint, sets, t, start, hyper, normals) for t in range(sets.n_sets))
         found = threads(delayed(_kept)(*one) for one in work)
     coef = np.column_stack([one.coef for one in found])
     intercept, sigma2 = (np.array([one[k] for one in found]) for k in (1, 2))
@@ -175,7 +175,7 @@ class _Rows:
 
 
 def _kept(
-    keeper: Keeper | None,
+    checkpoint: CheckpointSection | None,
     sets: Sets,
     t: int,
     start: Start,
@@ -183,15 +183,15 @@ def _kept(
     normals: tuple[Normal, ...] | None,
 ) -> _Mode:
     """Return the mode of one training set, from the checkpoint if it is there."""
-    if keeper is None:
+    if checkpoint is None:
         return _mode(sets, t, start, hyper, normals)
-    part, family = keeper.part(f"mode of set {t}"), start.families[t]
+    part, family = checkpoint.section(f"mode of set {t}"), start.families[t]
     kept = part.load()
     if kept is not None:
         coef, intercept, sigma2, changes = kept
         return _Mode(coef, intercept, sigma2, with_changes(family, changes))
     found = _mode(sets, t, start, hyper, normals)
-    part.offer((*found[:3], changed(found.family, family)))
+    part.save((*found[:3], changed(found.family, family)))
     return found
 
 

@@ -18,7 +18,7 @@ from horseshoe.data.columns import varies
 from horseshoe.data.moved import Moved
 from horseshoe.data.products import CrossProducts
 from horseshoe.data.rows import Rows
-from horseshoe.keeping import Keeper
+from horseshoe.store.checkpoint import CheckpointSection
 
 MANY_ROWS, PER_COLUMN = 5_000, 10
 """So many rows, in all and for each column, are worth it."""
@@ -137,12 +137,12 @@ def _root(products: CrossProducts) -> tuple[Matrix, float]:
     return root * scale, left
 
 
-def shortened(rows: Rows, center: bool = True, keeper: Keeper | None = None) -> Rows:
+def shortened(rows: Rows, center: bool = True, checkpoint: CheckpointSection | None = None) -> Rows:
     """Return few rows in the place of many of a Gaussian response, or the rows as they are.
 
     They stay as they are where they are not many, where the sums would be longer, or where hardly anything of
-    y is left to the noise: then the sums have too few digits of it. Where a pass is dear, ``keeper`` keeps
-    the sums.
+    y is left to the noise: then the sums have too few digits of it. Where a pass is dear, the sums are
+    saved in ``checkpoint``.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def shortened(rows: Rows, center: bool = True, keeper: Keeper | None = None) -> 
     if n < max(MANY_ROWS, PER_COLUMN * p):
         return rows
     with np.errstate(over="ignore", invalid="ignore"):
-        products = _products(rows, keeper if rows.columns.remote else None)
+        products = _products(rows, checkpoint if rows.columns.remote else None)
     if products is None or not products.is_usable:
         return rows
     few, left = condensed(products, center)
@@ -164,15 +164,15 @@ def shortened(rows: Rows, center: bool = True, keeper: Keeper | None = None) -> 
     return few if left > LEAST_LEFT else rows
 
 
-def _products(rows: Rows, keeper: Keeper | None) -> CrossProducts | None:
+def _products(rows: Rows, checkpoint: CheckpointSection | None) -> CrossProducts | None:
     """Return the sums over all rows: from the checkpoint, if the pass was done before."""
     columns = rows.columns
     found: CrossProducts | None = None
-    if keeper is not None:
-        keeper.claim({}, *columns.digest(brief=True), rows.y, rows.counts, rows.offset)
-        found = keeper.load(CrossProducts)
+    if checkpoint is not None:
+        checkpoint.check_fingerprint({}, *columns.digest(brief=True), rows.y, rows.counts, rows.offset)
+        found = checkpoint.load(CrossProducts)
     if found is None:
         found = columns.summed(rows.y - rows.offset, rows.weights)
-        if keeper is not None:
-            keeper.offer(found)
+        if checkpoint is not None:
+            checkpoint.save(found)
     return found

@@ -25,13 +25,13 @@ class Anderson:
         self._gaps: list[Vector] = []
         self._seen: list[Vector] = []
 
-    def memory(self) -> tuple[tuple[Vector, ...], ...]:
+    def state_dict(self) -> tuple[tuple[Vector, ...], ...]:
         """Return the last steps."""
         return tuple(self._images), tuple(self._gaps), tuple(self._seen)
 
-    def recall(self, memory: tuple[tuple[Vector, ...], ...]) -> None:
-        """Know these steps."""
-        self._images, self._gaps, self._seen = (list(steps) for steps in memory)
+    def load_state_dict(self, state: tuple[tuple[Vector, ...], ...]) -> None:
+        """Restore what `state_dict` returned."""
+        self._images, self._gaps, self._seen = (list(steps) for steps in state)
 
     def next(self, point: Vector, image: Vector) -> Vector:
         """Return where to try next, given that the iteration takes ``point`` to ``image``."""

@@ -78,14 +78,14 @@ class Probed:
             return state, Status.CONVERGED
         return state, Status.UNSETTLED if state.n_steps >= MOST_STEPS else None
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return where the random numbers are, and what the exact schedule knows."""
-        return {"plain": self._plain.memory(), "exact": self._exact.memory()}
+        return {"plain": self._plain.state_dict(), "exact": self._exact.state_dict()}
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Know this again."""
-        self._plain.recall(memory["plain"])
-        self._exact.recall(memory["exact"])
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        self._plain.load_state_dict(state["plain"])
+        self._exact.load_state_dict(state["exact"])
 
     def _pruned(self, state: State) -> State | None:
         """Return the state without the columns that only fade; None if none may leave."""

@@ -8,10 +8,10 @@ import numpy as np
 
 from horseshoe._types import FitResult, Moments, Scales, Status
 from horseshoe.em.beginnings import Begin
+from horseshoe.em.checkpoint import LoopPosition, load_loop, save_loop
 from horseshoe.em.fast.mixing import Mixed
 from horseshoe.em.fast.schedule import Fast
 from horseshoe.em.gradient import Probed
-from horseshoe.em.kept import Round, keep, recall
 from horseshoe.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from horseshoe.em.news import Teller
 from horseshoe.em.options import Options
@@ -51,15 +51,15 @@ def solve(
         teller = Teller(options.callback, options.tol, weights.full.columns)
         trace = Trace(hyper, teller, weights.constant)
         schedule = _schedule(weights, hyper, options, trace)
-        keeper, status = options.keeper, Status.MAX_ITER
-        before = None if keeper is None else recall(keeper, weights, schedule, trace)
+        checkpoint, status = options.checkpoint, Status.MAX_ITER
+        before = None if checkpoint is None else load_loop(checkpoint, weights, schedule, trace)
         if before is None:
             begin = begin or weights.begin
-            before = Round(0, schedule.begin(_first(begin(), hyper, options, groups)))
+            before = LoopPosition(0, schedule.begin(_first(begin(), hyper, options, groups)))
         first, state = before
         for number in range(first, options.max_iter):
-            if keeper is not None:
-                keep(keeper, Round(number, state), weights, schedule, trace)
+            if checkpoint is not None:
+                save_loop(checkpoint, LoopPosition(number, state), weights, schedule, trace)
             if state.mean.size == 0:
                 state, status = _without_columns(weights, options, state), Status.NOTHING_SELECTED
                 break

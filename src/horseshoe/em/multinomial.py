@@ -13,19 +13,19 @@ from horseshoe.conditional.base import condition
 from horseshoe.data.adjusted import Adjusted
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.standardise import Standardised
+from horseshoe.em.checkpoint import groups_with, label_of
 from horseshoe.em.fast.limits import LIMITS
 from horseshoe.em.fast.pruning import shared_worth_keeping
 from horseshoe.em.joint import joint
-from horseshoe.em.kept import groups_with, label_of
 from horseshoe.em.mstep import Hyper, m_step
 from horseshoe.em.news import Teller
 from horseshoe.em.options import Options
 from horseshoe.em.schedule import EXACT_WARMUP, MOST_STALLS, ROUNDING_TOL, approximate
 from horseshoe.em.several import largest_change, solve_several
 from horseshoe.em.softmax import Place, Softmax
-from horseshoe.keeping import Keeper
 from horseshoe.linalg import cholesky, scatter, triangular_inverse
 from horseshoe.priors import Groups, is_dense
+from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
 
 START_STEPS, START_TOL, LINEAR_TOL = 100, 1e-3, 1e-3
@@ -114,13 +114,13 @@ def solve_multinomial(
     softmax = Softmax(design, chosen, center, augmentation)
     with one_thread():
         lines: list[Iteration] = []
-        status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
+        status, tol, checkpoint = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.checkpoint
         teller = Teller(options.callback, tol, design.columns)
-        again = None if keeper is None else _recall(keeper, softmax, lines)
+        again = None if checkpoint is None else _load(checkpoint, softmax, lines)
         first, state = again or (0, _first(softmax, hyper, options, design.unit, start, groups))
         for number in range(first, options.max_iter):
-            if keeper is not None:
-                _keep(keeper, number, state, lines)
+            if checkpoint is not None:
+                _save(checkpoint, number, state, lines)
             if state.spread.size == 0:
                 status = Status.NOTHING_SELECTED
                 break
@@ -138,16 +138,18 @@ def solve_multinomial(
         return _results(state, hyper, options, status, lines)
 
 
-def _keep(keeper: Keeper, number: int, state: State, lines: list[Iteration]) -> None:
+def _save(checkpoint: CheckpointSection, number: int, state: State, lines: list[Iteration]) -> None:
     """Offer all that the next round hangs on."""
     bare = state._replace(softmax=None, groups=None)  # type: ignore[arg-type]
     label = label_of(state.groups)
-    keeper.offer({"round": number, "state": bare, "groups": label, "trace": tuple(lines)})
+    checkpoint.save({"round": number, "state": bare, "groups": label, "trace": tuple(lines)})
 
 
-def _recall(keeper: Keeper, softmax: Softmax, lines: list[Iteration]) -> tuple[int, State] | None:
+def _load(
+    checkpoint: CheckpointSection, softmax: Softmax, lines: list[Iteration]
+) -> tuple[int, State] | None:
     """Return after how many rounds the loop goes on, and in which state, if it was broken off."""
-    found = keeper.load(State, Place, Scales, Iteration)
+    found = checkpoint.load(State, Place, Scales, Iteration)
     if found is None:
         return None
     lines[:], state = found["trace"], found["state"]
@@ -264,7 +266,7 @@ def _from_linear(state: State, hyper: Hyper, options: Options) -> State:
     rows = np.asarray(problem.targets.rooted(left / problem.targets.weights[:, None]))
     alone = LeastSquares(problem.weighted, Targets(rows[:, 0], softmax.total_weight))
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
-    quick = quick._replace(keeper=options.part("start").keeper)
+    quick = quick._replace(checkpoint=options.section("start").checkpoint)
     found = solve_several(alone, rows, hyper, quick, state.unit, groups=state.groups)
     coef = np.column_stack([one.coef for one in found])
     coef = coef - coef.mean(axis=1, keepdims=True)

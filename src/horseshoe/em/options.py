@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from horseshoe._types import Callback
-from horseshoe.keeping import Keeper
+from horseshoe.store.checkpoint import CheckpointSection
 
 
 class Options(NamedTuple):
     """How to run the loop; what each does to the answer is said in `HorseshoeRegressor`.
 
-    ``fast`` only makes the same answer cheaper; without it this is plain EM. ``keeper`` is told where the
-    loop stands, so that it can go on from there.
+    ``fast`` only makes the same answer cheaper; without it this is plain EM. ``checkpoint`` is where
+    the loop saves its state, to resume from there.
     """
 
     sigma2: float | str = "estimate"
@@ -25,11 +25,11 @@ class Options(NamedTuple):
     fast: bool = True
     callback: Callback | None = None
     random_state: int | np.random.Generator | None = None
-    keeper: Keeper | None = None
+    checkpoint: CheckpointSection | None = None
 
-    def part(self, name: str) -> Options:
-        """Return the options of a part of the fit."""
-        return self if self.keeper is None else self._replace(keeper=self.keeper.part(name))
+    def section(self, name: str) -> Options:
+        """Return the options with the section of this name of the checkpoint."""
+        return self if self.checkpoint is None else self._replace(checkpoint=self.checkpoint.section(name))
 
     @property
     def known_sigma2(self) -> float | None:

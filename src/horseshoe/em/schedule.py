@@ -42,11 +42,11 @@ class Schedule(Protocol):
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Return the state to go on from, and how the fit ended if it has."""
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return what the schedule knows beside the state, as plain values that nobody changes."""
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Know this again."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
 
 
 class Plain:
@@ -81,14 +81,14 @@ class Plain:
         """Return the state as it is."""
         return state
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return where the random numbers are, if there are any."""
         return {"random": self.rng.bit_generator.state} if self.expectation in RANDOM else {}
 
-    def recall(self, memory: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with the random numbers from there."""
-        if memory:
-            self.rng.bit_generator.state = memory["random"]
+        if state:
+            self.rng.bit_generator.state = state["random"]
 
     def is_approximate(self, n_steps: int) -> bool:
         """Tell whether the variances are approximate after so many iterations."""

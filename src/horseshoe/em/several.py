@@ -32,19 +32,19 @@ from horseshoe.conditional.base import condition
 from horseshoe.data.adjusted import Free
 from horseshoe.data.problem import LeastSquares
 from horseshoe.data.products import CrossProducts
+from horseshoe.em.checkpoint import cached, groups_with, label_of, part_of, restore_cache
 from horseshoe.em.fast.limits import LIMITS
 from horseshoe.em.fast.pruning import shared_worth_keeping
 from horseshoe.em.fast.together import SharedMap, jump
 from horseshoe.em.joint import joint
-from horseshoe.em.kept import computed, groups_with, know, label_of, part_of
 from horseshoe.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
 from horseshoe.em.news import Teller
 from horseshoe.em.options import Options
 from horseshoe.em.result import NO_NOISE
 from horseshoe.em.schedule import EXACT_WARMUP, NOISE_TOL, ROUNDING_TOL, approximate
-from horseshoe.keeping import Keeper
 from horseshoe.linalg import scatter
 from horseshoe.priors import Groups, is_dense
+from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
 
 
@@ -143,17 +143,17 @@ def solve_several(
     """
     with one_thread():
         lines: list[tuple[Iteration, ...]] = []
-        status, tol, keeper = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.keeper
+        status, tol, checkpoint = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.checkpoint
         tail = _Tail(targets, hyper, options, known)
         teller = Teller(options.callback, tol, problem.columns)
-        again = None if keeper is None else _recall(keeper, problem, tail, lines)
+        again = None if checkpoint is None else _load(checkpoint, problem, tail, lines)
         if again is None:
             begin = paper_start(problem, targets) if start is None else start
             again = 0, _first(problem, targets, begin, hyper, unit, known)._replace(groups=groups)
         first, state = again
         for number in range(first, options.max_iter):
-            if keeper is not None:
-                _keep(keeper, number, problem, state, tail, lines)
+            if checkpoint is not None:
+                _save(checkpoint, number, problem, state, tail, lines)
             if state.mean.shape[0] == 0:
                 status = Status.NOTHING_SELECTED
                 break
@@ -178,8 +178,8 @@ def solve_several(
         return _results(state, targets, hyper, options, status, lines, known, free)
 
 
-def _keep(
-    keeper: Keeper,
+def _save(
+    checkpoint: CheckpointSection,
     number: int,
     full: LeastSquares,
     state: State,
@@ -187,30 +187,30 @@ def _keep(
     lines: list[tuple[Iteration, ...]],
 ) -> None:
     """Offer all that the next round hangs on."""
-    keeper.offer(
+    checkpoint.save(
         {
             "round": number,
             "state": state._replace(problem=None, groups=None),  # type: ignore[arg-type]
             "groups": label_of(state.groups),
-            "full": computed(full),
-            "problem": computed(state.problem),
+            "full": cached(full),
+            "problem": cached(state.problem),
             "tail": tail.pace,
             "trace": tuple(lines),
         }
     )
 
 
-def _recall(
-    keeper: Keeper, full: LeastSquares, tail: _Tail, lines: list[tuple[Iteration, ...]]
+def _load(
+    checkpoint: CheckpointSection, full: LeastSquares, tail: _Tail, lines: list[tuple[Iteration, ...]]
 ) -> tuple[int, State] | None:
     """Return after how many rounds the loop goes on, and in which state, if it was broken off."""
-    found = keeper.load(State, Scales, Iteration, CrossProducts)
+    found = checkpoint.load(State, Scales, Iteration, CrossProducts)
     if found is None:
         return None
-    know(full, found["full"])
+    restore_cache(full, found["full"])
     problem = part_of(full, found["state"].active)
     if problem is not full:
-        know(problem, found["problem"])
+        restore_cache(problem, found["problem"])
     tail.pace, lines[:] = found["tail"], found["trace"]
     return found["round"], found["state"]._replace(problem=problem, groups=groups_with(found["groups"]))
 

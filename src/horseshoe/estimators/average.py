@@ -21,8 +21,8 @@ from horseshoe.data.structure import check_structure
 from horseshoe.estimators.outputs import by_output, forget_outputs, outputs_of
 from horseshoe.estimators.selector import Selector
 from horseshoe.families import Family
-from horseshoe.keeping import Keeper
 from horseshoe.model.spec import Prepared
+from horseshoe.store.checkpoint import CheckpointSection
 
 if TYPE_CHECKING:
     from horseshoe.report.statistics import FitStatistics
@@ -95,8 +95,10 @@ class AverageMixin(Selector):
 
         return make
 
-    def _adapt(self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None) -> AverageFit:
-        return fit_average(rows, family, folds, keeper=keeper, **self._options(rows))
+    def _adapt(
+        self, rows: Rows, family: Family, folds: Any, checkpoint: CheckpointSection | None = None
+    ) -> AverageFit:
+        return fit_average(rows, family, folds, checkpoint=checkpoint, **self._options(rows))
 
     def _options(self, rows: Rows) -> dict[str, Any]:
         """Return what the user has asked for, checked."""

@@ -27,11 +27,11 @@ from horseshoe.estimators.saving import Saved
 from horseshoe.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from horseshoe.estimators.settings import em_options
 from horseshoe.families import Binomial, Family
-from horseshoe.keeping import Keeper, kept
 from horseshoe.model.fit import Earlier
 from horseshoe.model.multinomial import fit_multinomial
 from horseshoe.posterior.predictive import half_width
 from horseshoe.priors import GlobalPrior, LocalPrior
+from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
 from horseshoe.threads import one_thread
 
 if TYPE_CHECKING:
@@ -200,13 +200,15 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         ConvergenceWarning
             If ``max_iter`` was reached; of more than two classes it says for which.
         """
-        with one_thread(), kept(checkpoint) as keeper:
-            self._fit(X, y, sample_weight, offset, keeper)
+        with one_thread(), open_checkpoint(checkpoint) as section:
+            self._fit(X, y, sample_weight, offset, section)
         named = () if isinstance(self.status_, Status) else self.classes_.tolist()
         warn_unfinished(self.status_, named)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, keeper: Keeper | None) -> None:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, checkpoint: CheckpointSection | None
+    ) -> None:
         """Fit one class against the rest after the other, or all together."""
         family = Binomial(self.augmentation)
         matrix = check_x(X)
@@ -217,12 +219,12 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         weights = self._class_weights(classes, codes, weights)
         starts = self._starts(classes, matrix.shape[1])
         if self._is_softmax:
-            self._fit_softmax(X, matrix, classes, codes, weights, starts, keeper)
+            self._fit_softmax(X, matrix, classes, codes, weights, starts, checkpoint)
             return
         targets = [1] if classes.size == 2 else range(classes.size)
         estimators = []
         for target, start in zip(targets, starts, strict=True):
-            part = None if keeper is None else keeper.part(f"class {target}")
+            part = None if checkpoint is None else checkpoint.section(f"class {target}")
             y = (codes == target).astype(float)
             estimators.append(self._regressor(family, start)._fit(matrix, y, weights, offset, None, part))
         remember_columns(self, X, matrix.shape[1])
@@ -238,13 +240,13 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         codes: Any,
         sample_weight: Vector | None,
         start: Any,
-        keeper: Keeper | None,
+        checkpoint: CheckpointSection | None,
     ) -> None:
         """Fit all classes together."""
         n, p = matrix.shape
         rows = known_rows(matrix, codes.astype(float), weigh(sample_weight, n, self.weight_type), 0.0)
         part = self._part()
-        options, spec = em_options(self, keeper), part._spec(Binomial(self.augmentation), rows)
+        options, spec = em_options(self, checkpoint), part._spec(Binomial(self.augmentation), rows)
         if options.expectation not in ("exact", "approximate"):
             raise ValueError(
                 f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "

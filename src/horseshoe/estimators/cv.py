@@ -28,8 +28,8 @@ from horseshoe.estimators.saving import Saved
 from horseshoe.estimators.scored import Scored
 from horseshoe.estimators.selector import check_new, hand_down_names, remember_columns
 from horseshoe.families import Family, Ordered, resolve_family
-from horseshoe.keeping import Keeper, kept
 from horseshoe.model.spec import Prepared
+from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
 from horseshoe.threads import one_thread
 
 OF_EACH = (
@@ -191,8 +191,8 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         AdaptiveRegressor
             Itself.
         """
-        with one_thread(), kept(checkpoint) as keeper:
-            self._fit(X, y, sample_weight, offset, exposure, groups, keeper)
+        with one_thread(), open_checkpoint(checkpoint) as section:
+            self._fit(X, y, sample_weight, offset, exposure, groups, section)
         return self
 
     def _fit(
@@ -203,7 +203,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         offset: Any,
         exposure: Any,
         groups: Any,
-        keeper: Keeper | None,
+        checkpoint: CheckpointSection | None,
     ) -> None:
         family = resolve_family(self.family)
         columns = check_x(X)
@@ -221,28 +221,34 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
         if several is not None:
-            self._fit_outputs(X, rows, family, several, groups, keeper)
+            self._fit_outputs(X, rows, family, several, groups, checkpoint)
             return
         family = family.facing(rows.y, rows.counts, rows.offset)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         if isinstance(family, Ordered):  # of numbers that stand for levels only the order matters
             explained = rows._replace(y=np.searchsorted(family.points_, rows.y).astype(float))
         folds = _with_all_levels(self._folds(explained, X, response, groups), family, explained.y)
-        fitted = self._adapt(rows, family, folds, keeper)
+        fitted = self._adapt(rows, family, folds, checkpoint)
         self.__dict__.pop("_sums", None)
         self._rows = rows
         remember_columns(self, X, p)
         self._store(fitted)
 
     def _fit_outputs(
-        self, X: Any, rows: Rows, family: Family, several: Responses, groups: Any, keeper: Keeper | None
+        self,
+        X: Any,
+        rows: Rows,
+        family: Family,
+        several: Responses,
+        groups: Any,
+        checkpoint: CheckpointSection | None,
     ) -> None:
         """Average for all responses together, on the same folds."""
         values = several.values if rows.number is None else several.values[rows.number]
         common = leading(values - rows.offset[:, None], rows.counts)
         folds = self._folds(rows._replace(y=common), X, several.values, groups)
         each = [rows._replace(y=one.copy()) for one in values.T]
-        fitted = fit_averages(each, family, folds, keeper=keeper, **self._options(rows))
+        fitted = fit_averages(each, family, folds, checkpoint=checkpoint, **self._options(rows))
         remember_columns(self, X, rows.columns.shape[1])
         parts = [self._part() for _ in fitted]
         for part, one in zip(parts, fitted, strict=True):

@@ -25,8 +25,8 @@ from horseshoe.estimators.ending import weigh
 from horseshoe.estimators.saving import Saved
 from horseshoe.estimators.selector import hand_down_names, remember_columns
 from horseshoe.families import Binomial, Family
-from horseshoe.keeping import Keeper, kept
 from horseshoe.model.spec import Prepared
+from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
 from horseshoe.threads import one_thread
 
 OF_ALL_CLASSES = (
@@ -167,12 +167,18 @@ status_
         AdaptiveClassifier
             Itself.
         """
-        with one_thread(), kept(checkpoint) as keeper:
-            self._fit(X, y, sample_weight, offset, groups, keeper)
+        with one_thread(), open_checkpoint(checkpoint) as section:
+            self._fit(X, y, sample_weight, offset, groups, section)
         return self
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any, keeper: Keeper | None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        offset: Any,
+        groups: Any,
+        checkpoint: CheckpointSection | None,
     ) -> None:
         family, columns = Binomial(), check_x(X)
         n, p = columns.shape
@@ -192,12 +198,12 @@ status_
             return check_classes(folds(prepared) if callable(folds) else folds, codes[inside], classes)
 
         if self._is_softmax:
-            fitted = self._adapt_classes(rows, classes.size, make, keeper)
+            fitted = self._adapt_classes(rows, classes.size, make, checkpoint)
         else:
             found = []
             for target in targets:
                 binary = rows._replace(y=(codes[inside] == target).astype(float))
-                mine = None if keeper is None else keeper.part(f"class {target}")
+                mine = None if checkpoint is None else checkpoint.section(f"class {target}")
                 found.append(self._adapt(binary, family, make, mine))
             fitted = tuple(found)
         self.classes_, self.estimators_ = classes, [self._part() for _ in fitted]
@@ -209,10 +215,10 @@ status_
         self._gather()
 
     def _adapt_classes(
-        self, rows: Rows, n_classes: int, folds: Any, keeper: Keeper | None
+        self, rows: Rows, n_classes: int, folds: Any, checkpoint: CheckpointSection | None
     ) -> tuple[AverageFit, ...]:
         """Average for all classes together."""
-        return fit_class_average(rows, n_classes, folds, keeper=keeper, **self._options(rows))
+        return fit_class_average(rows, n_classes, folds, checkpoint=checkpoint, **self._options(rows))
 
     def coef_interval(self, level: float = 0.95) -> Any:
         """Return the interval of each coefficient.

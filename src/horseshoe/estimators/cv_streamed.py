@@ -15,7 +15,7 @@ from horseshoe.families import Family, resolve_family
 if TYPE_CHECKING:
     from horseshoe.average.result import AverageFit
     from horseshoe.data.rows import Rows
-    from horseshoe.keeping import Keeper
+    from horseshoe.store.checkpoint import CheckpointSection
 
 DEALT = 1000
 """So many rows for each fold are dealt out at a time."""
@@ -39,7 +39,7 @@ class StreamedAverage(Streamed):
     if TYPE_CHECKING:
 
         def _adapt(
-            self, rows: Rows, family: Family, folds: Any, keeper: Keeper | None = None
+            self, rows: Rows, family: Family, folds: Any, checkpoint: CheckpointSection | None = None
         ) -> AverageFit: ...
 
         def _store(self, fitted: AverageFit) -> None: ...

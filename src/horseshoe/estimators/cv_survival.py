@@ -22,8 +22,8 @@ from horseshoe.estimators.saving import Saved
 from horseshoe.estimators.scored import Scored
 from horseshoe.estimators.selector import check_new, remember_columns
 from horseshoe.families.cox import Cox
-from horseshoe.keeping import kept
 from horseshoe.model.spec import Prepared
+from horseshoe.store.checkpoint import open_checkpoint
 from horseshoe.threads import one_thread
 
 
@@ -139,8 +139,8 @@ scale_, status_
         def make(prepared: Prepared) -> tuple[Fold, ...]:
             return check_events(folds(prepared) if callable(folds) else folds, events)
 
-        with one_thread(), kept(checkpoint) as keeper:
-            fitted = self._adapt(rows, family, make, keeper)
+        with one_thread(), open_checkpoint(checkpoint) as section:
+            fitted = self._adapt(rows, family, make, section)
         remember_columns(self, X, columns.shape[1])
         self._store(replace(fitted, family=Cox(self.ties)))
         eta = self._fitted.linear_predictor(rows.columns) + rows.offset

@@ -25,11 +25,11 @@ from horseshoe.estimators.selector import hand_down_names, named_aliases, rememb
 from horseshoe.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from horseshoe.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from horseshoe.families import Family, resolve_family
-from horseshoe.keeping import Keeper
 from horseshoe.model.fit import Earlier, fit
 from horseshoe.model.several import fit_several
 from horseshoe.model.spec import ModelSpec
 from horseshoe.priors import resolve_global, resolve_known
+from horseshoe.store.checkpoint import CheckpointSection
 
 OF_EACH = ("coef_", "coef_std_", "intercept_", "sigma2_", "kappa_", "support_")
 OF_ALL = ("family_", "lambda2_", "tau2_", "scale_", "aliases_", "n_iter_", "tau_at_bound_", "trace_")
@@ -91,7 +91,7 @@ class FittingMixin(Streamed):
         sample_weight: Any,
         offset: Any,
         exposure: Any = None,
-        keeper: Keeper | None = None,
+        checkpoint: CheckpointSection | None = None,
     ) -> Self:
         """Fit without a warning, for those who fit several."""
         family = resolve_family(self.family)
@@ -109,15 +109,19 @@ class FittingMixin(Streamed):
         family = family.facing(rows.y, rows.counts, rows.offset)
         self.__dict__.pop("_sums", None)
         if several is not None:
-            self._fit_outputs(X, rows, family, several, keeper)
+            self._fit_outputs(X, rows, family, several, checkpoint)
             return self
-        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p), keeper)
+        return self._fit_rows(rows, family, lambda: remember_columns(self, X, p), checkpoint)
 
     def _fit_rows(
-        self, rows: Rows, family: Family, remember: Callable[[], None], keeper: Keeper | None = None
+        self,
+        rows: Rows,
+        family: Family,
+        remember: Callable[[], None],
+        checkpoint: CheckpointSection | None = None,
     ) -> Self:
         """Find the mode of checked rows, and store it."""
-        options, spec = em_options(self, keeper), self._spec(family, rows)
+        options, spec = em_options(self, checkpoint), self._spec(family, rows)
         fitted = remark_weights(fit(spec, rows, options, self._start(rows.columns.shape[1])), rows)
         remember()
         self._store(fitted)
@@ -125,10 +129,10 @@ class FittingMixin(Streamed):
         return self
 
     def _fit_outputs(
-        self, X: Any, rows: Rows, family: Family, several: Responses, keeper: Keeper | None
+        self, X: Any, rows: Rows, family: Family, several: Responses, checkpoint: CheckpointSection | None
     ) -> None:
         """Fit several responses that share their scales."""
-        options, spec = em_options(self, keeper), self._spec(family, rows)
+        options, spec = em_options(self, checkpoint), self._spec(family, rows)
         start = self._start(rows.columns.shape[1], len(several.names))
         if options.expectation not in ("exact", "approximate"):
             raise ValueError(

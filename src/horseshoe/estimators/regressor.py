@@ -21,10 +21,10 @@ from horseshoe.estimators.saving import Saved
 from horseshoe.estimators.scored import Scored
 from horseshoe.estimators.selector import Selector, check_new
 from horseshoe.families import Family
-from horseshoe.keeping import kept
 from horseshoe.model.chance import expected_by_chance
 from horseshoe.posterior.predictive import predictive_std
 from horseshoe.priors import GlobalPrior, LocalPrior
+from horseshoe.store.checkpoint import open_checkpoint
 from horseshoe.threads import one_thread
 
 if TYPE_CHECKING:
@@ -256,8 +256,8 @@ class HorseshoeRegressor(
         ConvergenceWarning
             If ``max_iter`` was reached.
         """
-        with one_thread(), kept(checkpoint) as keeper:
-            self._fit(X, y, sample_weight, offset, exposure, keeper)
+        with one_thread(), open_checkpoint(checkpoint) as section:
+            self._fit(X, y, sample_weight, offset, exposure, section)
         warn_unfinished(self.status_)
         return self
 

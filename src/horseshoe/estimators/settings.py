@@ -9,7 +9,7 @@ import numpy as np
 
 from horseshoe._checks import check_choice, check_number, check_random_state
 from horseshoe.em.options import Options
-from horseshoe.keeping import Keeper
+from horseshoe.store.checkpoint import CheckpointSection
 
 EXPECTATIONS = ("exact", "approximate", "stochastic", "conjugate_gradient")
 STARTS = ("auto", "paper", "variance", "linear", "marginal")
@@ -17,7 +17,7 @@ NARROWEST, WIDEST = 1e-6, 1e6
 """A slab is between these."""
 
 
-def em_options(params: Any, keeper: Keeper | None = None) -> Options:
+def em_options(params: Any, checkpoint: CheckpointSection | None = None) -> Options:
     """Return the options of the loop from the attributes of an estimator.
 
     Examples
@@ -37,7 +37,7 @@ def em_options(params: Any, keeper: Keeper | None = None) -> Options:
         zero_threshold=_check_threshold(params.zero_threshold),
         callback=params.callback,
         random_state=None if params.random_state is None else check_random_state(params.random_state),
-        keeper=keeper,
+        checkpoint=checkpoint,
     )
 
 

@@ -24,10 +24,10 @@ from horseshoe.estimators.selector import check_new, remember_columns
 from horseshoe.estimators.settings import check_slab, em_options
 from horseshoe.families.cox import Cox
 from horseshoe.families.deviance import deviance
-from horseshoe.keeping import Keeper, kept
 from horseshoe.model.fit import fit
 from horseshoe.model.spec import ModelSpec
 from horseshoe.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
+from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
 from horseshoe.threads import one_thread
 
 EXPECTATIONS = ("exact", "approximate")
@@ -195,8 +195,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         ConvergenceWarning
             If ``max_iter`` was reached.
         """
-        with one_thread(), kept(checkpoint) as keeper:
-            self._fit(X, y, sample_weight, offset, entry, strata, keeper)
+        with one_thread(), open_checkpoint(checkpoint) as section:
+            self._fit(X, y, sample_weight, offset, entry, strata, section)
         warn_unfinished(self.status_)
         return self
 
@@ -208,7 +208,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         offset: Any,
         entry: Any = None,
         strata: Any = None,
-        keeper: Keeper | None = None,
+        checkpoint: CheckpointSection | None = None,
     ) -> HorseshoeSurvival:
         """Fit without a warning, for those who fit several."""
         columns = check_x(X)
@@ -216,7 +216,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         rows, family, labels = self._rows(columns, y, sample_weight, offset, entry, strata)
         refuse_no_events(family.seen, labels)
         check_choice("expectation", self.expectation, EXPECTATIONS)
-        options = em_options(self, keeper)
+        options = em_options(self, checkpoint)
         spec = ModelSpec(
             family,
             resolve_known(self.prior),

@@ -29,7 +29,7 @@ from horseshoe.em.weights import Constant, Moving, Weights
 from horseshoe.model.always import unshrunk, with_always
 from horseshoe.model.chance import remark
 from horseshoe.model.exact import REPLACED, reproduces
-from horseshoe.model.kept import claim
+from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from horseshoe.priors import GlobalPrior, Groups
 from horseshoe.threads import one_thread
@@ -67,7 +67,7 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     options = Options() if options is None else options
     given = rows
     if spec.family.constant_weights:
-        rows = shortened(rows, spec.fit_intercept, options.part("sums").keeper)
+        rows = shortened(rows, spec.fit_intercept, options.section("sums").checkpoint)
     prepared = prepare(spec, rows)
     design, units = prepared.design, prepared.units
     nothing = _nothing_to_fit(spec, rows, prepared)
@@ -75,8 +75,8 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
         return without_fit(spec, prepared, nothing)
     options = options._replace(sigma2=known_sigma2(spec, units))
     _check_room(design.columns.shape, options)
-    if options.keeper is not None:
-        claim(options, spec, given, design, start)
+    if options.checkpoint is not None:
+        check_fingerprint(options, spec, given, design, start)
     with one_thread():
         try:
             result, ties = _solve(spec, prepared, options, start)
@@ -148,7 +148,7 @@ def _solve(
     ties = ties_of(spec, prepared)
     for number in count():
         weights = _weights(spec, prepared, options.fast, ties)
-        groups, part = groups_of(prepared, ties), options.part(f"round {number}")
+        groups, part = groups_of(prepared, ties), options.section(f"round {number}")
         begin = partial(_begin, weights, spec.hyper, part, prepared, start, ties, groups)
         result = solve(weights, spec.hyper, part, begin, groups)
         more = near_ties_of(spec, weights.full, result.coef, groups)
@@ -296,7 +296,7 @@ def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Group
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
     if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
         quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
-    quick = quick._replace(keeper=options.part("start").keeper)
+    quick = quick._replace(checkpoint=options.section("start").checkpoint)
     found = solve(Constant(problem.alone(), weights.unit), hyper, quick, groups=groups)
     begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
     variance = np.where(found.support, found.moments.variance, 0.0)

@@ -18,8 +18,8 @@ from horseshoe.em.options import Options
 from horseshoe.em.result import scatter_result
 from horseshoe.em.softmax import Place
 from horseshoe.families import Binomial
+from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.fit import Earlier, groups_of, in_units, near_ties_of, ties_of
-from horseshoe.model.kept import claim
 from horseshoe.model.several import remarked
 from horseshoe.model.spec import ModelSpec, Prepared, prepare
 from horseshoe.threads import one_thread
@@ -51,8 +51,8 @@ def fit_multinomial(
     spec = replace(spec, size=len(rows) - 1.0)
     prepared = prepare(spec, rows[0])
     chosen = np.column_stack([one.y for one in rows])
-    if options.keeper is not None:
-        claim(options, spec, rows[0], prepared.design, start, chosen)
+    if options.checkpoint is not None:
+        check_fingerprint(options, spec, rows[0], prepared.design, start, chosen)
     with one_thread():
         results, ties = _solve(spec, prepared, chosen, options, start)
     fitted = [in_units(spec, prepared, one, ties, options) for one in results]
@@ -69,7 +69,7 @@ def _solve(
     for number in count():
         part = prepared.design if ties is None else prepared.design.take(ties.keep)
         begin, groups = _begin(prepared, start, ties), groups_of(prepared, ties)
-        here = options.part(f"round {number}")
+        here = options.section(f"round {number}")
         results = solve_multinomial(
             part, chosen, hyper, here, spec.fit_intercept, family.augmentation, begin, groups
         )

@@ -18,6 +18,7 @@ from horseshoe.em.result import scatter_result
 from horseshoe.em.several import Start, paper_start, solve_several
 from horseshoe.em.starts import earlier_start
 from horseshoe.model.chance import remark
+from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.fit import (
     Earlier,
     empty_result,
@@ -28,7 +29,6 @@ from horseshoe.model.fit import (
     ties_of,
     without_fit,
 )
-from horseshoe.model.kept import claim
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare_several
 from horseshoe.threads import one_thread
 
@@ -55,9 +55,9 @@ def fit_several(
     """
     options = Options() if options is None else options
     prepared = prepare_several(spec, rows)
-    if options.keeper is not None:
+    if options.checkpoint is not None:
         every = np.column_stack([one.y for one in rows])
-        claim(options, spec, rows[0], prepared[0].design, start, every)
+        check_fingerprint(options, spec, rows[0], prepared[0].design, start, every)
     varying = [k for k, one in enumerate(prepared) if one.units.unit > 0.0]
     design = prepared[0].design
     results: dict[int, FitResult] = {}
@@ -93,7 +93,7 @@ def _solve(
         part = design if ties is None else design.take(ties.keep)
         problem = prepared[0].problem if ties is None else prepared[0].problem.take(ties.keep)
         begin = _begin(problem, targets, prepared, start, ties)
-        groups, here = groups_of(prepared[0], ties), options.part(f"round {number}")
+        groups, here = groups_of(prepared[0], ties), options.section(f"round {number}")
         results = solve_several(problem, targets, hyper, here, part.unit, begin, variances, groups, part.free)
         more = near_ties_of(spec, problem, results[0].coef, groups)
         if more is None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from horseshoe._checks import check_jobs, check_number, check_random_state
 from horseshoe._types import Matrix
-from horseshoe.checkpoints import described, digest_of
 from horseshoe.data.always import free_level, with_free
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
@@ -23,6 +22,7 @@ from horseshoe.sampling.chains import Draws, Outcome, Plan, Progress, Run
 from horseshoe.sampling.checkpoint import Checkpoint
 from horseshoe.sampling.gibbs import SHRINKAGE_EVERY, Model, State
 from horseshoe.sampling.streams import Streams
+from horseshoe.store.checkpoint_file import described, digest_of
 
 MAX_MEMORY = 2 << 30
 GOOD_RHAT = 1.01

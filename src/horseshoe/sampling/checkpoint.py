@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from horseshoe._version import __version__
-from horseshoe.checkpoints import WRITE_SHARE, CheckpointFile
 from horseshoe.sampling.gibbs import State
 from horseshoe.sampling.streams import Streams
+from horseshoe.store.checkpoint_file import WRITE_SHARE, CheckpointFile
 
 FORMAT = 3
 

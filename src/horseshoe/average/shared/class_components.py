@@ -28,8 +28,8 @@ from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.em.mstep import Hyper
 from horseshoe.em.several import largest_change
 from horseshoe.em.steps import longest_share
-from horseshoe.keeping import Keeper
 from horseshoe.priors import FixedScale, Horseshoe
+from horseshoe.store.checkpoint import CheckpointSection
 
 PENALTIES: Vector = np.geomspace(1e3, 1e-2, 11)
 """Of the path of ridge regressions, in units of the number of columns."""
@@ -63,19 +63,21 @@ class ClassFitting:
     (array([1]), True)
     """
 
-    def __init__(self, sets: ClassSets, n_jobs: int | None = None, keeper: Keeper | None = None) -> None:
-        self.sets, self.n_jobs, self.keeper = sets, n_jobs, keeper
+    def __init__(
+        self, sets: ClassSets, n_jobs: int | None = None, checkpoint: CheckpointSection | None = None
+    ) -> None:
+        self.sets, self.n_jobs, self.checkpoint = sets, n_jobs, checkpoint
         self._done: dict[str, ClassFits] = {}
 
     def component(self, name: str) -> ClassFits:
         """Return the fits of a component; each is fitted once, and kept if there is a checkpoint."""
         if name not in self._done:
-            part = None if self.keeper is None else self.keeper.part(name)
+            part = None if self.checkpoint is None else self.checkpoint.section(name)
             found = None if part is None else part.load(ClassFits)
             if found is None:
                 found = self.sets.drop_intercepts(CLASS_COMPONENTS[name](self))
                 if part is not None:
-                    part.offer(found)
+                    part.save(found)
             self._done[name] = found
         return self._done[name]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from horseshoe.average.checkpoint import keep, recalled
+from horseshoe.average.checkpoint import load_fits, save_fits
 from horseshoe.average.components import Fitting
 from horseshoe.average.ridge import ridge_paths
 from horseshoe.average.ridge_path import Normal, with_targets
@@ -22,8 +22,8 @@ from horseshoe.average.shared.mixture import fit_shared_mixture
 from horseshoe.average.shared.modes import find_shared_modes
 from horseshoe.data.standardise import SIGMA2_FLOOR
 from horseshoe.em.mstep import Hyper
-from horseshoe.keeping import Keeper
 from horseshoe.priors import FixedScale, Horseshoe
+from horseshoe.store.checkpoint import CheckpointSection
 
 TOL, SWEEPS = 3e-3, 25
 """The change at which sweeps of a mixture end, and the most of them: omega has a long tail, and with it the
@@ -47,9 +47,9 @@ class SharedFitting:
     """
 
     def __init__(
-        self, each: tuple[Sets, ...], n_jobs: int | None = None, keeper: Keeper | None = None
+        self, each: tuple[Sets, ...], n_jobs: int | None = None, checkpoint: CheckpointSection | None = None
     ) -> None:
-        self.sets, self.n_jobs, self.keeper = each, n_jobs, keeper
+        self.sets, self.n_jobs, self.checkpoint = each, n_jobs, checkpoint
         self.each = tuple(Fitting(sets, n_jobs) for sets in each)
         self._done: dict[str, tuple[Fits, ...]] = {}
         first = self.each[0].normals
@@ -62,20 +62,22 @@ class SharedFitting:
         """Return the fits of a component, to each response; each is fitted once, and kept by a checkpoint."""
         if name not in self._done:
             parts = self._parts(name)
-            kept = [recalled(part, sets.families) for part, sets in zip(parts, self.sets, strict=False)]
+            kept = [load_fits(part, sets.families) for part, sets in zip(parts, self.sets, strict=False)]
             found = tuple(one for one in kept if one is not None)
             if len(found) < len(self.sets):
                 own = SHARED.get(name)
                 found = own(self) if own else tuple(fitting.component(name) for fitting in self.each)
                 for part, fits, sets in zip(parts, found, self.sets, strict=False):
-                    keep(part, fits, sets.families)
+                    save_fits(part, fits, sets.families)
             self._done[name] = found
         return self._done[name]
 
-    def _parts(self, name: str) -> list[Keeper]:
+    def _parts(self, name: str) -> list[CheckpointSection]:
         """Return where the fits of a component are kept; nowhere without a checkpoint."""
-        keeper = self.keeper
-        return [] if keeper is None else [keeper.part(f"{name} {k}") for k in range(len(self.sets))]
+        checkpoint = self.checkpoint
+        return (
+            [] if checkpoint is None else [checkpoint.section(f"{name} {k}") for k in range(len(self.sets))]
+        )
 
     def stack(self) -> SharedBatch:
         """Return the targets of all responses in all sets."""

@@ -37,10 +37,10 @@ from horseshoe.average.weights import Average, averaged, judge_all, weigh
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
 from horseshoe.families import Family
-from horseshoe.keeping import Keeper
-from horseshoe.model.kept import claim_rows
+from horseshoe.model.fingerprint import check_rows_fingerprint
 from horseshoe.model.spec import ModelSpec, Prepared, prepare
 from horseshoe.priors import FixedScale, Horseshoe
+from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
 
 NO_ERROR = 1e-300
@@ -68,7 +68,7 @@ def fit_averages(
     callback: Callable[[Progress], Any] | None = None,
     n_jobs: int | None = None,
     structure: Structure | None = None,
-    keeper: Keeper | None = None,
+    checkpoint: CheckpointSection | None = None,
 ) -> tuple[AverageFit, ...]:
     """Fit every component to every training set of all Gaussian responses, and average; one answer for each.
 
@@ -99,15 +99,17 @@ def fit_averages(
     if len(tasks) == 1:
         options: dict[str, Any] = {"callback": callback, "n_jobs": n_jobs, "structure": structure}
         options |= {"names": names, "rule": rule, "fit_intercept": fit_intercept, "standardize": standardize}
-        options["keeper"] = keeper
+        options["checkpoint"] = checkpoint
         answers |= {k: fit_average(task.given, family, folds, **options) for k, task in tasks.items()}
     elif tasks:
         with one_thread():
             each = _sets(list(tasks.values()), family, folds, fit_intercept)
             names = chosen_components(names, plain=False)
-            if keeper is not None:
-                _claim(keeper, {"components": names, "selection": rule, **vars(spec)}, tasks, each)
-            fitting = SharedFitting(each, n_jobs, keeper)
+            if checkpoint is not None:
+                _check_fingerprint(
+                    checkpoint, {"components": names, "selection": rule, **vars(spec)}, tasks, each
+                )
+            fitting = SharedFitting(each, n_jobs, checkpoint)
             kept, fits = fit_components(fitting.component, names, callback)
             founds = _averaged(each, fits, kept)
             sparser = _sparser(each, founds, rule)
@@ -121,12 +123,14 @@ def fit_averages(
     return tuple(answers[k] for k in range(len(rows)))
 
 
-def _claim(keeper: Keeper, settings: dict[str, Any], tasks: dict[int, _Task], each: tuple[Sets, ...]) -> None:
+def _check_fingerprint(
+    checkpoint: CheckpointSection, settings: dict[str, Any], tasks: dict[int, _Task], each: tuple[Sets, ...]
+) -> None:
     """Refuse a checkpoint of other settings, columns, responses or folds."""
     first, *others = tasks.values()
     responses = [task.given.y for task in others]
     rows = [part for pair in each[0].folds for part in pair]
-    claim_rows(keeper, settings, first.given, first.prepared.design, *responses, *rows)
+    check_rows_fingerprint(checkpoint, settings, first.given, first.prepared.design, *responses, *rows)
 
 
 def _made_ready(spec: ModelSpec, rows: Rows) -> _Task | AverageFit:

@@ -50,10 +50,10 @@ from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
 from horseshoe.families import Binomial
 from horseshoe.families.deviance import Deviance
-from horseshoe.keeping import Keeper
-from horseshoe.model.kept import claim_rows
+from horseshoe.model.fingerprint import check_rows_fingerprint
 from horseshoe.model.spec import ModelSpec, Prepared, prepare
 from horseshoe.priors import FixedScale, Horseshoe
+from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
 
 
@@ -100,7 +100,7 @@ def fit_class_average(
     callback: Callable[[Progress], Any] | None = None,
     n_jobs: int | None = None,
     structure: Structure | None = None,
-    keeper: Keeper | None = None,
+    checkpoint: CheckpointSection | None = None,
 ) -> tuple[AverageFit, ...]:
     """Fit components to every training set, all classes together, and average; one answer for each class.
 
@@ -130,10 +130,12 @@ def fit_class_average(
         free = prepared.design.free
         sets = ClassSets(base, chosen, None if free is None else free.basis)
         names = chosen_components(names, plain=False)
-        if keeper is not None:
+        if checkpoint is not None:
             said = {"components": names, "selection": rule, **vars(spec), "structure": structure}
-            claim_rows(keeper, said, rows, prepared.design, *(part for pair in pairs for part in pair))
-        fitting = ClassFitting(sets, n_jobs, keeper)
+            check_rows_fingerprint(
+                checkpoint, said, rows, prepared.design, *(part for pair in pairs for part in pair)
+            )
+        fitting = ClassFitting(sets, n_jobs, checkpoint)
         kept, fits = fit_components(fitting.component, names, callback)
         found = average_classes(sets, tuple(fits), prior_of(kept))
         answer = _answer(sets, found)

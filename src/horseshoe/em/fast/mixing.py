@@ -54,19 +54,19 @@ class Mixed:
         self._gap = np.inf if mixed is state else gap
         return mixed or self._afresh(state), None
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return the last steps, and when to mix them again."""
         return {
-            "plain": self._plain.memory(),
-            "mixer": self._mixer.memory(),
+            "plain": self._plain.state_dict(),
+            "mixer": self._mixer.state_dict(),
             "pace": (self._gap, self._resume, self._pause),
         }
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Know this again."""
-        self._plain.recall(memory["plain"])
-        self._mixer.recall(memory["mixer"])
-        self._gap, self._resume, self._pause = memory["pace"]
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        self._plain.load_state_dict(state["plain"])
+        self._mixer.load_state_dict(state["mixer"])
+        self._gap, self._resume, self._pause = state["pace"]
 
     def _mixed(self, here: Vector, there: Vector, state: State) -> State | None:
         """Return the state where the last steps lead, if that is not too far."""

@@ -142,13 +142,13 @@ class Fast:
             return state, Status.CONVERGED if polished else ended
         return state, ended
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Return nothing more than plain EM has: what is remembered is part of the state."""
-        return self._plain.memory()
+        return self._plain.state_dict()
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Know this again."""
-        self._plain.recall(memory)
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        self._plain.load_state_dict(state)
 
     def _is_tail(self, before: State, state: State, pace: Pace) -> bool:
         """Tell whether only the tail is left: what is active stays, and hardly moves."""

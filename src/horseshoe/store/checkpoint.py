@@ -1,8 +1,8 @@
-"""What a fit keeps of itself on disk, so that it can be taken up where it was broken off.
+"""Checkpoints of fits, from which an interrupted fit resumes.
 
-A fit has parts that come one after the other: starts, classes, components of an average. Each says what it
-belongs to, and offers its state as a tree of arrays at the top of its loop; from there it goes on to the same
-answer, bit for bit. When the file is written is a matter of time, and never changes the answer.
+A fit has sections that come one after the other: starts, classes, components of an average. Each checks the
+fingerprint of its data and settings, and saves its state as a tree of arrays at the top of its loop. A
+resumed fit ends in the same answer, bit for bit. The time of writing never changes the answer.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any, Self
 import numpy as np
 
 from horseshoe._version import __version__
-from horseshoe.checkpoints import WRITE_SHARE, CheckpointFile, described, digest_of
+from horseshoe.store.checkpoint_file import WRITE_SHARE, CheckpointFile, described, digest_of
 
 FORMAT = 1
-EVERY = 5.0
+WRITE_INTERVAL = 5.0
 """Seconds before the first writing, and between two of them, at least."""
 CLASS, ARRAY, NUMBER = "class", "array", "float64"
 """How values are marked that JSON does not have."""
@@ -41,21 +41,21 @@ class FitCheckpoint(CheckpointFile):
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "fit.npz"
     >>> with FitCheckpoint(path) as file:
-    ...     file.keeper.part("count").offer({"seen": 3, "sum": np.array([1.5])})
+    ...     file.root.section("count").save({"seen": 3, "sum": np.array([1.5])})
     >>> with FitCheckpoint(path) as file:
-    ...     file.keeper.part("count").load()
+    ...     file.root.section("count").load()
     {'seen': 3, 'sum': array([1.5])}
     """
 
     def __init__(self, path: Any) -> None:
         super().__init__(path, __version__, FORMAT, "the fit", ("parts",))
-        self._lock, self._next, self._fresh = RLock(), time.perf_counter() + EVERY, False
+        self._lock, self._next, self._fresh = RLock(), time.perf_counter() + WRITE_INTERVAL, False
         self._parts = self._open()
 
     @property
-    def keeper(self) -> Keeper:
-        """What the parts of the fit are given."""
-        return Keeper(self, "")
+    def root(self) -> CheckpointSection:
+        """The section of the whole fit."""
+        return CheckpointSection(self, "")
 
     def _open(self) -> dict[str, dict[str, Any]]:
         if self.path.is_dir():
@@ -75,15 +75,15 @@ class FitCheckpoint(CheckpointFile):
             raise self.not_one(error) from error
         return parts
 
-    def part(self, name: str) -> dict[str, Any]:
-        """Return what is known of a part; it may be changed."""
+    def entry(self, name: str) -> dict[str, Any]:
+        """Return what is known of a section; it may be changed."""
         with self._lock:
             return self._parts.setdefault(name, {"settings": None, "data": None, "tree": None})
 
     def keep(self, name: str, tree: Any) -> None:
         """Keep the last word of a part, and write the file if the last time was long enough ago."""
         with self._lock:
-            self.part(name)["tree"], self._fresh = tree, True
+            self.entry(name)["tree"], self._fresh = tree, True
             if time.perf_counter() >= self._next:
                 self.save()
 
@@ -99,7 +99,7 @@ class FitCheckpoint(CheckpointFile):
             except TypeError as error:  # a family of the user's own may hold anything
                 self.complain(f"be made ({error})")
             done = time.perf_counter()
-            self._fresh, self._next = False, done + max(EVERY, (done - start) / WRITE_SHARE)
+            self._fresh, self._next = False, done + max(WRITE_INTERVAL, (done - start) / WRITE_SHARE)
 
     def __enter__(self) -> Self:
         return self
@@ -112,57 +112,57 @@ class FitCheckpoint(CheckpointFile):
 
 
 @contextmanager
-def kept(path: Any) -> Iterator[Keeper | None]:
-    """Give a fit its keeper, if there is a path to keep it at.
+def open_checkpoint(path: Any) -> Iterator[CheckpointSection | None]:
+    """Give a fit its checkpoint, if there is a path to keep it at.
 
     Examples
     --------
-    >>> with kept(None) as keeper:
-    ...     print(keeper)
+    >>> with open_checkpoint(None) as section:
+    ...     print(section)
     None
     """
     if path is None:
         yield None
         return
     with FitCheckpoint(path) as file:
-        yield file.keeper
+        yield file.root
 
 
-class Keeper:
-    """One part of a fit, and what is kept of it.
+class CheckpointSection:
+    """One part of a fit in a checkpoint: starts, a class, a component of an average.
 
     Parameters
     ----------
     file : FitCheckpoint
         Where.
     name : str
-        Of the part.
+        Of the section.
     """
 
     def __init__(self, file: FitCheckpoint, name: str) -> None:
         self._file, self._name = file, name
 
-    def part(self, name: str) -> Keeper:
-        """Return a part of this part."""
-        return Keeper(self._file, f"{self._name}{name}/")
+    def section(self, name: str) -> CheckpointSection:
+        """Return a section within this one."""
+        return CheckpointSection(self._file, f"{self._name}{name}/")
 
-    def claim(self, settings: dict[str, Any], *arrays: Any) -> None:
-        """Say what this part belongs to; refuse a file in which it belongs to something else."""
-        said, data, part = described(settings), digest_of(*arrays), self._file.part(self._name)
+    def check_fingerprint(self, settings: dict[str, Any], *arrays: Any) -> None:
+        """Refuse a section of a fit with other settings or other data; a new one gets their fingerprint."""
+        said, data, part = described(settings), digest_of(*arrays), self._file.entry(self._name)
         if part["data"] is not None:
             self._file.compare({**part["settings"]}, said, data=True)  # they decide what the data come to
             self._file.compare({}, {}, part["data"] == data)
         part["settings"], part["data"] = said, data
 
     def load(self, *classes: type) -> Any:
-        """Return what this part offered last, or None; its named tuples may be of these classes."""
-        tree = self._file.part(self._name)["tree"]
+        """Return what was saved last, or None; its named tuples may be of these classes."""
+        tree = self._file.entry(self._name)["tree"]
         try:
             return _made(tree, {one.__name__: one for one in classes})
         except Exception as error:
             raise self._file.not_one(error) from error
 
-    def offer(self, tree: Any) -> None:
+    def save(self, tree: Any) -> None:
         """Keep a tree of arrays, numbers, texts, tuples, dicts and named tuples, which nobody may change."""
         self._file.keep(self._name, tree)
 
@@ -252,7 +252,7 @@ def _unpacked(content: Any, arrays: dict[str, Any]) -> Any:
 
 
 def _made(tree: Any, classes: dict[str, type]) -> Any:
-    """Return the tree with named tuples where there are such, as a fit offered it."""
+    """Return the tree with named tuples where there are such, as they were saved."""
     if isinstance(tree, tuple):
         return tuple(_made(one, classes) for one in tree) if not hasattr(tree, "_fields") else tree
     if not isinstance(tree, dict):

@@ -7,24 +7,24 @@ from typing import Any
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Standardised
 from horseshoe.em.options import Options
-from horseshoe.keeping import Keeper
 from horseshoe.model.spec import ModelSpec
+from horseshoe.store.checkpoint import CheckpointSection
 
 SETTINGS = ("expectation", "tol", "max_iter", "zero_threshold", "fast")
 """The options that decide the way of the loop."""
 
 
-def claim(
+def check_fingerprint(
     options: Options, spec: ModelSpec, rows: Rows, design: Standardised, start: Any, *more: Any
 ) -> None:
     """Refuse a checkpoint of another fit: of other options, or of other data, ``more`` than the rows."""
-    assert options.keeper is not None
+    assert options.checkpoint is not None
     chosen = {name: getattr(options, name) for name in SETTINGS}
-    claim_rows(options.keeper, {**vars(spec), **chosen, "start": start}, rows, design, *more)
+    check_rows_fingerprint(options.checkpoint, {**vars(spec), **chosen, "start": start}, rows, design, *more)
 
 
-def claim_rows(
-    keeper: Keeper, settings: dict[str, Any], rows: Rows, design: Standardised, *more: Any
+def check_rows_fingerprint(
+    checkpoint: CheckpointSection, settings: dict[str, Any], rows: Rows, design: Standardised, *more: Any
 ) -> None:
     """Refuse a checkpoint that belongs to other settings or other rows.
 
@@ -32,4 +32,4 @@ def claim_rows(
     for them, and means and spreads, which are known by now.
     """
     known = (design.mean, design.spread, rows.y, rows.counts, rows.offset)
-    keeper.claim(settings, *rows.columns.digest(brief=True), *known, *more)
+    checkpoint.check_fingerprint(settings, *rows.columns.digest(brief=True), *known, *more)

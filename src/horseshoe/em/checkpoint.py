@@ -22,8 +22,8 @@ from horseshoe.em.schedule import Schedule
 from horseshoe.em.state import Place, State
 from horseshoe.em.trace import Trace
 from horseshoe.em.weights import Weights
-from horseshoe.keeping import Keeper, changed, with_changes
 from horseshoe.priors import Groups
+from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
 
 COMPUTED = ("x_mean", "xz", "squares", "diagonal", "gram", "loads", "triangle", "_sums")
 """What a least-squares problem may know of itself; which of it, its next sums may hang on."""
@@ -31,14 +31,16 @@ CLASSES = (State, Place, Scales, Moments, Iteration, Pace, RestingDual, CrossPro
 FADING = (MatrixFading, GramFading, Weight, Effect)
 
 
-class Round(NamedTuple):
+class LoopPosition(NamedTuple):
     """Where the loop goes on: after how many rounds, and in which state."""
 
     number: int
     state: State
 
 
-def keep(keeper: Keeper, here: Round, weights: Weights, schedule: Schedule, trace: Trace) -> None:
+def save_loop(
+    checkpoint: CheckpointSection, here: LoopPosition, weights: Weights, schedule: Schedule, trace: Trace
+) -> None:
     """Offer the state before the next round, unless its weights are still in use."""
     state = here.state
     if state.place.waiting or not _is_plain(state.place.ahead):
@@ -55,39 +57,41 @@ def keep(keeper: Keeper, here: Round, weights: Weights, schedule: Schedule, trac
         pace=pace,
         place=state.place._replace(family=None, ahead=None),
     )
-    keeper.offer(
+    checkpoint.save(
         {
             "round": here.number,
             "state": bare_state,
             "family": changed(state.place.family, weights.family),
             "groups": label_of(state.groups),
-            "full": computed(weights.full),
-            "problem": computed(state.problem) if weights.constant else {},
-            "spread": None if state.spread_problem is None else computed(state.spread_problem),
+            "full": cached(weights.full),
+            "problem": cached(state.problem) if weights.constant else {},
+            "spread": None if state.spread_problem is None else cached(state.spread_problem),
             "ahead": _foreseen(state),
-            "schedule": schedule.memory(),
+            "schedule": schedule.state_dict(),
             "trace": tuple(trace.lines),
         }
     )
 
 
-def recall(keeper: Keeper, weights: Weights, schedule: Schedule, trace: Trace) -> Round | None:
+def load_loop(
+    checkpoint: CheckpointSection, weights: Weights, schedule: Schedule, trace: Trace
+) -> LoopPosition | None:
     """Return where the loop goes on, if it was broken off; schedule and trace remember what was before."""
-    found = keeper.load(*CLASSES, *FADING)
+    found = checkpoint.load(*CLASSES, *FADING)
     if found is None:
         return None
     state, full = found["state"], weights.full
-    know(full, found["full"])
+    restore_cache(full, found["full"])
     problem = weights.bare(state.active)
     if problem is not full:
-        know(problem, found["problem"])
+        restore_cache(problem, found["problem"])
     spread = None
     if found["spread"] is not None:
         spread = part_of(full, state.active)
         if spread is not full:
-            know(spread, found["spread"])
+            restore_cache(spread, found["spread"])
     family = with_changes(weights.family, found["family"])
-    schedule.recall(found["schedule"])
+    schedule.load_state_dict(found["schedule"])
     trace.lines[:] = found["trace"]
     state = state._replace(
         problem=problem,
@@ -96,10 +100,10 @@ def recall(keeper: Keeper, weights: Weights, schedule: Schedule, trace: Trace) -
         place=state.place._replace(family=family, ahead=_ahead(found["ahead"], problem)),
         pace=_awake(state.pace, problem.columns),
     )
-    return Round(found["round"], state)
+    return LoopPosition(found["round"], state)
 
 
-def computed(problem: LeastSquares) -> dict[str, Any]:
+def cached(problem: LeastSquares) -> dict[str, Any]:
     """Return what a problem knows of itself.
 
     Examples
@@ -107,21 +111,21 @@ def computed(problem: LeastSquares) -> dict[str, Any]:
     >>> from horseshoe.data.problem import plain
     >>> problem = plain(np.eye(2), np.ones(2))
     >>> _ = problem.xz
-    >>> sorted(computed(problem))
+    >>> sorted(cached(problem))
     ['_sums', 'xz']
     """
     known = problem.__dict__
     return {name: known[name] for name in COMPUTED if name in known}
 
 
-def know(problem: LeastSquares, found: dict[str, Any]) -> None:
+def restore_cache(problem: LeastSquares, found: dict[str, Any]) -> None:
     """Let a problem know what it knew of itself when the fit was broken off, and no more.
 
     Examples
     --------
     >>> from horseshoe.data.problem import plain
     >>> problem = plain(np.eye(2), np.ones(2))
-    >>> know(problem, {"xz": np.array([1.0, 1.5])})
+    >>> restore_cache(problem, {"xz": np.array([1.0, 1.5])})
     >>> problem.xz
     array([1. , 1.5])
     """
@@ -178,7 +182,7 @@ def _foreseen(state: State) -> dict[str, Any] | None:
     kept = {
         name: getattr(targets, name) for name in ("values", "total_weight", "weights", "center", "careful")
     }
-    return {"targets": kept, "computed": computed(ahead)}
+    return {"targets": kept, "computed": cached(ahead)}
 
 
 def _ahead(found: dict[str, Any] | None, problem: LeastSquares) -> LeastSquares | None:
@@ -186,7 +190,7 @@ def _ahead(found: dict[str, Any] | None, problem: LeastSquares) -> LeastSquares 
     if found is None:
         return None
     ahead = LeastSquares(problem.columns, Targets(**found["targets"]))
-    know(ahead, found["computed"])
+    restore_cache(ahead, found["computed"])
     return ahead
 
 

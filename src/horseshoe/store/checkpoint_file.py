@@ -1,7 +1,7 @@
 """Long work on disk, to be taken up where it was broken off: plain arrays and JSON, never code.
 
 A file is always whole, has a digest of all that is in it, and says what it belongs to. The sampler keeps its
-draws in one, `horseshoe.keeping` the state of a fit.
+draws in one, `horseshoe.store.checkpoint` the state of a fit.
 """
 
 from __future__ import annotations
