@@ -70,7 +70,7 @@ def mode(data: Data) -> Any:
     """Return the horseshoe mode with groups."""
     from horseshoe import HorseshoeRegressor
 
-    return HorseshoeRegressor(groups=LABEL).fit(data.X, data.y).coef_
+    return HorseshoeRegressor(feature_groups=LABEL).fit(data.X, data.y).coef_
 
 
 def plain_mode(data: Data) -> Any:
@@ -84,7 +84,7 @@ def average(data: Data) -> Any:
     """Return the adaptive average, and the support of its sparse answer."""
     from horseshoe import AdaptiveRegressor
 
-    model = AdaptiveRegressor(groups=LABEL).fit(data.X, data.y)
+    model = AdaptiveRegressor(feature_groups=LABEL).fit(data.X, data.y)
     return model.coef_, model.support_
 
 

@@ -76,10 +76,10 @@ def ours(family: str, data: Data, average: bool) -> tuple[float, float]:
     options: dict[str, Any] = {"cv": 5} if average else {}
     if family == "survival":
         survival: Any = AdaptiveSurvival if average else HorseshoeSurvival
-        model = survival(always=[0], **options).fit(data.X, data.y, strata=data.strata)
+        model = survival(unpenalized=[0], **options).fit(data.X, data.y, strata=data.strata)
     else:
         regressor: Any = AdaptiveRegressor if average else HorseshoeRegressor
-        model = regressor(GIVEN.get(family, family), always=[0], **options).fit(data.X, data.y)
+        model = regressor(GIVEN.get(family, family), unpenalized=[0], **options).fit(data.X, data.y)
     low, high = model.coef_interval(LEVEL)[0]
     return float(low), float(high)
 

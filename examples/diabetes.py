@@ -12,8 +12,7 @@ matplotlib.use("Agg")
 from sklearn.datasets import load_diabetes
 
 from horseshoe import HorseshoeRegressor
-from horseshoe.report.plots import plot_coefficients
-from horseshoe.report.posterior_plots import plot_forest
+from horseshoe.plots import plot_coefficients, plot_forest
 
 FOLDER = Path("build")
 

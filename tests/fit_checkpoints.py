@@ -80,7 +80,9 @@ CASES: dict[str, Case] = {
         regressor(expectation="conjugate_gradient", random_state=3), BOTH, noisy(BOTH), 4
     ),
     "mixed": Case(regressor(prior="lasso"), WIDE, noisy(WIDE), 60),
-    "groups, always": Case(regressor(groups=np.repeat(range(15), 2), always=[4, 5]), NARROW, noisy(NARROW)),
+    "groups, unpenalized": Case(
+        regressor(feature_groups=np.repeat(range(15), 2), unpenalized=[4, 5]), NARROW, noisy(NARROW)
+    ),
     "exact noise": Case(regressor(tau=0.1, slab=3.0), NARROW, noisy(NARROW)),
     "t": Case(regressor(family="student_t"), WIDE, noisy(WIDE), 15),
     "negative binomial": Case(
@@ -88,7 +90,7 @@ CASES: dict[str, Case] = {
     ),
     "ordinal": Case(regressor(family="ordinal"), NARROW, labels(NARROW, -1.0, 1.0)),
     "several responses": Case(
-        regressor(groups=np.arange(150) // 3, always=[0, 1, 2]),
+        regressor(feature_groups=np.arange(150) // 3, unpenalized=[0, 1, 2]),
         WIDE,
         np.column_stack([noisy(WIDE), noisy(WIDE)]),
         10,
@@ -104,7 +106,7 @@ CASES: dict[str, Case] = {
     "logistic, tall": Case(HorseshoeClassifier, TALL, labels(TALL), 20),
     "one against the rest": Case(HorseshoeClassifier, NARROW, labels(NARROW, -1.0, 1.0), 60),
     "multinomial": Case(
-        lambda: HorseshoeClassifier(multi_class="multinomial", groups=np.arange(30) // 3),
+        lambda: HorseshoeClassifier(multi_class="multinomial", feature_groups=np.arange(30) // 3),
         NARROW,
         labels(NARROW, -1.0, 1.0),
     ),

@@ -176,7 +176,7 @@ ESTIMATORS = [
     HorseshoeRegressor(prior="horseshoe_like"),
     HorseshoeRegressor(tau=0.1, sigma2=1.0),
     HorseshoeRegressor(warm_start=True),
-    HorseshoeRegressor(groups={"a": [0]}, always=None, prior_scale={0: 2.0}),
+    HorseshoeRegressor(feature_groups={"a": [0]}, unpenalized=None, prior_scale={0: 2.0}),
     *(HorseshoeRegressor(family=family) for family in FAMILIES if family not in ("gaussian", "binomial")),
     HorseshoeRegressor(family=Tweedie(power=1.1, unit=1.0)),
     HorseshoeRegressor(family=Quantile(level=0.9), expectation="approximate"),
@@ -201,5 +201,5 @@ ESTIMATORS = [
     HorseshoeSurvival(ties="breslow", prior="ridge", standardize=False),
     HorseshoeSurvival(prior="lasso", expectation="approximate", warm_start=True),
     AdaptiveSurvival(),
-    AdaptiveSurvival(cv=3, ties="breslow", components=["ridge", "alone"], selection="paired"),
+    AdaptiveSurvival(cv=3, ties="breslow", components=["ridge", "mixture_forward"], selection="paired"),
 ]

@@ -112,14 +112,15 @@ MODES: dict[str, Case] = {
     },
     "slab": lambda: fit(HorseshoeRegressor(prior=Slab(2.0, Horseshoe(a=0.4))), *data("gaussian")),
     "slab number": lambda: fit(HorseshoeRegressor("poisson", slab=np.float32(1.1)), *data("poisson")),
-    "groups": lambda: fit(HorseshoeRegressor(groups={"pair": ["age", NAMES[2]]}), *frame("gaussian")),
-    "always": lambda: fit(HorseshoeRegressor("poisson", always=NAMES[1:3]), *frame("poisson")),
-    "several always": lambda: fit(
-        HorseshoeRegressor(always=[1], groups=["a", "b", "a", "c"], prior_scale={3: 2.0}), *several()
+    "groups": lambda: fit(HorseshoeRegressor(feature_groups={"pair": ["age", NAMES[2]]}), *frame("gaussian")),
+    "unpenalized": lambda: fit(HorseshoeRegressor("poisson", unpenalized=NAMES[1:3]), *frame("poisson")),
+    "several unpenalized": lambda: fit(
+        HorseshoeRegressor(unpenalized=[1], feature_groups=["a", "b", "a", "c"], prior_scale={3: 2.0}),
+        *several(),
     ),
     "prior scale": lambda: fit(HorseshoeRegressor(prior_scale={0: 2.5}), *data("gaussian")),
-    "always classes": lambda: fit(
-        HorseshoeClassifier(always=[1], groups=["a", "b", "a"]), *classes([1, 2, 3])
+    "unpenalized classes": lambda: fit(
+        HorseshoeClassifier(unpenalized=[1], feature_groups=["a", "b", "a"]), *classes([1, 2, 3])
     ),
     "size": lambda: fit(HorseshoeRegressor(NegativeBinomial(size=2)), *data("negative_binomial")),
     "df": lambda: fit(HorseshoeRegressor(StudentT(df=5.5), prior=Horseshoe), *data("student_t")),
@@ -157,14 +158,14 @@ MODES: dict[str, Case] = {
     "multinomial": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes(LABELS["words"])),
     "multinomial two": lambda: fit(HorseshoeClassifier(multi_class="multinomial"), *classes([False, True])),
     "multinomial groups": lambda: fit(
-        HorseshoeClassifier(multi_class="multinomial", groups=["a", "a", "b"], always=[2]),
+        HorseshoeClassifier(multi_class="multinomial", feature_groups=["a", "a", "b"], unpenalized=[2]),
         *classes(LABELS["words"]),
     ),
-    "ordinal always": lambda: fit(HorseshoeRegressor("ordinal", always=[1]), *frame("ordinal")),
+    "ordinal unpenalized": lambda: fit(HorseshoeRegressor("ordinal", unpenalized=[1]), *frame("ordinal")),
     "start classes": lambda: started(HorseshoeClassifier, *classes([1, 2, 3])),
     "survival": lambda: lived(HorseshoeSurvival()),
     "survival strata": lambda: lived(HorseshoeSurvival(ties="breslow"), strata=survival().strata),
-    "survival always": lambda: lived(HorseshoeSurvival(always=[2], prior_scale={1: 2.0})),
+    "survival unpenalized": lambda: lived(HorseshoeSurvival(unpenalized=[2], prior_scale={1: 2.0})),
     "survival nothing": lambda: fit(HorseshoeSurvival(), np.ones((6, 2)), np.arange(6.0)),
 }
 AVERAGES: dict[str, Case] = {
@@ -174,20 +175,23 @@ AVERAGES: dict[str, Case] = {
     ),
     "cv survival": lambda: lived(AdaptiveSurvival(cv=4)),
     "cv survival strata": lambda: lived(
-        AdaptiveSurvival(cv=3, ties="breslow", groups=[0, 0, 1, 2]), strata=survival().strata
+        AdaptiveSurvival(cv=3, ties="breslow", feature_groups=[0, 0, 1, 2]), strata=survival().strata
     ),
     "cv survival nothing": lambda: fit(AdaptiveSurvival(cv=2), np.ones((6, 2)), np.arange(6.0)),
     "cv several": lambda: fit(AdaptiveRegressor(cv=3), *several()),
     "cv multinomial": lambda: fit(
         AdaptiveClassifier(cv=3, multi_class="multinomial"), *classes(LABELS["words"])
     ),
-    "cv components": lambda: fit(AdaptiveRegressor(components=["mode", "ridge"], cv=3), *data("gaussian")),
+    "cv components": lambda: fit(
+        AdaptiveRegressor(components=["horseshoe", "ridge"], cv=3), *data("gaussian")
+    ),
     "cv splitter": lambda: fit(AdaptiveRegressor(cv=KFold(4), selection="paired"), *data("gaussian")),
     "cv wide": lambda: fit(AdaptiveRegressor(cv=3), *data("gaussian", n=30, p=90)),
-    "cv mode": lambda: fit(AdaptiveRegressor(components="mode", cv=3), *data("gaussian", n=30, p=90)),
+    "cv mode": lambda: fit(AdaptiveRegressor(components="horseshoe", cv=3), *data("gaussian", n=30, p=90)),
     "cv weights": lambda: weighted(AdaptiveRegressor("poisson", cv=4), "poisson"),
     "cv structure": lambda: fit(
-        AdaptiveRegressor(cv=3, always=[3], groups=[0, 0, 1, 2], prior_scale={1: 2}), *data("poisson")
+        AdaptiveRegressor(cv=3, unpenalized=[3], feature_groups=[0, 0, 1, 2], prior_scale={1: 2}),
+        *data("poisson"),
     ),
     "cv nothing": lambda: fit(AdaptiveRegressor(cv=2), np.eye(5), np.ones(5)),
     "cv all zero": lambda: fit(AdaptiveRegressor("poisson", cv=2), np.eye(5), np.zeros(5)),

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from horseshoe import AdaptiveClassifier
-from horseshoe.report.plots import plot_calibration, plot_coefficients, plot_roc
+from horseshoe.plots import plot_calibration, plot_coefficients, plot_roc
 
 data = load_breast_cancer(as_frame=True)
 labels = data.target_names[data.target]

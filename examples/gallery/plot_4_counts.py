@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from horseshoe import AdaptiveRegressor, HorseshoeRegressor
-from horseshoe.report.plots import plot_coefficients, plot_rootogram
+from horseshoe.plots import plot_coefficients, plot_rootogram
 
 rng = np.random.default_rng(0)
 n = 300

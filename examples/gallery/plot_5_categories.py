@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from horseshoe import AdaptiveRegressor
-from horseshoe.report.plots import plot_coefficients
+from horseshoe.plots import plot_coefficients
 
 # %%
 # A table of 250 flats. The rent depends on the size, on the district and on whether there is a balcony. The

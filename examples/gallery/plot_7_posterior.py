@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_diabetes
 
 from horseshoe import sample_posterior
-from horseshoe.report.posterior_plots import plot_forest, plot_predictive, plot_rank, plot_trace
+from horseshoe.plots import plot_forest, plot_predictive, plot_rank, plot_trace
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 posterior = sample_posterior(X, y, random_state=0)

@@ -16,7 +16,7 @@ from sksurv.datasets import load_gbsg2
 from sksurv.linear_model import CoxnetSurvivalAnalysis, CoxPHSurvivalAnalysis
 
 from horseshoe import HorseshoeSurvival
-from horseshoe.report.plots import plot_coefficients
+from horseshoe.plots import plot_coefficients
 
 table, y = load_gbsg2()
 X = pd.DataFrame(

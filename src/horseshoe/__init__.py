@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from horseshoe._version import __version__
 
 if TYPE_CHECKING:
-    from horseshoe._types import FitResult, Iteration, Status
+    from horseshoe import families, plots, priors, results
+    from horseshoe._types import Status
     from horseshoe.estimators.classifier import HorseshoeClassifier
     from horseshoe.estimators.cv import AdaptiveRegressor
     from horseshoe.estimators.cv_classifier import AdaptiveClassifier
@@ -20,14 +21,12 @@ if TYPE_CHECKING:
     from horseshoe.posterior.draws import Posterior
 
 _HOMES = {
-    "FitResult": "horseshoe._types",
     "HorseshoeClassifier": "horseshoe.estimators.classifier",
     "AdaptiveClassifier": "horseshoe.estimators.cv_classifier",
     "HorseshoeRegressor": "horseshoe.estimators.regressor",
     "AdaptiveRegressor": "horseshoe.estimators.cv",
     "HorseshoeSurvival": "horseshoe.estimators.survival",
     "AdaptiveSurvival": "horseshoe.estimators.cv_survival",
-    "Iteration": "horseshoe._types",
     "Posterior": "horseshoe.posterior.draws",
     "Status": "horseshoe._types",
     "horseshoe_path": "horseshoe.estimators.path",
@@ -36,27 +35,32 @@ _HOMES = {
     "sample_posterior": "horseshoe.estimators.sample",
 }
 """Each name is imported when it is first asked for."""
+_MODULES = ("families", "plots", "priors", "results")
 
 __all__ = [
     "AdaptiveClassifier",
     "AdaptiveRegressor",
     "AdaptiveSurvival",
-    "FitResult",
     "HorseshoeClassifier",
     "HorseshoeRegressor",
     "HorseshoeSurvival",
-    "Iteration",
     "Posterior",
     "Status",
     "__version__",
+    "families",
     "horseshoe_path",
     "load_model",
     "normal_means",
+    "plots",
+    "priors",
+    "results",
     "sample_posterior",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"horseshoe.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'horseshoe' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

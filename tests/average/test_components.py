@@ -24,7 +24,7 @@ FOLDS = tuple(
     for fold in range(3)
 )
 NOT_THE_FOURTH = (np.delete(np.arange(40), 3), np.array([3]))
-CHOOSES = {"ridge", "net"}
+CHOOSES = {"ridge", "elastic_net"}
 """What weighs penalties for all sets by cross-validation: every set's fit hangs on all rows through it."""
 
 
@@ -74,17 +74,17 @@ def test_shapes_and_numbers(case):
 def test_components_are_what_they_say(case):
     family, fitting, fits = case
     sets = fitting.sets
-    assert not fits["mean"].coef.any()
+    assert not fits["null"].coef.any()
     assert fits["ridge"].coef.all()
-    assert np.array_equal(fits["mode"].inclusion, fits["mode"].coef != 0.0)
+    assert np.array_equal(fits["horseshoe"].inclusion, fits["horseshoe"].coef != 0.0)
 
     def at(fit):
         return fit.families[-1] if family == "ordinal" else sets.family
 
-    for name in fits.keys() - {"mean"}:
+    for name in fits.keys() - {"null"}:
         losses = [
             np.mean(at(f).neg_log_likelihood(sets.y, sets.eta(f.coef, f.intercept)[:, -1], 1.0))
-            for f in (fits["mean"], fits[name])
+            for f in (fits["null"], fits[name])
         ]
         assert losses[1] < losses[0] + 1e-9, name
         if family in ("gaussian", "binomial", "poisson"):  # others have found nothing in so few rows
@@ -207,12 +207,14 @@ def test_a_row_of_weight_two_is_two_rows(family, p, center):
     names, one, two = list(names_of(family)), Fitting(sets), Fitting(other)
     if family in ("laplace", "quantile") and p > 40:
         # modes interpolate, and magnify rounding without end
-        names = ["mean", "ridge", "alone"]
+        names = ["null", "ridge", "mixture_forward"]
     noisy = np.ones(sets.n_sets, dtype=bool)
     if family in ("gamma", "tweedie") and p > 40:
-        names.remove("mixture")  # whose sweeps make 1e-6 of 1e-15 where so many columns share so few rows
+        names.remove(
+            "mixture_horseshoe"
+        )  # whose sweeps make 1e-6 of 1e-15 where so many columns share so few rows
     if family == "tweedie":  # a mode without noise goes through every row, zeros too: no digits to spare
-        noisy = one.component("mode").sigma2 > 1e-6
+        noisy = one.component("horseshoe").sigma2 > 1e-6
     assert noisy.any()
     for name in names:
         same({name: one.component(name)}, {name: two.component(name)}, [name], rounding(family), noisy)
@@ -250,7 +252,7 @@ def test_a_set_is_what_it_is_beside_any_others(name):
 
 def test_each_component_is_fitted_once():
     fitting = Fitting(make_sets("gaussian", 40, 6, FOLDS))
-    assert fitting.component("mode") is fitting.component("mode")
+    assert fitting.component("horseshoe") is fitting.component("horseshoe")
     assert fitting.path is fitting.path
 
 

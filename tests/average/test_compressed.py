@@ -46,7 +46,7 @@ def same(one, other, X):
         ({}, ()),
         ({}, ("sample_weight", "offset")),
         ({"fit_intercept": False}, ("sample_weight",)),
-        ({"selection": "paired", "always": [4], "groups": [0, 0, 1, 1, 2, 3]}, ()),
+        ({"selection": "paired", "unpenalized": [4], "feature_groups": [0, 0, 1, 1, 2, 3]}, ()),
         ({"cv": KFold(4)}, ()),
     ],
 )

@@ -233,7 +233,7 @@ def test_few_rows_for_many_say_the_same():
 
 def test_the_component_is_the_net():
     sets = make_sets("gaussian", 40, 6)
-    for ours, theirs in zip(Fitting(sets).component("net")[:4], net(sets)[:4], strict=True):
+    for ours, theirs in zip(Fitting(sets).component("elastic_net")[:4], net(sets)[:4], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -242,9 +242,9 @@ def test_threads_change_nothing(p):
     rng = np.random.default_rng(2)
     X = rng.standard_normal((50, p))
     y = X[:, 0] - 0.5 * X[:, 1] + rng.standard_normal(50)
-    names = ["mean", "ridge", "net", "mode", "mixture", "alone"]
+    names = ["null", "ridge", "elastic_net", "horseshoe", "mixture_horseshoe", "mixture_forward"]
     one, two = (AdaptiveRegressor(components=names, cv=4, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     weights = {row.name: row.weight for row in one.components_}
-    assert weights["net"] > 0.01
+    assert weights["elastic_net"] > 0.01
     for name in ("coef_", "intercept_", "inclusion_", "component_weights_", "sparse_coef_", "cv_error_"):
         np.testing.assert_array_equal(getattr(two, name), getattr(one, name))

@@ -60,6 +60,6 @@ def test_very_wide_data_start_at_the_lasso_and_others_at_forward_selection(monke
             components, start, lambda data, real=real, start=start: used.append(start) or real(data)
         )
     X, targets, _ = problems(2, n=40, p=1200)
-    AdaptiveRegressor(components=["mean", "alone"], cv=3).fit(X, targets[:, 0])
-    AdaptiveRegressor(components=["mean", "alone"], cv=3).fit(X[:, :700], targets[:, 0])
+    AdaptiveRegressor(components=["null", "mixture_forward"], cv=3).fit(X, targets[:, 0])
+    AdaptiveRegressor(components=["null", "mixture_forward"], cv=3).fit(X[:, :700], targets[:, 0])
     assert used == ["lasso", "forward"]

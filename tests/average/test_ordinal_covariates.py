@@ -32,14 +32,14 @@ def make(n: int = 120, p: int = 8, levels: int = 4, seed: int = 0) -> tuple[Any,
 
 
 def average(X: Any, y: Any, known: dict[str, Any] | None = None, **options: Any) -> AdaptiveRegressor:
-    options = {"family": "ordinal", "always": ALWAYS, "cv": 3, **options}
+    options = {"family": "ordinal", "unpenalized": ALWAYS, "cv": 3, **options}
     return AdaptiveRegressor(**options).fit(X, y, **(known or {}))
 
 
 def sets_of(X: Any, y: Any, folds: Any, weights: Any = None, offset: Any = None) -> Any:
-    always = np.isin(np.arange(X.shape[1]), ALWAYS)
+    unpenalized = np.isin(np.arange(X.shape[1]), ALWAYS)
     family = Ordinal().learn(y)
-    spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), structure=Structure(always=always))
+    spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), structure=Structure(unpenalized=unpenalized))
     rows = Rows(Dense(np.asfortranarray(X)), y, weights, np.zeros(y.size) if offset is None else offset)
     prepared = prepare(spec, rows)
     return prepared, levels_beside(prepared, rows.counts, tuple(folds), family)
@@ -74,7 +74,7 @@ def test_the_mean_component_is_a_fit_of_these_columns_alone_in_every_training_se
     X, y = make()
     folds = list(KFold(3, shuffle=True, random_state=1).split(X))
     prepared, sets = sets_of(X, y, folds)
-    fits = Fitting(sets).component("mean")
+    fits = Fitting(sets).component("null")
     assert not fits.coef.any()
     turn, scale = prepared.design.free.turn, X[:, ALWAYS].std(axis=0)
     for rows, family in zip([*(train for train, _ in folds), np.arange(120)], fits.families, strict=True):
@@ -106,7 +106,7 @@ def test_steps_at_a_penalty_end_at_the_ridge_with_these_columns_unshrunk(p: int,
     for _ in range(60):
         point = newton.step(point, 25.0)
     whole = point.eta[:, -1] + point.families[-1].explained(sets.y)
-    model = HorseshoeRegressor("ordinal", prior="ridge", tau=0.2, always=ALWAYS, tol=1e-10).fit(X, y)
+    model = HorseshoeRegressor("ordinal", prior="ridge", tau=0.2, unpenalized=ALWAYS, tol=1e-10).fit(X, y)
     want = X @ model.coef_
     np.testing.assert_allclose(whole - whole.mean(), want - want.mean(), atol=1e-5)
 
@@ -116,8 +116,10 @@ def test_against_a_huge_prior_scale() -> None:
     X, y = make()
     folds = list(KFold(5, shuffle=True, random_state=0).split(X))
     ours = average(X, y, cv=folds, components=["ridge"])
-    huge = average(X, y, cv=folds, components=["ridge"], always=None, prior_scale=dict.fromkeys(ALWAYS, 1e3))
-    plain = average(X, y, cv=folds, components=["ridge"], always=None)
+    huge = average(
+        X, y, cv=folds, components=["ridge"], unpenalized=None, prior_scale=dict.fromkeys(ALWAYS, 1e3)
+    )
+    plain = average(X, y, cv=folds, components=["ridge"], unpenalized=None)
     gap = np.abs(ours.coef_ - huge.coef_)[ALWAYS].max()
     assert gap < 0.1 * np.abs(ours.coef_[ALWAYS]).max()
     assert gap < np.abs(ours.coef_ - plain.coef_)[ALWAYS].max()
@@ -131,7 +133,12 @@ def test_no_training_set_sees_the_levels_it_leaves_out(p: int) -> None:
     changed[few] = 3.0 - y[few]
     (_, ours), (_, theirs) = (sets_of(X, levels, folds) for levels in (y, changed))
     first, second = Fitting(ours), Fitting(theirs)
-    for name in ("mean", "mode", "mixture", "alone"):  # ridge has one penalty for all sets
+    for name in (
+        "null",
+        "horseshoe",
+        "mixture_horseshoe",
+        "mixture_forward",
+    ):  # ridge has one penalty for all sets
         a, b = first.component(name), second.component(name)
         np.testing.assert_allclose(b.coef[:, 0], a.coef[:, 0], atol=1e-9, err_msg=name)
         np.testing.assert_allclose(b.families[0].free, a.families[0].free, atol=1e-9, err_msg=name)
@@ -158,7 +165,7 @@ def test_the_answer_has_them_unshrunk_and_never_zero(p: int, tmp_path: Any) -> N
     low, high = model.predict_interval(X).T
     assert np.mean((low <= y) & (y <= high)) > 0.9
     table = model.summary().set_index("feature")
-    assert table.loc[["x0", "x2"], ["always", "selected"]].all(axis=None)
+    assert table.loc[["x0", "x2"], ["unpenalized", "selected"]].all(axis=None)
     model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
@@ -174,7 +181,7 @@ def test_intervals_are_those_of_proportional_odds_with_the_thresholds_unknown(le
     X = rng.standard_normal((250, 3)) * [1.0, 2.0, 0.5] + 1.0
     latent = X @ [3.0, -0.4, 1.0] + rng.logistic(size=250)
     y = 1.0 * np.digitize(latent, np.quantile(latent, np.linspace(0.0, 1.0, levels + 1)[1:-1]))
-    interval = average(X, y, always=[0, 1, 2]).coef_interval()
+    interval = average(X, y, unpenalized=[0, 1, 2]).coef_interval()
     model = ordered.OrderedModel(pd.Series(pd.Categorical(y, ordered=True)), X, distr="logit")
     want = model.fit(method="bfgs", disp=False, gtol=1e-6, maxiter=2000).bse[:3]
     np.testing.assert_allclose(np.ptp(interval, axis=1) / (2.0 * 1.959964), want, rtol=1e-3)
@@ -183,11 +190,11 @@ def test_intervals_are_those_of_proportional_odds_with_the_thresholds_unknown(le
 def test_intervals_of_rows_have_these_columns_as_their_training_sets_do() -> None:
     """Else the errors of the rows left out belong to other fits than those that predict new rows."""
     X, y = make(60, 6)
-    model = average(X, y, always=[0, 1, 2], cv=list(KFold(5, shuffle=True, random_state=0).split(X)))
+    model = average(X, y, unpenalized=[0, 1, 2], cv=list(KFold(5, shuffle=True, random_state=0).split(X)))
     found = model._fitted
     coef = found.units.coef(found.average.fold_coef.T)
     level = found.units.intercept(found.average.fold_intercept, found.average.fold_coef.T)
-    coef, level = found.always.complete(coef, level, found.units)
+    coef, level = found.unpenalized.complete(coef, level, found.units)
     assert np.ptp(coef[:, 0]) > 0.01
     rows, folds = found.sets.tested
     predicted = np.einsum("ij,ij->i", X[rows], coef[folds]) + level[folds]
@@ -197,7 +204,7 @@ def test_intervals_of_rows_have_these_columns_as_their_training_sets_do() -> Non
 def test_columns_that_are_all_always_in_leave_every_level_in_every_fold() -> None:
     X, _ = make(120, 3 + 2)
     y = 1.0 * (np.arange(120) % 9)
-    model = average(X[:, :3], y, always=[0, 1, 2])
+    model = average(X[:, :3], y, unpenalized=[0, 1, 2])
     assert all(np.unique(y[rows]).size == 9 for rows in _learnt(model, 120))
 
 
@@ -235,7 +242,7 @@ def test_what_must_not_change_the_answer() -> None:
     X = np.where(np.random.default_rng(5).random(X.shape) < 0.7, X, 0.0)
     weights, offset = np.random.default_rng(1).integers(1, 3, 90), np.linspace(-0.3, 0.3, 90)
     folds = [(np.flatnonzero(np.arange(90) % 3 != f), np.arange(f, 90, 3)) for f in range(3)]
-    options = {"cv": folds, "groups": [0, 1, 2, 3, 3, 4, 4, 5]}
+    options = {"cv": folds, "feature_groups": [0, 1, 2, 3, 3, 4, 4, 5]}
     known = {"sample_weight": weights, "offset": offset}
     want = average(X, y, known, **options)
     sparse = average(csc_array(X), y, known, **options)
@@ -256,7 +263,7 @@ def test_what_must_not_change_the_answer() -> None:
 
 def test_all_columns_always_in_is_proportional_odds() -> None:
     X, y = make()
-    model = average(X[:, :3], y, always=[0, 1, 2])
+    model = average(X[:, :3], y, unpenalized=[0, 1, 2])
     coef, thresholds = reference(X[:, :3], y)
     np.testing.assert_allclose(model.coef_, coef, atol=1e-4)
     np.testing.assert_allclose(model.sparse_coef_, coef, atol=1e-4)
@@ -267,11 +274,11 @@ def test_all_columns_always_in_is_proportional_odds() -> None:
 def test_what_cannot_be() -> None:
     X, y = make()
     with pytest.raises(ValueError, match="column 8 of X is always in, but constant"):
-        average(np.column_stack([X, np.ones(120)]), y, always=[8])
+        average(np.column_stack([X, np.ones(120)]), y, unpenalized=[8])
     with pytest.raises(ValueError, match=r"column 8 .* combination of others that are, column 0"):
-        average(np.column_stack([X, 2.0 * X[:, 0] + 1.0]), y, always=[0, 8])
-    with pytest.raises(ValueError, match="always names 15 columns, and there are 12 rows"):
-        average(np.random.default_rng(0).standard_normal((12, 20)), np.arange(12) % 3, always=range(15))
+        average(np.column_stack([X, 2.0 * X[:, 0] + 1.0]), y, unpenalized=[0, 8])
+    with pytest.raises(ValueError, match="unpenalized names 15 columns, and there are 12 rows"):
+        average(np.random.default_rng(0).standard_normal((12, 20)), np.arange(12) % 3, unpenalized=range(15))
 
 
 def test_a_column_that_varies_in_one_fold_only_is_no_obstacle() -> None:

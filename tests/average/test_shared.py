@@ -67,12 +67,12 @@ def test_one_regression_is_the_plain_component(shape, options, monkeypatch):
     monkeypatch.setattr(shared_modes, "TOL", modes.LOOSE_TOL)
     (sets,) = several(*SHAPES[shape], q=1, **options)
     plain, shared = Fitting(sets), SharedFitting((sets,))
-    for name in ("mean", "ridge", "mode"):
+    for name in ("null", "ridge", "horseshoe"):
         for ours, theirs in zip(shared.component(name)[0][:4], plain.component(name)[:4], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
     targets, weights = sets.linearised(np.empty(0), np.ones(sets.n_sets), ())
     data = sets.stack(targets, weights)
-    start = plain.component("mode").coef
+    start = plain.component("horseshoe").coef
     sigma2 = np.full(sets.n_sets, 0.5)
     one = fit_mixture(data, start, sigma2)
     both = fit_shared_mixture(stack_of((sets,)), start[..., None], sigma2[:, None], whole=True)

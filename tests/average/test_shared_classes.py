@@ -75,11 +75,11 @@ def test_components_add_up_to_zero_and_are_better_than_the_mean(data):
         np.testing.assert_allclose(fits.coef.sum(axis=2), 0.0, atol=1e-9, err_msg=name)
         np.testing.assert_allclose(fits.intercept.sum(axis=1), 0.0, atol=1e-9, err_msg=name)
         assert np.isnan(fits.inclusion).all() == (name == "ridge")
-        if name in ("mode", "mixture", "alone"):
+        if name in ("horseshoe", "mixture_horseshoe", "mixture_forward"):
             assert fits.inclusion[:2].mean() > fits.inclusion[2:].mean() + 0.4, name
     losses = [
         fitting.sets.tested_losses(fitting.sets.left_out(fitting.sets.eta(fitting.component(name)))).mean()
-        for name in ("mean", "ridge", "mode", "mixture", "alone")
+        for name in ("null", "ridge", "horseshoe", "mixture_horseshoe", "mixture_forward")
     ]
     assert min(losses[0] - np.array(losses[1:])) > 0.05
 
@@ -147,7 +147,7 @@ def test_the_average_is_weighed_by_the_softmax_likelihood(data):
     eta = sets.seen(found.coef) + found.intercept
     for i in (0, 7, 20):
         assert found.predicted[i] == pytest.approx(eta[rows[i], folds[i]])
-    fits = fitting.component("mixture")
+    fits = fitting.component("mixture_horseshoe")
     mine = sets.eta(fits)[rows, folds]
     loss = logsumexp(mine, axis=1) - mine[np.arange(rows.size), data[1][rows]]
     assert found.judged[3].error == pytest.approx(2.0 * loss.mean())
@@ -230,7 +230,7 @@ def test_constant_columns_and_groups():
     model = make.fit(with_constant, codes)
     assert not model.coef_[:, 6].any()
     assert not make.fit(np.ones((80, 2)), codes).coef_.any()
-    grouped = AdaptiveClassifier(cv=3, multi_class="multinomial", groups=list("aabbcc")).fit(x, codes)
+    grouped = AdaptiveClassifier(cv=3, multi_class="multinomial", feature_groups=list("aabbcc")).fit(x, codes)
     assert grouped.support_.reshape(3, 2).all(axis=1).tolist() == [True, False, False]
     assert grouped.support_.sum() == 2
 

@@ -61,7 +61,7 @@ def test_rows_like_new_ones_are_those_of_the_largest_training_sets():
 def test_each_component_is_its_fit_to_all_rows(family):
     sets = make_sets(family, N, 4, tuple(TimeSeriesSplit(3).split(np.zeros((N, 1)))))
     fitting = Fitting(sets)
-    components = tuple(fitting.component(name) for name in ("mean", "ridge", "mixture"))
+    components = tuple(fitting.component(name) for name in ("null", "ridge", "mixture_horseshoe"))
     found = average(sets, components)
     each = [weight * fits.coef[:, -1] for weight, fits in zip(found.weights, components, strict=True)]
     assert found.slope > 0.5
@@ -90,11 +90,11 @@ def test_intervals_of_a_series_are_those_of_recent_rows():
     assert 0.85 < np.mean(covered) < 0.95
 
 
-@pytest.mark.parametrize("always", [None, [0]])
-def test_intervals_are_saved(tmp_path, always):
+@pytest.mark.parametrize("unpenalized", [None, [0]])
+def test_intervals_are_saved(tmp_path, unpenalized):
     X, eta, rng = draw(120, 1)
     y = rng.poisson(np.exp(0.3 * eta)) * 1.0
-    model = AdaptiveRegressor("poisson", cv=TimeSeriesSplit(4), always=always).fit(X[:120], y[:120])
+    model = AdaptiveRegressor("poisson", cv=TimeSeriesSplit(4), unpenalized=unpenalized).fit(X[:120], y[:120])
     model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(again.predict_interval(X[120:]), model.predict_interval(X[120:]))

@@ -34,12 +34,12 @@ def make(n: int = 120, p: int = 7, q: int = 3, seed: int = 0) -> tuple[Any, Any]
 
 
 def average(X: Any, y: Any, known: dict[str, Any] | None = None, **options: Any) -> AdaptiveClassifier:
-    options = {"always": ALWAYS, "cv": 3, "multi_class": "multinomial", **options}
+    options = {"unpenalized": ALWAYS, "cv": 3, "multi_class": "multinomial", **options}
     return AdaptiveClassifier(**options).fit(X, y, **(known or {}))
 
 
 def sets_of(X: Any, codes: Any, folds: Any, center: bool = True, scale: bool = True) -> tuple[Any, ClassSets]:
-    known = Structure(always=np.isin(np.arange(X.shape[1]), ALWAYS))
+    known = Structure(unpenalized=np.isin(np.arange(X.shape[1]), ALWAYS))
     spec = ModelSpec(
         Binomial(), Horseshoe(), FixedScale(1.0), fit_intercept=center, standardize=scale, structure=known
     )
@@ -77,7 +77,7 @@ def test_the_mean_component_is_a_fit_of_these_columns_alone_in_every_training_se
     X, codes = make()
     folds = list(KFold(3, shuffle=True, random_state=1).split(X))
     prepared, sets = sets_of(X, codes, folds, center)
-    fits = ClassFitting(sets).component("mean")
+    fits = ClassFitting(sets).component("null")
     assert not fits.coef.any()
     turn, scale = prepared.design.free.turn, prepared.all_units.scale[ALWAYS]
     for t, rows in enumerate([*(train for train, _ in folds), np.arange(120)]):
@@ -111,7 +111,7 @@ def test_steps_at_fixed_scales_end_at_the_ridge_with_these_columns_unshrunk(p: i
         if state.step(np.full(k, 0.04)) < 1e-12:
             break
     eta = sets.base.columns.matvec(state.coef) + state.level + state.known
-    options = {"prior": "ridge", "tau": 0.2, "always": ALWAYS, "tol": 1e-10}
+    options = {"prior": "ridge", "tau": 0.2, "unpenalized": ALWAYS, "tol": 1e-10}
     model = HorseshoeClassifier(multi_class="multinomial", **options).fit(X, codes)
     want = X @ model.coef_.T + model.intercept_
     centred = (one - one.mean(axis=1, keepdims=True) for one in (eta, want))
@@ -144,7 +144,12 @@ def test_no_training_set_sees_the_classes_it_leaves_out(p: int) -> None:
     changed[few] = (codes[few] + 1) % 3
     (_, ours), (_, theirs) = (sets_of(X, one, folds) for one in (codes, changed))
     first, second = ClassFitting(ours), ClassFitting(theirs)
-    for name in ("mean", "mode", "mixture", "alone"):  # ridge has one penalty for all sets
+    for name in (
+        "null",
+        "horseshoe",
+        "mixture_horseshoe",
+        "mixture_forward",
+    ):  # ridge has one penalty for all sets
         a, b = first.component(name), second.component(name)
         np.testing.assert_allclose(b.coef[:, 0], a.coef[:, 0], atol=1e-9, err_msg=name)
         np.testing.assert_allclose(b.intercept[0], a.intercept[0], atol=1e-9, err_msg=name)
@@ -168,7 +173,7 @@ def test_the_answer_has_them_unshrunk_and_never_zero(p: int, center: bool, tmp_p
     interval = model.coef_interval()
     assert (interval[..., 0] <= model.coef_ + 1e-12).all()
     assert (model.coef_ <= interval[..., 1] + 1e-12).all()
-    assert model.summary()["always"].sum() == 3 * (2 + int(center))
+    assert model.summary()["unpenalized"].sum() == 3 * (2 + int(center))
     left = -2.0 * np.log(model.cv_prediction_[np.arange(120), codes])
     assert model.cv_error_ == pytest.approx(left.mean())
     model.save(tmp_path / "model.json")
@@ -187,7 +192,7 @@ def test_intervals_are_those_of_multinomial_regression(q: int, center: bool) -> 
     against_first = np.kron(np.eye(q)[:, 1:] - 1.0 / q, np.eye(k))  # to coefficients that add up to zero
     covariance = against_first @ np.asarray(found.cov_params()) @ against_first.T
     want = np.sqrt(covariance.diagonal()).reshape(q, k)[:, int(center) :]
-    model = average(X, codes, always=[0, 1, 2], fit_intercept=center)
+    model = average(X, codes, unpenalized=[0, 1, 2], fit_intercept=center)
     np.testing.assert_allclose(np.ptp(model.coef_interval(), axis=2) / (2.0 * 1.959964), want, rtol=1e-4)
 
 
@@ -203,7 +208,7 @@ def test_what_must_not_change_the_answer() -> None:
     X = np.where(np.random.default_rng(5).random(X.shape) < 0.7, X, 0.0)
     weights = np.random.default_rng(1).integers(1, 3, 90)
     folds = [(np.flatnonzero(np.arange(90) % 3 != f), np.arange(f, 90, 3)) for f in range(3)]
-    options = {"cv": folds, "groups": [0, 1, 2, 3, 4, 4, 5]}
+    options = {"cv": folds, "feature_groups": [0, 1, 2, 3, 4, 4, 5]}
     known = {"sample_weight": weights}
     want = average(X, codes, known, **options)
     np.testing.assert_allclose(average(csc_array(X), codes, known, **options).coef_, want.coef_, atol=1e-6)
@@ -222,7 +227,7 @@ def test_what_must_not_change_the_answer() -> None:
 
 def test_all_columns_always_in_is_multinomial_regression() -> None:
     X, codes = make()
-    model = average(X[:, :3], codes, always=[0, 1, 2])
+    model = average(X[:, :3], codes, unpenalized=[0, 1, 2])
     want = reference(np.column_stack([np.ones(120), X[:, :3]]), codes)
     for coef, intercept in (
         (model.coef_, model.intercept_),
@@ -235,11 +240,11 @@ def test_all_columns_always_in_is_multinomial_regression() -> None:
 def test_what_cannot_be() -> None:
     X, codes = make()
     with pytest.raises(ValueError, match="column 7 of X is always in, but constant"):
-        average(np.column_stack([X, np.ones(120)]), codes, always=[7])
+        average(np.column_stack([X, np.ones(120)]), codes, unpenalized=[7])
     with pytest.raises(ValueError, match=r"column 7 .* combination of others that are, column 0"):
-        average(np.column_stack([X, 2.0 * X[:, 0] + 1.0]), codes, always=[0, 7])
-    with pytest.raises(ValueError, match="always names 15 columns, and there are 12 rows"):
-        average(np.random.default_rng(0).standard_normal((12, 20)), np.arange(12) % 3, always=range(15))
+        average(np.column_stack([X, 2.0 * X[:, 0] + 1.0]), codes, unpenalized=[0, 7])
+    with pytest.raises(ValueError, match="unpenalized names 15 columns, and there are 12 rows"):
+        average(np.random.default_rng(0).standard_normal((12, 20)), np.arange(12) % 3, unpenalized=range(15))
 
 
 def test_columns_that_tell_a_class_apart_are_no_obstacle() -> None:
@@ -252,5 +257,5 @@ def test_columns_that_tell_a_class_apart_are_no_obstacle() -> None:
 
 def test_the_first_component_says_that_they_are_in() -> None:
     X, codes = make(60)
-    model = average(X, codes, components=["mean", "ridge"])
+    model = average(X, codes, components=["null", "ridge"])
     assert model.components_[0].what == "the intercept and the columns that are always in"

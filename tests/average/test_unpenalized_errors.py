@@ -46,8 +46,8 @@ def test_errors_are_those_of_the_single_mode(family: str, noise: float) -> None:
     X, eta, rng = design()
     y = DRAWS[family](rng, eta, noise)
     given = Tweedie(power=1.5) if family == "tweedie" else family
-    average = AdaptiveRegressor(family=given, cv=5, always=[0]).fit(X, y)
-    mode = HorseshoeRegressor(family=given, always=[0]).fit(X, y)
+    average = AdaptiveRegressor(family=given, cv=5, unpenalized=[0]).fit(X, y)
+    mode = HorseshoeRegressor(family=given, unpenalized=[0]).fit(X, y)
     assert 0.9 < always_std(average)[0] / mode.coef_std_[0] < 1.15
 
 
@@ -55,7 +55,7 @@ def test_errors_are_those_of_the_single_mode(family: str, noise: float) -> None:
 def test_errors_of_positive_responses_are_those_of_a_glm(noise: float) -> None:
     X, eta, rng = design(1)
     y = DRAWS["gamma"](rng, eta, noise)
-    model = AdaptiveRegressor(family="gamma", cv=5, always=[0]).fit(X, y)
+    model = AdaptiveRegressor(family="gamma", cv=5, unpenalized=[0]).fit(X, y)
     chosen = sm.add_constant(X[:, [0, 1]])
     peer = sm.GLM(y, chosen, family=sm.families.Gamma(sm.families.links.Log())).fit()
     assert always_std(model)[0] == pytest.approx(peer.bse[1], rel=0.15)
@@ -66,7 +66,7 @@ def test_errors_of_hazards_are_those_of_the_partial_likelihood() -> None:
     life, followed = rng.exponential(np.exp(-eta)), rng.uniform(0.0, 3.0, N)
     time, event = np.minimum(life, followed), life <= followed
     X[:, 0] = 60.0 + 10.0 * X[:, 0]  # an age: far from zero
-    model = AdaptiveSurvival(cv=5, always=[0]).fit(X, Surv.from_arrays(event, time))
+    model = AdaptiveSurvival(cv=5, unpenalized=[0]).fit(X, Surv.from_arrays(event, time))
     chosen = [0, *np.flatnonzero(model.support_[1:]) + 1]
     peer = PHReg(time, X[:, chosen], status=event, ties="efron").fit()
     assert always_std(model)[0] == pytest.approx(peer.bse[0], rel=0.1)
@@ -77,7 +77,7 @@ def test_errors_of_hazards_are_taken_within_strata() -> None:
     stratum = rng.integers(0, 12, N)
     life = rng.exponential(np.exp(0.5 * stratum - eta))
     X[:, 0] += stratum  # most of its spread is between strata, where nobody is compared
-    model = AdaptiveSurvival(cv=5, always=[0])
+    model = AdaptiveSurvival(cv=5, unpenalized=[0])
     model.fit(X, Surv.from_arrays(np.ones(N, dtype=bool), life), strata=stratum)
     chosen = [0, *np.flatnonzero(model.support_[1:]) + 1]
     peer = PHReg(life, X[:, chosen], strata=stratum, ties="efron").fit()
@@ -91,7 +91,7 @@ def test_errors_of_classes_do_not_depend_on_where_a_column_has_its_zero(multi_cl
     y = np.digitize(eta + rng.logistic(size=N), [-0.7, 0.7])
     far = X.copy()
     far[:, 0] += 2.0**20  # like a time stamp
-    model = AdaptiveClassifier(cv=5, always=[0], multi_class=multi_class)
+    model = AdaptiveClassifier(cv=5, unpenalized=[0], multi_class=multi_class)
     want = always_std(model.fit(X, y))[:, 0]
     got = always_std(model.fit(far, y))[:, 0]
     assert (want > 0.05).all()

@@ -50,7 +50,12 @@ def killed(number, *arguments):
 
 @on_linux
 @pytest.mark.parametrize(
-    ("number", "more"), [(signal.SIGKILL, ["--mode"]), (signal.SIGKILL, []), (signal.SIGINT, ["--mode"])]
+    ("number", "more"),
+    [
+        (signal.SIGKILL, ["--estimator", "mode"]),
+        (signal.SIGKILL, []),
+        (signal.SIGINT, ["--estimator", "mode"]),
+    ],
 )
 def test_a_command_that_was_killed_goes_on(number, more, tmp_path):
     path = str(tmp_path / "fit.npz")
@@ -59,7 +64,7 @@ def test_a_command_that_was_killed_goes_on(number, more, tmp_path):
     assert dead.stdout == ""
     assert os.listdir(tmp_path) == ["fit.npz"]
     if number == signal.SIGINT:
-        assert f"to go on: horseshoe {' '.join(ASKED)} --mode --checkpoint {path}" in dead.stderr
+        assert f"to go on: horseshoe {' '.join(ASKED)} --estimator mode --checkpoint {path}" in dead.stderr
     assert answer(*more, "--checkpoint", path) == answer(*more)
 
 
@@ -72,8 +77,8 @@ def test_ctrl_c_says_how_to_go_on(given):
 
 def test_a_checkpoint_of_another_command_is_one_sentence(tmp_path):
     path = str(tmp_path / "fit.npz")
-    answer("--mode", "--checkpoint", path)
-    found = CliRunner().invoke(app, [*ASKED, "--mode", "--checkpoint", path, "--drop", "age"])
+    answer("--estimator", "mode", "--checkpoint", path)
+    found = CliRunner().invoke(app, [*ASKED, "--estimator", "mode", "--checkpoint", path, "--drop", "age"])
     assert found.exit_code == 2
     assert "belongs to other data" in " ".join(found.output.split())
 

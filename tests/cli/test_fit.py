@@ -38,7 +38,7 @@ def table(frame, tmp_path):
 OTHERS = ["--drop", "sick", "--drop", "visits"]
 
 
-@pytest.mark.parametrize("mode", [[], ["--mode"]])
+@pytest.mark.parametrize("mode", [[], ["--estimator", "mode"]])
 def test_columns_that_reproduce_the_target_are_named(frame, tmp_path, mode):
     path = tmp_path / "weights.csv"
     frame.assign(gain=frame["dose"] - frame["age"]).to_csv(path, index=False)
@@ -74,23 +74,32 @@ def test_an_option_of_one_value_is_given_once(table, command, option):
 
 
 def test_flags_and_options_of_several_values_may_be_repeated(table):
-    done("fit", table, "--target", "y", *OTHERS, "--mode", "--mode", "-q", "-q", "--json")
+    done("fit", table, "--target", "y", *OTHERS, "--estimator", "mode", "-q", "-q", "--json")
 
 
 def test_factors_are_groups_and_columns_can_be_always_in(table, tmp_path):
-    options = ("--mode", "--always", "noise", "--model", tmp_path / "m.json", "--report", tmp_path / "r.html")
+    options = (
+        "--estimator",
+        "mode",
+        "--unpenalized",
+        "noise",
+        "--model",
+        tmp_path / "m.json",
+        "--report",
+        tmp_path / "r.html",
+    )
     found = json.loads(done("fit", table, "--target", "y", *OTHERS, *options, "--json").stdout)
     rows = {row["feature"]: row for row in found["coefficients"]}
     assert rows["noise"]["selected"]
-    assert rows["noise"]["always"]
+    assert rows["noise"]["unpenalized"]
     assert not rows["more noise"]["selected"]
     city = [row for name, row in rows.items() if name.startswith("city=")]
     assert {row["group"] for row in city} == {"city"}
     assert len(city) == 2
     assert all(row["selected"] for row in city)
-    assert load_model(tmp_path / "m.json").always is not None
-    missed = refused("fit", table, "--target", "y", "--always", "noize")
-    assert "--always noize: there is no such column" in missed
+    assert load_model(tmp_path / "m.json").unpenalized is not None
+    missed = refused("fit", table, "--target", "y", "--unpenalized", "noize")
+    assert "--unpenalized noize: there is no such column" in missed
     assert "do you mean noise?" in missed
 
 
@@ -105,7 +114,7 @@ def test_json_is_the_same_answer_for_machines(table, frame):
     X = encoded.drop(columns=f"city_{reference}").rename(columns=lambda name: name.replace("city_", "city="))
     X = X[[n for n in names if n != "(Intercept)"]]
     groups = [name.split("=")[0] for name in X.columns]  # the columns of a factor belong together
-    model = AdaptiveRegressor(groups=groups).fit(X, frame["y"])
+    model = AdaptiveRegressor(feature_groups=groups).fit(X, frame["y"])
     assert [names[name]["coef"] for name in model.feature_names_in_] == model.coef_.tolist()
     assert found["statistics"]["n"] == 80
     assert found["status"]["name"] == "CONVERGED"
@@ -114,8 +123,10 @@ def test_json_is_the_same_answer_for_machines(table, frame):
 
 
 def test_the_single_mode_and_its_posterior(table):
-    mode = json.loads(done("fit", table, "--target", "y", *OTHERS, "--mode", "--json").stdout)
-    drawn = json.loads(done("fit", table, "--target", "y", *OTHERS, "--posterior", "--json").stdout)
+    mode = json.loads(done("fit", table, "--target", "y", *OTHERS, "--estimator", "mode", "--json").stdout)
+    drawn = json.loads(
+        done("fit", table, "--target", "y", *OTHERS, "--estimator", "posterior", "--json").stdout
+    )
     assert mode["estimator"] == drawn["estimator"] == "HorseshoeRegressor"
     one, other = ({row["feature"]: row for row in each["coefficients"]} for each in (mode, drawn))
     assert one["dose"]["coef"] == other["dose"]["coef"]
@@ -191,7 +202,7 @@ def test_imputation_is_remembered(frame, tmp_path):
     assert "dose" in message
     assert "--missing" in message
     assert "1" in message
-    done("fit", path, "--target", "y", "--missing", "impute", "--model", model)
+    done("fit", path, "--target", "y", "--missing", "median", "--model", model)
     found = pandas.read_csv(pandas.io.common.StringIO(done("predict", model, path).stdout))
     assert len(found) == 80
     kept = json.loads(done("fit", path, "--target", "y", "--missing", "drop", "--json").stdout)
@@ -203,10 +214,21 @@ def test_what_was_filled_in_and_dropped_is_in_the_report(frame, tmp_path):
     frame.loc[[3, 5], "dose"] = np.nan
     frame.loc[[7, 8, 9], "age"] = np.nan
     frame.drop(columns=["sick", "visits"]).to_csv(path, index=False)
-    asked = ("fit", path, "--target", "y", "--mode", "--always", "age", "--missing", "impute")
+    asked = (
+        "fit",
+        path,
+        "--target",
+        "y",
+        "--estimator",
+        "mode",
+        "--unpenalized",
+        "age",
+        "--missing",
+        "median",
+    )
     message = refused(*asked)
     assert "age is not penalised; 3 of 80 rows have no value of it" in message
-    assert "--missing 'age=impute', or drop these rows with --missing 'age=drop'" in message
+    assert "--missing 'age=median', or drop these rows with --missing 'age=drop'" in message
     dropping = ("--missing", "age=drop", "--report", report, "--model", model, "--json")
     found = json.loads(done(*asked, *dropping).stdout)["data"]
     assert (found["imputed_columns"], found["rows_imputed"]) == ({"dose": 2}, 2)
@@ -219,8 +241,8 @@ def test_what_was_filled_in_and_dropped_is_in_the_report(frame, tmp_path):
         "Because of missing values, 3 of 80 rows were dropped: age (3)." in page
     )
     assert len(done("predict", model, path).stdout.splitlines()) == 1 + 77
-    assert done(*asked, "--missing", "age=impute").exit_code == 0
-    assert "--missing impute and --missing drop" in refused(*asked, "--missing", "drop")
+    assert done(*asked, "--missing", "age=median").exit_code == 0
+    assert "--missing median and --missing drop" in refused(*asked, "--missing", "drop")
 
 
 def test_show_says_what_a_model_holds(table, tmp_path):
@@ -288,7 +310,10 @@ def test_standard_input_and_built_in_names(table):
         (["nowhere.csv", "--target", "y"], ["nowhere.csv"]),
         (["diabetes", "--target", "progresion"], ["progresion", "progression"]),
         (["diabetes"], ["--target"]),
-        (["diabetes", "--target", "progression", "--mode", "--posterior"], ["--mode", "--posterior"]),
+        (
+            ["diabetes", "--target", "progression", "--estimator", "best"],
+            ["--estimator", "'adaptive', 'mode', 'posterior'"],
+        ),
         (["diabetes", "--target", "progression", "--report", "no/such/folder/r.html"], ["no/such/folder"]),
         (["diabetes", "--target", "progression", "--cv", "1000"], ["cv=1000"]),
         (["diabetes", "--target", "progression", "--family", "weibull"], ["weibull"]),
@@ -377,7 +402,7 @@ def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
 
 def test_no_output_takes_the_place_of_an_input_or_of_another_output(table, frame, tmp_path):
     before, model = table.read_bytes(), tmp_path / "m.json"
-    chosen = ["fit", table, "--target", "y", *OTHERS, "--mode"]
+    chosen = ["fit", table, "--target", "y", *OTHERS, "--estimator", "mode"]
     assert "named twice" in refused(*chosen, "--model", table)
     assert "named twice" in refused(*chosen, "--report", tmp_path / "." / "patients.csv")
     assert "named twice" in refused(*chosen, "--model", model, "--report", model)
@@ -391,7 +416,9 @@ def test_no_output_takes_the_place_of_an_input_or_of_another_output(table, frame
 @pytest.mark.skipif(os.name != "posix", reason="pipes with names are of POSIX")
 def test_a_device_or_a_pipe_is_not_replaced_by_a_file(table, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    words = refused("fit", table, "--target", "y", *OTHERS, "--mode", "--report", tmp_path / "pipe")
+    words = refused(
+        "fit", table, "--target", "y", *OTHERS, "--estimator", "mode", "--report", tmp_path / "pipe"
+    )
     assert "is no ordinary file" in words
     assert (tmp_path / "pipe").is_fifo()
     for name in ("/dev/null", "/dev/stdout"):
@@ -403,11 +430,11 @@ def test_a_class_of_one_row_is_refused_with_a_way_out(frame, tmp_path):
     frame.assign(rare=[1, *[0] * 79]).to_csv(tmp_path / "rare.csv", index=False)
     words = refused("fit", tmp_path / "rare.csv", "--target", "rare", "--columns", "age", "--columns", "dose")
     assert words.startswith("horseshoe: the class 1 of rare has one row only")
-    assert "--mode" in words
+    assert "--estimator mode" in words
 
 
 def test_a_kept_column_does_not_take_the_place_of_a_prediction(table, frame, tmp_path):
-    done("fit", table, "--target", "y", *OTHERS, "--mode", "--model", tmp_path / "m.json")
+    done("fit", table, "--target", "y", *OTHERS, "--estimator", "mode", "--model", tmp_path / "m.json")
     frame.assign(prediction=0).to_csv(tmp_path / "new.csv", index=False)
     words = refused("predict", tmp_path / "m.json", tmp_path / "new.csv", "--keep", "prediction")
     assert "the output has a column of that name" in words
@@ -415,7 +442,7 @@ def test_a_kept_column_does_not_take_the_place_of_a_prediction(table, frame, tmp
 
 def test_draws_that_do_not_agree_are_said_to_programs(frame, tmp_path):
     frame.assign(apart=np.where(frame["dose"] > 0.1, "b", "a")).to_csv(tmp_path / "apart.csv", index=False)
-    chosen = ["--columns", "dose", "--columns", "age", "--posterior", "--json"]
+    chosen = ["--columns", "dose", "--columns", "age", "--estimator", "posterior", "--json"]
     found = json.loads(done("fit", tmp_path / "apart.csv", "--target", "apart", *chosen).stdout)
     heard = [warning for warning in found["warnings"] if "R-hat" in warning]
     assert heard
@@ -462,7 +489,7 @@ def test_a_mode_that_selects_nothing_of_wide_classes_does_not_say_that_nothing_m
     table = pandas.DataFrame(values, columns=[f"g{j}" for j in range(1000)]).assign(type=label)
     path = tmp_path / "wide.csv"
     table.to_csv(path, index=False)
-    told = " ".join(done("fit", path, "--target", "type", "--mode").stdout.split())
+    told = " ".join(done("fit", path, "--target", "type", "--estimator", "mode").stdout.split())
     assert (
         "The mode selects none of the 1,000 variables for type. That does not show that none matters" in told
     )
@@ -477,10 +504,10 @@ def test_an_option_that_was_used_is_not_advised(tmp_path):
     values[:, :2] += np.where(label == "b", 6.0, 0.0)[:, None]
     path = tmp_path / "apart.csv"
     pandas.DataFrame(values).add_prefix("g").assign(type=label).to_csv(path, index=False)
-    warned = done("fit", path, "--target", "type", "--mode").stderr
+    warned = done("fit", path, "--target", "type", "--estimator", "mode").stderr
     assert "the chains behind these intervals do not agree yet" in warned
     assert "--draws" in warned
-    assert "--mode" not in warned
+    assert "--estimator mode" not in warned
 
 
 def test_notes_that_are_too_many_are_counted_in_english(tmp_path):
@@ -491,10 +518,10 @@ def test_notes_that_are_too_many_are_counted_in_english(tmp_path):
         frame[f"c{j}"] = rng.choice(["u", "v", "w"], 60)
     path = tmp_path / "notes.csv"
     frame.assign(y=rng.standard_normal(60)).to_csv(path, index=False)
-    told = done("fit", path, "--target", "y", "--missing", "impute", "--mode").stdout
+    told = done("fit", path, "--target", "y", "--missing", "median", "--estimator", "mode").stdout
     assert "and 7 more columns filled in" in told
     assert "and 2 more factors with reference levels" in told
-    whole = done("fit", path, "--target", "y", "--missing", "drop", "--mode").stdout
+    whole = done("fit", path, "--target", "y", "--missing", "drop", "--estimator", "mode").stdout
     assert "values filled in once" not in whole
 
 
@@ -502,11 +529,11 @@ def test_columns_and_variables_are_both_counted(table):
     told = " ".join(done("fit", table, "--target", "y", *OTHERS).stdout.split())
     assert "of 5 variables matter for y" in told
     assert "columns 6 (5 variables before encoding)" in told
-    plain = done("fit", "diabetes", "--target", "progression", "--mode").stdout
+    plain = done("fit", "diabetes", "--target", "progression", "--estimator", "mode").stdout
     assert "before encoding" not in plain
 
 
-@pytest.mark.parametrize("mode", [[], ["--mode"]])
+@pytest.mark.parametrize("mode", [[], ["--estimator", "mode"]])
 def test_survival_has_its_concordance(tmp_path, mode):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((150, 6))

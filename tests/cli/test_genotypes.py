@@ -60,7 +60,9 @@ def cohort(tmp_path):
 
 
 def test_a_fit_is_that_of_the_array(cohort, tmp_path):
-    text = done("fit", cohort.bed, "--target", cohort.target, "--mode", "--json", "--weights", "w")
+    text = done(
+        "fit", cohort.bed, "--target", cohort.target, "--estimator", "mode", "--json", "--weights", "w"
+    )
     found = json.loads(text)
     weights = 1.0 + np.arange(N) % 2
     theirs = HorseshoeRegressor().fit(cohort.x, cohort.y, sample_weight=weights)
@@ -72,7 +74,18 @@ def test_a_fit_is_that_of_the_array(cohort, tmp_path):
 
 def test_model_report_and_predictions(cohort, tmp_path):
     model, report = tmp_path / "model.json", tmp_path / "report.html"
-    done("fit", cohort.bed, "--target", cohort.target, "--mode", "--model", model, "--report", report)
+    done(
+        "fit",
+        cohort.bed,
+        "--target",
+        cohort.target,
+        "--estimator",
+        "mode",
+        "--model",
+        model,
+        "--report",
+        report,
+    )
     assert "rs0_A" in report.read_text("utf-8")
     assert "rs0_A" in done("show", model)
     here = done("predict", model, cohort.bed)
@@ -93,7 +106,7 @@ def column(text, name):
 @pytest.fixture
 def fitted(cohort, tmp_path):
     model = tmp_path / "model.json"
-    done("fit", cohort.bed, "--target", cohort.target, "--mode", "--model", model)
+    done("fit", cohort.bed, "--target", cohort.target, "--estimator", "mode", "--model", model)
     return model, column(done("predict", model, cohort.bed), "prediction")
 
 
@@ -111,7 +124,7 @@ def test_other_alleles_and_absent_snps_are_refused(cohort, fitted, tmp_path):
     assert "other alleles than in the fit, such as rs0: A/G there, T/C in the file" in told
     some = genotypes.write(tmp_path / "few.bed", cohort.values[:, 1:], sid=[f"rs{j}" for j in range(1, P)])
     assert "1 SNP of the model not in" in refused("predict", model, some)
-    filled = column(done("predict", model, some, "--missing", "impute"), "prediction")
+    filled = column(done("predict", model, some, "--missing", "median"), "prediction")
     effect = load_model(model).coef_[0]
     np.testing.assert_allclose(filled, theirs - effect * (cohort.x[:, 0] - cohort.x[:, 0].mean()), rtol=1e-9)
 
@@ -125,7 +138,7 @@ def test_snps_in_another_order_are_found_by_name(cohort, fitted, tmp_path):
 
 
 def test_the_phenotype_file(cohort):
-    fit = ("fit", cohort.bed, "--mode", "--target")
+    fit = ("fit", cohort.bed, "--estimator", "mode", "--target")
     assert "pheno.tsv:bmi" in refused(*fit, "bmi")
     assert "did you mean bmi" in refused(*fit, cohort.target.replace(":bmi", ":bm"))
     cohort.write(cohort.table.iloc[3:])
@@ -148,7 +161,7 @@ def test_ids_that_look_like_numbers_and_unknown_phenotypes(cohort):
     table = cohort.table.assign(IID=np.array(ids)[cohort.order]).drop(columns="FID")
     table.loc[table["IID"] == "004", "bmi"] = -9.0
     cohort.write(table)
-    fit = ("fit", cohort.bed, "--mode", "--target", cohort.target)
+    fit = ("fit", cohort.bed, "--estimator", "mode", "--target", cohort.target)
     assert "0 004" in refused(*fit)
     told = done(*fit, "--missing", "drop")
     assert "-9 in bmi is taken to be missing, as PLINK does (1 individual)" in told
@@ -161,7 +174,7 @@ def test_what_is_for_tables_alone(cohort, fitted, tmp_path):
     assert "name a .bed file" in refused("predict", model, cohort.folder / "pheno.tsv")
     assert "--keep" in refused("predict", model, cohort.bed, "--keep", "bmi")
     other = tmp_path / "table.json"
-    done("fit", "diabetes", "--target", "progression", "--mode", "--model", other)
+    done("fit", "diabetes", "--target", "progression", "--estimator", "mode", "--model", other)
     assert "not fitted to any" in refused("predict", other, cohort.bed)
 
 

@@ -38,7 +38,7 @@ def coefficients(result):
 
 
 def test_words_in_the_order_that_is_said(table, frame):
-    found = done("fit", table, *ASKED, "--levels", "none, mild,severe", "--mode", "--json")
+    found = done("fit", table, *ASKED, "--levels", "none, mild,severe", "--estimator", "mode", "--json")
     model = HorseshoeRegressor(family=Ordinal(levels=LEVELS)).fit(frame[COLUMNS], frame["pain"])
     np.testing.assert_allclose(coefficients(found), model.coef_, rtol=1e-12)
     assert "none < mild < severe" in json.loads(found.stdout)["notes"][-1]
@@ -48,19 +48,34 @@ def test_words_that_have_commas_are_named_one_by_one(table, frame):
     frame["pain"] = frame["pain"].replace("mild", "mild, now and then")
     frame.to_csv(table, index=False)
     order = ("--levels", "none", "--levels", "mild, now and then", "--levels", "severe")
-    assert "none < mild, now and then < severe" in done("fit", table, *ASKED, *order, "--mode").stdout
+    assert (
+        "none < mild, now and then < severe"
+        in done("fit", table, *ASKED, *order, "--estimator", "mode").stdout
+    )
 
 
 def test_the_order_of_an_ordered_categorical(frame, tmp_path, table):
-    plain = done("fit", table, *ASKED, "--levels", ",".join(LEVELS), "--mode", "--json")
+    plain = done("fit", table, *ASKED, "--levels", ",".join(LEVELS), "--estimator", "mode", "--json")
     frame["pain"] = pandas.Categorical(frame["pain"], LEVELS, ordered=True)
     frame.to_parquet(tmp_path / "survey.parquet")
-    found = done("fit", tmp_path / "survey.parquet", *ASKED, "--family", "ordinal", "--mode", "--json")
+    found = done(
+        "fit", tmp_path / "survey.parquet", *ASKED, "--family", "ordinal", "--estimator", "mode", "--json"
+    )
     assert coefficients(found) == coefficients(plain)
 
 
 def test_new_rows_have_a_level_and_its_probability(table, tmp_path):
-    done("fit", table, *ASKED, "--levels", ",".join(LEVELS), "--mode", "--model", tmp_path / "model.json")
+    done(
+        "fit",
+        table,
+        *ASKED,
+        "--levels",
+        ",".join(LEVELS),
+        "--estimator",
+        "mode",
+        "--model",
+        tmp_path / "model.json",
+    )
     rows = list(csv.DictReader(io.StringIO(done("predict", tmp_path / "model.json", table).stdout)))
     for row in rows[:5]:
         chances = [float(row[f"p({level})"]) for level in LEVELS]
@@ -97,7 +112,9 @@ def test_any_quantile(table, frame):
     asked = ("--target", "cost", "--quantile", 0.9, "--drop", "pain", "--json")
     X, y = frame[COLUMNS], frame["cost"]
     model = HorseshoeRegressor(family=Quantile(0.9)).fit(X, y)
-    np.testing.assert_allclose(coefficients(done("fit", table, *asked, "--mode")), model.coef_, rtol=1e-12)
+    np.testing.assert_allclose(
+        coefficients(done("fit", table, *asked, "--estimator", "mode")), model.coef_, rtol=1e-12
+    )
     average = AdaptiveRegressor(family=Quantile(0.9)).fit(X, y)
     found = done("fit", table, *asked)
     np.testing.assert_allclose(coefficients(found), average.coef_, rtol=1e-12)

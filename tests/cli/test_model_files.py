@@ -33,7 +33,8 @@ def files(tmp_path_factory):
             "--target",
             *target,
             *drop,
-            "--mode",
+            "--estimator",
+            "mode",
             "--model",
             folder / f"{name}.json",
         )
@@ -95,7 +96,7 @@ def test_snps_of_another_model_are_refused(tmp_path):
     people = pandas.read_csv(bed.with_suffix(".fam"), sep=r"\s+", header=None, dtype=str)
     table = pandas.DataFrame({"FID": people[0], "IID": people[1], "bmi": 3.0 * values[:, 2] + rng.random(60)})
     table.to_csv(tmp_path / "pheno.tsv", sep="\t", index=False)
-    done("fit", bed, "--target", f"{tmp_path / 'pheno.tsv'}:bmi", "--mode", "--model", model)
+    done("fit", bed, "--target", f"{tmp_path / 'pheno.tsv'}:bmi", "--estimator", "mode", "--model", model)
     done("show", model)
     none = {key: [] for key in ("place", "id", "counted", "other", "mean")}
     assert "recipe: place lacks SNP 2, which the model uses" in refused("show", changed(model, **none))

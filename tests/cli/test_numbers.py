@@ -15,7 +15,7 @@ N = 50
 SALES = RNG.integers(1000, 9000, N)
 CHANGE = RNG.standard_normal(N).round(2)
 Y = (0.002 * SALES + 0.5 * CHANGE + 0.1 * RNG.standard_normal(N)).round(3)
-FEW = ("--mode", "--quiet")
+FEW = ("--estimator", "mode", "--quiet")
 
 
 def written(path, mark, columns, sign="."):

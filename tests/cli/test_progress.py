@@ -23,7 +23,7 @@ def impatient(monkeypatch):
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
-    ("more", "words"), [(["--mode"], ["iteration 1,", "columns"]), ([], ["fit: 1 of 4 done"])]
+    ("more", "words"), [(["--estimator", "mode"], ["iteration 1,", "columns"]), ([], ["fit: 1 of 4 done"])]
 )
 def test_lines_in_a_pipe(more, words):
     found = CliRunner().invoke(app, [*ASKED, *more])
@@ -34,7 +34,7 @@ def test_lines_in_a_pipe(more, words):
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("command", [[*ASKED, "--mode"], list(ASKED)])
+@pytest.mark.parametrize("command", [[*ASKED, "--estimator", "mode"], list(ASKED)])
 def test_nothing_if_it_is_to_be_quiet(command):
     for flag in ("--quiet", "-q"):
         found = CliRunner().invoke(app, [*command, flag])
@@ -43,7 +43,7 @@ def test_nothing_if_it_is_to_be_quiet(command):
 
 
 def test_a_quick_fit_says_nothing_in_a_pipe():
-    assert CliRunner().invoke(app, [*ASKED, "--mode"]).stderr == ""
+    assert CliRunner().invoke(app, [*ASKED, "--estimator", "mode"]).stderr == ""
 
 
 @on_linux
@@ -51,7 +51,7 @@ def test_a_quick_fit_says_nothing_in_a_pipe():
 def test_a_bar_in_a_terminal(more, shown):
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": SOURCE, "TERM": "xterm", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "horseshoe", *ASKED, "--mode", "--json", *more]
+    command = [sys.executable, "-m", "horseshoe", *ASKED, "--estimator", "mode", "--json", *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment) as process:
         os.close(theirs)
         said = b""

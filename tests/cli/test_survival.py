@@ -35,7 +35,17 @@ def table(frame, tmp_path):
 ASKED = ("--target", "years", "--event", "status=dead", "--entry", "start", "--strata", "clinic")
 
 
-@pytest.mark.parametrize("more", [(), ("--mode",)], ids=["average", "mode"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        (
+            "--estimator",
+            "mode",
+        ),
+    ],
+    ids=["average", "mode"],
+)
 def test_the_answer_is_that_of_the_estimator(table, frame, more):
     found = json.loads(done("fit", table, *ASKED, *more, "--json").stdout)
     names = [row["feature"] for row in found["coefficients"]]
@@ -45,7 +55,7 @@ def test_the_answer_is_that_of_the_estimator(table, frame, more):
     y = np.column_stack([frame["years"], frame["status"] == "dead"])
     groups = ["dose", "noise", "age", "city", "city"]
     cls = HorseshoeSurvival if more else AdaptiveSurvival
-    model = cls(groups=groups).fit(X, y, entry=frame["start"], strata=frame["clinic"])
+    model = cls(feature_groups=groups).fit(X, y, entry=frame["start"], strata=frame["clinic"])
     assert found["estimator"] == cls.__name__
     np.testing.assert_allclose([row["coef"] for row in found["coefficients"]], model.coef_, rtol=1e-12)
     assert found["statistics"]["n_events"] == model.n_events_ == (frame["status"] == "dead").sum()
@@ -63,7 +73,17 @@ def test_the_answer_in_words(table):
     assert "intercept" not in shown.lower()
 
 
-@pytest.mark.parametrize("more", [(), ("--mode",)], ids=["average", "mode"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        (
+            "--estimator",
+            "mode",
+        ),
+    ],
+    ids=["average", "mode"],
+)
 def test_the_report_the_model_and_the_risks(table, tmp_path, frame, more):
     model, report = tmp_path / "model.json", tmp_path / "report.html"
     done("fit", table, *ASKED, *more, "--model", model, "--report", report)
@@ -92,11 +112,21 @@ def test_the_report_the_model_and_the_risks(table, tmp_path, frame, more):
 
 
 def test_a_column_can_be_always_in(table, tmp_path):
-    done("fit", table, *ASKED, "--always", "noise", "--always", "city", "--model", tmp_path / "m.json")
+    done(
+        "fit",
+        table,
+        *ASKED,
+        "--unpenalized",
+        "noise",
+        "--unpenalized",
+        "city",
+        "--model",
+        tmp_path / "m.json",
+    )
     fitted = load_model(tmp_path / "m.json")
     assert fitted.support_[[name != "age" for name in fitted.feature_names_in_]].all()
-    rows = json.loads(done("fit", table, *ASKED, "--always", "noise", "--json").stdout)["coefficients"]
-    assert [row["feature"] for row in rows if row["always"]] == ["noise"]
+    rows = json.loads(done("fit", table, *ASKED, "--unpenalized", "noise", "--json").stdout)["coefficients"]
+    assert [row["feature"] for row in rows if row["unpenalized"]] == ["noise"]
 
 
 def test_refusals_are_sentences(table):
@@ -104,4 +134,6 @@ def test_refusals_are_sentences(table):
         "fit", table, "--target", "years", "--event", "status"
     )
     assert "--family poisson" in refused("fit", table, *ASKED, "--family", "poisson")
-    assert "--always agee: there is no such column" in refused("fit", table, *ASKED, "--always", "agee")
+    assert "--unpenalized agee: there is no such column" in refused(
+        "fit", table, *ASKED, "--unpenalized", "agee"
+    )

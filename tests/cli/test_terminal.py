@@ -35,7 +35,7 @@ def check(text):
     assert not OBEYED.search(text), text
 
 
-@pytest.mark.parametrize("mode", [["--mode"], []])
+@pytest.mark.parametrize("mode", [["--estimator", "mode"], []])
 def test_the_answer_of_a_fit(table, mode):
     result = done("fit", table, "--target", "y", "--drop", "kind\x07", *mode)
     check(result.stdout)
@@ -47,7 +47,7 @@ def test_the_answer_of_a_fit(table, mode):
 
 
 def test_classes_and_their_levels(table):
-    result = done("fit", table, "--target", "kind\x07", "--mode", "--drop", "y")
+    result = done("fit", table, "--target", "kind\x07", "--estimator", "mode", "--drop", "y")
     check(result.stdout + result.stderr)
     assert r"\x07" in result.stdout
 
@@ -60,7 +60,7 @@ def test_the_posterior(table):
 def test_errors_and_notices(table):
     for options in (
         ["--target", RED + "?"],
-        ["--target", "y", "--always", "\x1b[0m\n"],
+        ["--target", "y", "--unpenalized", "\x1b[0m\n"],
         ["--target", "kind\x07", "--family", "poisson"],
     ):
         text = refused("fit", table, *options)
@@ -69,14 +69,14 @@ def test_errors_and_notices(table):
 
 
 def test_json_says_the_same_without_them(table):
-    text = done("fit", table, "--target", "y", "--drop", "kind\x07", "--mode", "--json").stdout
+    text = done("fit", table, "--target", "y", "--drop", "kind\x07", "--estimator", "mode", "--json").stdout
     check(text)
     assert {row["feature"] for row in json.loads(text)["coefficients"]} >= set(NAMES)
 
 
 def test_predictions_are_data_but_not_in_a_terminal(table, tmp_path, monkeypatch):
     model = tmp_path / "model.json"
-    done("fit", table, "--target", "kind\x07", "--drop", "y", "--mode", "--model", model)
+    done("fit", table, "--target", "kind\x07", "--drop", "y", "--estimator", "mode", "--model", model)
     text = done("predict", model, table).stdout
     assert "p(a\x1b]0;title\x07)" in text.splitlines()[0]  # as the table has it, for other programs
 

@@ -92,9 +92,9 @@ def assert_same(
         close(back(got.cv_prediction_), want.cv_prediction_, "cv_prediction_")
 
 
-def regressor(family: str, always: Any, level: float = LEVEL) -> AdaptiveRegressor:
+def regressor(family: str, unpenalized: Any, level: float = LEVEL) -> AdaptiveRegressor:
     given = Quantile(level=level) if family == "quantile" else family
-    return AdaptiveRegressor(family=given, cv=CV, always=always)
+    return AdaptiveRegressor(family=given, cv=CV, unpenalized=unpenalized)
 
 
 def response(family: str, data: Data) -> np.ndarray:
@@ -105,48 +105,48 @@ def response(family: str, data: Data) -> np.ndarray:
 BASE: dict[Any, Any] = {}
 
 
-def base(family: str, shape: str, always: str) -> tuple[Any, Data, np.ndarray]:
+def base(family: str, shape: str, unpenalized: str) -> tuple[Any, Data, np.ndarray]:
     """Return a fit with its data; each is fitted once."""
-    key = family, shape, always
+    key = family, shape, unpenalized
     if key not in BASE:
         data = make_data(shape)
         y = response(family, data)
-        BASE[key] = regressor(family, ALWAYS[always]).fit(data.X, y), data, y
+        BASE[key] = regressor(family, ALWAYS[unpenalized]).fit(data.X, y), data, y
     return BASE[key]
 
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 every_shape = pytest.mark.parametrize("shape", SHAPES)
-with_and_without = pytest.mark.parametrize("always", ALWAYS)
+with_and_without = pytest.mark.parametrize("unpenalized", ALWAYS)
 
 
 @every_family
 @every_shape
 @with_and_without
-def test_shift_scale_and_sign_of_every_column(family: str, shape: str, always: str) -> None:
-    want, data, y = base(family, shape, always)
+def test_shift_scale_and_sign_of_every_column(family: str, shape: str, unpenalized: str) -> None:
+    want, data, y = base(family, shape, unpenalized)
     scale, shift = units_of(SHAPES[shape])
-    got = regressor(family, ALWAYS[always]).fit(data.X * scale + shift, y)
-    rtol = RTOL if always == "all penalised" else KINKED.get(family, RTOL)
+    got = regressor(family, ALWAYS[unpenalized]).fit(data.X * scale + shift, y)
+    rtol = RTOL if unpenalized == "all penalised" else KINKED.get(family, RTOL)
     assert_same(got, want, (data.X_new * scale + shift, data.X_new), scale, rtol=rtol)
 
 
 @every_shape
 @with_and_without
 @pytest.mark.parametrize("family", LOCATION)
-def test_sign_and_scale_of_y(family: str, shape: str, always: str) -> None:
-    want, data, y = base(family, shape, always)
-    got = regressor(family, ALWAYS[always], 1.0 - LEVEL).fit(data.X, -UNIT_Y * y)
-    rtol = RTOL if always == "all penalised" else KINKED.get(family, RTOL)
+def test_sign_and_scale_of_y(family: str, shape: str, unpenalized: str) -> None:
+    want, data, y = base(family, shape, unpenalized)
+    got = regressor(family, ALWAYS[unpenalized], 1.0 - LEVEL).fit(data.X, -UNIT_Y * y)
+    rtol = RTOL if unpenalized == "all penalised" else KINKED.get(family, RTOL)
     assert_same(got, want, (data.X_new, data.X_new), -1.0 / UNIT_Y, lambda value: -value / UNIT_Y, rtol=rtol)
 
 
 @every_shape
 @with_and_without
 @pytest.mark.parametrize("family", LOCATION)
-def test_shift_of_y(family: str, shape: str, always: str) -> None:
-    want, data, y = base(family, shape, always)
-    got = regressor(family, ALWAYS[always]).fit(data.X, y + SHIFT_Y)
+def test_shift_of_y(family: str, shape: str, unpenalized: str) -> None:
+    want, data, y = base(family, shape, unpenalized)
+    got = regressor(family, ALWAYS[unpenalized]).fit(data.X, y + SHIFT_Y)
     rtol = KINKED.get(family, RTOL)
     assert_same(got, want, (data.X_new, data.X_new), back=lambda value: value - SHIFT_Y, rtol=rtol)
 
@@ -154,25 +154,25 @@ def test_shift_of_y(family: str, shape: str, always: str) -> None:
 @every_shape
 @with_and_without
 @pytest.mark.parametrize("family", POSITIVE)
-def test_unit_of_a_positive_response(family: str, shape: str, always: str) -> None:
-    want, data, y = base(family, shape, always)
-    got = regressor(family, ALWAYS[always]).fit(data.X, UNIT_Y * y)
+def test_unit_of_a_positive_response(family: str, shape: str, unpenalized: str) -> None:
+    want, data, y = base(family, shape, unpenalized)
+    got = regressor(family, ALWAYS[unpenalized]).fit(data.X, UNIT_Y * y)
     assert_same(got, want, (data.X_new, data.X_new), back=lambda value: value / UNIT_Y)
 
 
 @every_shape
 @with_and_without
-def test_success_and_failure_may_be_exchanged(shape: str, always: str) -> None:
-    want, data, y = base("binomial", shape, always)
-    got = regressor("binomial", ALWAYS[always]).fit(data.X, 1.0 - y)
+def test_success_and_failure_may_be_exchanged(shape: str, unpenalized: str) -> None:
+    want, data, y = base("binomial", shape, unpenalized)
+    got = regressor("binomial", ALWAYS[unpenalized]).fit(data.X, 1.0 - y)
     assert_same(got, want, (data.X_new, data.X_new), -1.0, lambda value: 1.0 - value)
 
 
 @every_shape
 @with_and_without
-def test_levels_may_be_reversed(shape: str, always: str) -> None:
-    want, data, y = base("ordinal", shape, always)
-    got = regressor("ordinal", ALWAYS[always]).fit(data.X, y.max() - y)
+def test_levels_may_be_reversed(shape: str, unpenalized: str) -> None:
+    want, data, y = base("ordinal", shape, unpenalized)
+    got = regressor("ordinal", ALWAYS[unpenalized]).fit(data.X, y.max() - y)
     assert_same(got, want, (data.X_new, data.X_new), -1.0, lambda value: y.max() - value)
 
 
@@ -203,10 +203,12 @@ def labels_of(data: Data, n_classes: int, equal: bool) -> np.ndarray:
 @pytest.mark.parametrize("multi_class", ["one_vs_rest", "multinomial"])
 @pytest.mark.parametrize("order", [[1, 0], [2, 0, 1], [1, 0, 2]], ids=str)
 @pytest.mark.parametrize("equal", [False, True], ids=["unequal", "equal"])
-def test_names_of_classes(shape: str, always: str, multi_class: str, order: list[int], equal: bool) -> None:
+def test_names_of_classes(
+    shape: str, unpenalized: str, multi_class: str, order: list[int], equal: bool
+) -> None:
     data = make_data(shape)
     labels, order = labels_of(data, len(order), equal), np.array(order)
-    model = AdaptiveClassifier(cv=CV, always=ALWAYS[always], multi_class=multi_class)
+    model = AdaptiveClassifier(cv=CV, unpenalized=ALWAYS[unpenalized], multi_class=multi_class)
     want = model.fit(data.X, labels)
     found = want.predict_proba(data.X_new), want.cv_prediction_, want.coef_interval(), want.inclusion_
     got = model.fit(data.X, order[labels])
@@ -221,10 +223,10 @@ def test_names_of_classes(shape: str, always: str, multi_class: str, order: list
 @every_shape
 @with_and_without
 @pytest.mark.parametrize("multi_class", ["one_vs_rest", "multinomial"])
-def test_units_of_columns_with_classes(shape: str, always: str, multi_class: str) -> None:
+def test_units_of_columns_with_classes(shape: str, unpenalized: str, multi_class: str) -> None:
     data = make_data(shape)
     labels, (scale, shift) = labels_of(data, 3, equal=False), units_of(SHAPES[shape])
-    model = AdaptiveClassifier(cv=CV, always=ALWAYS[always], multi_class=multi_class)
+    model = AdaptiveClassifier(cv=CV, unpenalized=ALWAYS[unpenalized], multi_class=multi_class)
     want = model.fit(data.X, labels)
     found = want.predict_proba(data.X_new), want.coef_interval(), want.inclusion_
     got = model.fit(data.X * scale + shift, labels)
@@ -239,14 +241,16 @@ def test_units_of_columns_with_classes(shape: str, always: str, multi_class: str
 @every_shape
 @with_and_without
 @pytest.mark.parametrize("stratified", [False, True], ids=["one stratum", "strata"])
-def test_units_of_columns_with_hazards(shape: str, always: str, stratified: bool) -> None:
+def test_units_of_columns_with_hazards(shape: str, unpenalized: str, stratified: bool) -> None:
     data = make_data(shape)
     scale, shift = units_of(SHAPES[shape])
     life, followed = data.rng.exponential(np.exp(-data.eta)), data.rng.uniform(0.0, 4.0, N)
     y = Surv.from_arrays(life <= followed, np.minimum(life, followed))
     strata = np.arange(N) % 3 if stratified else None
-    want = AdaptiveSurvival(cv=CV, always=ALWAYS[always]).fit(data.X, y, strata=strata)
-    got = AdaptiveSurvival(cv=CV, always=ALWAYS[always]).fit(data.X * scale + shift, y, strata=strata)
+    want = AdaptiveSurvival(cv=CV, unpenalized=ALWAYS[unpenalized]).fit(data.X, y, strata=strata)
+    got = AdaptiveSurvival(cv=CV, unpenalized=ALWAYS[unpenalized]).fit(
+        data.X * scale + shift, y, strata=strata
+    )
     zero = float(shift @ got.coef_)  # only differences of risks mean anything
     assert_same(got, want, (data.X_new * scale + shift, data.X_new), scale, lambda value: value - zero)
 

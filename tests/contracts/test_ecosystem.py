@@ -31,7 +31,7 @@ GRIDS = {
     "HorseshoeRegressor": {"tau": [0.01, 1.0]},
     "HorseshoeClassifier": {"augmentation": ["polya_gamma", "irls"]},
     "AdaptiveRegressor": {"selection": ["1se", "paired"]},
-    "AdaptiveClassifier": {"components": [["ridge"], ["ridge", "mode"]]},
+    "AdaptiveClassifier": {"components": [["ridge"], ["ridge", "horseshoe"]]},
 }
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)

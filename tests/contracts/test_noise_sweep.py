@@ -83,7 +83,7 @@ def null_weight(model: Any) -> float:
     weights = {
         row.name: weight for row, weight in zip(model.components_, model.component_weights_, strict=True)
     }
-    return float(weights["mean"])
+    return float(weights["null"])
 
 
 CASES = [
@@ -100,8 +100,8 @@ def test_noise_of_any_size(family: str, noise: float) -> None:
     y = DRAWS[family](rng, eta, noise)
     given = GIVEN.get(family, family)
     whole = AdaptiveRegressor(family=given, cv=CV).fit(X, y)
-    mixture = AdaptiveRegressor(family=given, cv=CV, components=["mixture"]).fit(X, y)
-    null = AdaptiveRegressor(family=given, cv=CV, components=["mean"]).fit(X, y)
+    mixture = AdaptiveRegressor(family=given, cv=CV, components=["mixture_horseshoe"]).fit(X, y)
+    null = AdaptiveRegressor(family=given, cv=CV, components=["null"]).fit(X, y)
     share = D2.get(family, r2_score)
     explained = share(y, mixture.cv_prediction_)
     assert explained > 0.5 or noise >= 0.3

@@ -15,40 +15,60 @@ X = pd.DataFrame(np.random.default_rng(0).standard_normal((12, 4)), columns=["ag
 Y = X["bmi"].to_numpy() + np.random.default_rng(1).standard_normal(12)
 
 WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "groups too short": ({"groups": [0, 0, 1]}, ValueError, "groups has 3 labels, but X has 4 columns"),
-    "groups a word": ({"groups": "abcd"}, TypeError, "groups='abcd' must be a label for each column"),
-    "groups a number": ({"groups": 3}, TypeError, "groups=3 must be a label for each column"),
-    "groups of lists": ({"groups": [[0], [1], [2], [3]]}, TypeError, "must be a label for each column"),
-    "a label missing": ({"groups": [0, 0, NAN, 1]}, ValueError, "no label for column 'bmi'"),
-    "an empty group": ({"groups": {"a": []}}, ValueError, r"groups\['a'\] is empty"),
-    "an unknown name": (
-        {"groups": {"a": ["bmj", "bp"]}},
+    "groups too short": (
+        {"feature_groups": [0, 0, 1]},
         ValueError,
-        r"groups\['a'\] has 'bmj', which is no column of X: do you mean 'bmi'",
+        "feature_groups has 3 labels, but X has 4 columns",
+    ),
+    "groups a word": (
+        {"feature_groups": "abcd"},
+        TypeError,
+        "feature_groups='abcd' must be a label for each column",
+    ),
+    "groups a number": ({"feature_groups": 3}, TypeError, "feature_groups=3 must be a label for each column"),
+    "groups of lists": (
+        {"feature_groups": [[0], [1], [2], [3]]},
+        TypeError,
+        "must be a label for each column",
+    ),
+    "a label missing": ({"feature_groups": [0, 0, NAN, 1]}, ValueError, "no label for column 'bmi'"),
+    "an empty group": ({"feature_groups": {"a": []}}, ValueError, r"feature_groups\['a'\] is empty"),
+    "an unknown name": (
+        {"feature_groups": {"a": ["bmj", "bp"]}},
+        ValueError,
+        r"feature_groups\['a'\] has 'bmj', which is no column of X: do you mean 'bmi'",
     ),
     "in two groups": (
-        {"groups": {"a": ["age", "bp"], "b": ["bp", "sex"]}},
+        {"feature_groups": {"a": ["age", "bp"], "b": ["bp", "sex"]}},
         ValueError,
         r"column 'bp' \(3\) of X is in groups 'a' and 'b': for groups that overlap, give X the column once",
     ),
-    "twice in a group": ({"groups": {"a": ["bp", "bp"]}}, ValueError, "is in group 'a' twice"),
+    "twice in a group": ({"feature_groups": {"a": ["bp", "bp"]}}, ValueError, "is in group 'a' twice"),
     "a number too large": (
-        {"groups": {"a": [0, 4]}},
+        {"feature_groups": {"a": [0, 4]}},
         ValueError,
         "has column 4, but X has the columns 0 to 3",
     ),
-    "a negative number": ({"always": [-1]}, ValueError, "always has column -1"),
-    "a float": ({"always": [1.5]}, TypeError, "always has 1.5: a column is given by its name or its number"),
-    "no list": ({"always": 1.5}, TypeError, "always=1.5 must be a list of columns"),
-    "a short mask": ({"always": [True, False]}, ValueError, "always is a mask of 2 columns, but X has 4"),
-    "an unknown column": ({"always": ["agee"]}, ValueError, "always has 'agee'.*do you mean 'age'"),
+    "a negative number": ({"unpenalized": [-1]}, ValueError, "unpenalized has column -1"),
+    "a float": (
+        {"unpenalized": [1.5]},
+        TypeError,
+        "unpenalized has 1.5: a column is given by its name or its number",
+    ),
+    "no list": ({"unpenalized": 1.5}, TypeError, "unpenalized=1.5 must be a list of columns"),
+    "a short mask": (
+        {"unpenalized": [True, False]},
+        ValueError,
+        "unpenalized is a mask of 2 columns, but X has 4",
+    ),
+    "an unknown column": ({"unpenalized": ["agee"]}, ValueError, "unpenalized has 'agee'.*do you mean 'age'"),
     "half a group": (
-        {"always": ["age"], "groups": [0, 0, 1, 2]},
+        {"unpenalized": ["age"], "feature_groups": [0, 0, 1, 2]},
         ValueError,
         "column 'age' .* is always in, and column 'sex' .* of its group 0 is not",
     ),
     "half a group with a name": (
-        {"always": ["age"], "groups": {"both": ["age", "sex"]}},
+        {"unpenalized": ["age"], "feature_groups": {"both": ["age", "sex"]}},
         ValueError,
         "of its group 'both' is not",
     ),
@@ -77,32 +97,34 @@ def test_refused(case: str) -> None:
 
 
 def test_names_where_there_are_none() -> None:
-    with pytest.raises(ValueError, match="always has 'age', but the columns of X have no names"):
-        HorseshoeRegressor(always=["age"]).fit(X.to_numpy(), Y)
+    with pytest.raises(ValueError, match="unpenalized has 'age', but the columns of X have no names"):
+        HorseshoeRegressor(unpenalized=["age"]).fit(X.to_numpy(), Y)
 
 
 @pytest.mark.parametrize("cls", [HorseshoeRegressor, AdaptiveRegressor])
 @pytest.mark.parametrize("family", ["gaussian", "poisson"])
 def test_columns_that_cannot_be_always_in(cls: Any, family: str) -> None:
     y = Y if family == "gaussian" else np.arange(12.0) % 4
-    model = cls(family, always=["age", "sex", "more"])
+    model = cls(family, unpenalized=["age", "sex", "more"])
     with pytest.raises(ValueError, match=r"column 'more' \(4\) of X is always in, but constant"):
         model.fit(X.assign(more=1.0), y)
     with pytest.raises(ValueError, match=r"'more' .* combination of others that are, column 'age' .*'sex'"):
         model.fit(X.assign(more=X["age"] - 2.0 * X["sex"]), y)
     wide = np.random.default_rng(2).standard_normal((6, 8))
-    with pytest.raises(ValueError, match="always names 5 columns, and there are 6 rows and an intercept"):
-        cls(family, always=range(5)).fit(wide, y[:6])
+    with pytest.raises(
+        ValueError, match="unpenalized names 5 columns, and there are 6 rows and an intercept"
+    ):
+        cls(family, unpenalized=range(5)).fit(wide, y[:6])
 
 
 def test_weights_too_light_for_what_is_always_in() -> None:
     with pytest.raises(ValueError, match=r"sample_weight adds up to 2\.4 rows only"):
-        HorseshoeRegressor(always=["age", "sex"]).fit(X, Y, sample_weight=0.2)
+        HorseshoeRegressor(unpenalized=["age", "sex"]).fit(X, Y, sample_weight=0.2)
 
 
 def test_an_exact_fit_of_what_is_always_in() -> None:
     with pytest.raises(ValueError, match="always in explain y exactly"):
-        HorseshoeRegressor(always=["age", "sex"]).fit(X, 3.0 * X["age"] - X["sex"] + 1.0)
+        HorseshoeRegressor(unpenalized=["age", "sex"]).fit(X, 3.0 * X["age"] - X["sex"] + 1.0)
 
 
 def test_a_prior_of_a_users_own_draws_no_groups() -> None:
@@ -119,6 +141,6 @@ def test_a_prior_of_a_users_own_draws_no_groups() -> None:
         def draw(self, w: Any, lambda2: Any, rng: Any) -> Any:
             return lambda2
 
-    assert HorseshoeRegressor(prior=Own(), groups=[0, 0, 1, 1]).fit(X, Y).n_iter_ > 0
+    assert HorseshoeRegressor(prior=Own(), feature_groups=[0, 0, 1, 1]).fit(X, Y).n_iter_ > 0
     with pytest.raises(ValueError, match="Own has no sampler for groups"):
-        sample_posterior(X, Y, prior=Own(), groups=[0, 0, 1, 1])
+        sample_posterior(X, Y, prior=Own(), feature_groups=[0, 0, 1, 1])

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import horseshoe
-from horseshoe import families, priors
-from horseshoe.report import plots
+from horseshoe import families, plots, priors
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -134,7 +134,7 @@ def test_columns_that_are_always_in(family, monkeypatch):
     x, y, rng = table(150, 100)
     y = rng.poisson(np.exp(0.3 * y)) if family == "poisson" else y
     ours, exact = (
-        HorseshoeRegressor(family, always=[3, 5], expectation=way, random_state=0).fit(x, y)
+        HorseshoeRegressor(family, unpenalized=[3, 5], expectation=way, random_state=0).fit(x, y)
         for way in ("conjugate_gradient", "exact")
     )
     assert ours.trace_[-1].error is not None

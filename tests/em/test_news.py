@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from fit_checkpoints import CASES, NARROW, PARTS, WIDE, noisy
-from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, Iteration
+from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe._types import Step
 from horseshoe.em.news import LOOK_BACK, Teller, seconds_left
+from horseshoe.results import Iteration
 
 
 def falling(rate, n=LOOK_BACK + 1, pace=0.5):

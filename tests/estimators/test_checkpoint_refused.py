@@ -79,9 +79,13 @@ def test_other_options_are_named(name: str, good: Path) -> None:
     assert_refused(good, rf"another run \(.*{name} is .* there, .* here", **{name: OTHER_OPTIONS[name]})
 
 
-@pytest.mark.parametrize("name", ["groups", "always", "prior_scale"])
+@pytest.mark.parametrize("name", ["feature_groups", "unpenalized", "prior_scale"])
 def test_other_structure(name: str, good: Path) -> None:
-    value: Any = {"groups": np.arange(30) // 2, "always": [1], "prior_scale": np.linspace(1.0, 2.0, 30)}[name]
+    value: Any = {
+        "feature_groups": np.arange(30) // 2,
+        "unpenalized": [1],
+        "prior_scale": np.linspace(1.0, 2.0, 30),
+    }[name]
     assert_refused(good, "another run|other data", **{name: value})
 
 
@@ -102,11 +106,11 @@ def test_another_family(tmp_path: Path) -> None:
 
 def test_an_average_of_other_components_or_folds(tmp_path: Path) -> None:
     path = tmp_path / "fit"
-    AdaptiveRegressor(cv=3, components=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
+    AdaptiveRegressor(cv=3, components=["null", "ridge"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match=r"components is .*mean"):
-        AdaptiveRegressor(cv=3, components=["mean"]).fit(NARROW, Y, checkpoint=path)
+        AdaptiveRegressor(cv=3, components=["null"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match="other data"):
-        AdaptiveRegressor(cv=4, components=["mean", "ridge"]).fit(NARROW, Y, checkpoint=path)
+        AdaptiveRegressor(cv=4, components=["null", "ridge"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match="belongs to"):
         HorseshoeRegressor().fit(NARROW, Y, checkpoint=path)
 

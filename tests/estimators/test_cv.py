@@ -18,8 +18,11 @@ from registry import AVERAGED
 from simulate import glm
 
 N, P = 60, 12
-GENERAL, PLAIN = ["mean", "ridge", "mode", "mixture", "alone"], ["mean", "ridge", "net", "mixture", "alone"]
-TALL = ["mean", "ridge", "mixture", "alone"]
+GENERAL, PLAIN = (
+    ["null", "ridge", "horseshoe", "mixture_horseshoe", "mixture_forward"],
+    ["null", "ridge", "elastic_net", "mixture_horseshoe", "mixture_forward"],
+)
+TALL = ["null", "ridge", "mixture_horseshoe", "mixture_forward"]
 """The components of any response, of a Gaussian one, and of that with two rows or more for each column."""
 
 
@@ -112,7 +115,7 @@ def test_errors_are_in_the_units_of_y():
 
 def test_the_cross_validated_error_of_the_mean_is_that_of_hand():
     X, y = data()
-    model = fit(X, y, cv=KFold(4), components=["mean"])
+    model = fit(X, y, cv=KFold(4), components=["null"])
     squares = [np.sum((y[test] - y[train].mean()) ** 2) for train, test in KFold(4).split(X)]
     np.testing.assert_allclose(model.components_[0].error, np.sum(squares) / N)
     assert model.calibration_slope_ == 0.0
@@ -195,19 +198,24 @@ def test_refused_levels(gaussian, level):
 
 def test_components_by_name():
     X, y = data()
-    assert [row.name for row in fit(X, y, components=["ridge", "mode"]).components_] == ["ridge", "mode"]
+    assert [row.name for row in fit(X, y, components=["ridge", "horseshoe"]).components_] == [
+        "ridge",
+        "horseshoe",
+    ]
     alone = fit(X, y, components="ridge")
     assert alone.component_weights_.tolist() == [1.0]
-    assert [row.name for row in fit(X, y, components=("mixture",)).components_] == ["mixture"]
+    assert [row.name for row in fit(X, y, components=("mixture_horseshoe",)).components_] == [
+        "mixture_horseshoe"
+    ]
 
 
 @pytest.mark.parametrize(
     ("components", "sentence"),
     [
-        (["mode", "lasso"], "components has 'lasso': the components are 'mean', 'ridge'"),
+        (["horseshoe", "lasso"], "components has 'lasso': the components are 'null', 'ridge'"),
         ("lasso", "components has 'lasso'"),
         ([], "must name one or more different components"),
-        (["mode", "mode"], "must name one or more different components"),
+        (["horseshoe", "horseshoe"], "must name one or more different components"),
         ([3], "components has 3"),
         (3, "components=3"),
         (None, "components=None"),
@@ -237,7 +245,7 @@ def others(p=60):
     X, y = data(n=40, p=p)
     yield AdaptiveRegressor(family="student_t", cv=3), X, y
     yield AdaptiveRegressor(family="poisson", cv=3), X, np.round(np.exp(0.3 * y))
-    yield AdaptiveRegressor(groups=np.arange(p) // 3, cv=3), X, y
+    yield AdaptiveRegressor(feature_groups=np.arange(p) // 3, cv=3), X, y
     yield AdaptiveRegressor(cv=3), X, np.column_stack([y, X[:, 3] - y])
     yield AdaptiveClassifier(cv=3), X, y > np.median(y)
     yield (
@@ -254,9 +262,9 @@ def test_of_anything_else_the_net_is_no_component(number):
     parts = getattr(model.fit(X, y), "estimators_", [model])
     for part in parts:
         assert names_of(part) == GENERAL
-    for components in (["net"], ["mean", "net"]):
+    for components in (["elastic_net"], ["null", "elastic_net"]):
         with pytest.raises(
-            ValueError, match=r"components has 'net', which is for one Gaussian response without"
+            ValueError, match=r"components has 'elastic_net', which is for one Gaussian response without"
         ):
             clone(model).set_params(components=components).fit(X, y)
 
@@ -264,18 +272,18 @@ def test_of_anything_else_the_net_is_no_component(number):
 def test_the_net_may_be_asked_for_in_any_shape():
     for p in (3, 60):
         X, y = data(n=40, p=p)
-        model = fit(X, y, components=["net"])
+        model = fit(X, y, components=["elastic_net"])
         assert model.component_weights_.tolist() == [1.0]
         assert model.components_[0].what == "elastic net, averaged over its penalty by cross-validation"
         assert model.score(X, y) > 0.3
-        assert names_of(fit(X, y, components=["net", "mode"])) == ["net", "mode"]
+        assert names_of(fit(X, y, components=["elastic_net", "horseshoe"])) == ["elastic_net", "horseshoe"]
 
 
 def broken(error):
     def fit_nothing(fitting):
         if isinstance(error, Exception):
             raise error
-        found = COMPONENTS["mean"].fit(fitting)
+        found = COMPONENTS["null"].fit(fitting)
         return found._replace(coef=np.full_like(found.coef, np.nan))
 
     return room.Component("broken", fit_nothing)
@@ -284,25 +292,32 @@ def broken(error):
 @pytest.mark.parametrize("error", [np.linalg.LinAlgError("singular"), FloatingPointError("overflow"), "nan"])
 def test_a_component_that_fails_is_left_out_and_named(monkeypatch, error):
     X, y = data()
-    monkeypatch.setitem(COMPONENTS, "alone", broken(error))
-    with pytest.warns(UserWarning, match=r"the component 'alone' is left out: (singular|overflow|its coef)"):
+    monkeypatch.setitem(COMPONENTS, "mixture_forward", broken(error))
+    with pytest.warns(
+        UserWarning, match=r"the component 'mixture_forward' is left out: (singular|overflow|its coef)"
+    ):
         model = fit(X, y)
-    assert "alone" not in [row.name for row in model.components_]
-    want = fit(X, y, components=[name for name in TALL if name != "alone"])
+    assert "mixture_forward" not in [row.name for row in model.components_]
+    want = fit(X, y, components=[name for name in TALL if name != "mixture_forward"])
     np.testing.assert_array_equal(model.coef_, want.coef_)
 
 
 @pytest.mark.parametrize(
     ("family", "p", "named", "left"),
     [
-        ("poisson", P, ["mode", "mixture"], ["mean", "ridge", "alone"]),
-        ("gaussian", P, ["mixture"], ["mean", "ridge", "alone"]),  # of which the mode is no component
-        ("gaussian", 40, ["mixture"], ["mean", "ridge", "net", "alone"]),
+        ("poisson", P, ["horseshoe", "mixture_horseshoe"], ["null", "ridge", "mixture_forward"]),
+        (
+            "gaussian",
+            P,
+            ["mixture_horseshoe"],
+            ["null", "ridge", "mixture_forward"],
+        ),  # of which the mode is no component
+        ("gaussian", 40, ["mixture_horseshoe"], ["null", "ridge", "elastic_net", "mixture_forward"]),
     ],
 )
 def test_what_starts_at_a_component_that_fails_is_left_out_too(monkeypatch, family, p, named, left):
     X, y = data(family, p=p)
-    monkeypatch.setitem(COMPONENTS, "mode", broken(np.linalg.LinAlgError("singular")))
+    monkeypatch.setitem(COMPONENTS, "horseshoe", broken(np.linalg.LinAlgError("singular")))
     with pytest.warns(UserWarning, match="is left out") as told:
         model = fit(X, y, family=family)
     assert [str(one.message) for one in told] == [
@@ -313,9 +328,12 @@ def test_what_starts_at_a_component_that_fails_is_left_out_too(monkeypatch, fami
 
 def test_if_every_component_fails_that_is_an_error(monkeypatch):
     X, y = data()
-    monkeypatch.setitem(COMPONENTS, "mode", broken(np.linalg.LinAlgError("singular")))
-    with pytest.warns(UserWarning, match="'mode' is left out"), pytest.raises(ValueError, match="components"):
-        fit(X, y, components=["mode"])
+    monkeypatch.setitem(COMPONENTS, "horseshoe", broken(np.linalg.LinAlgError("singular")))
+    with (
+        pytest.warns(UserWarning, match="'horseshoe' is left out"),
+        pytest.raises(ValueError, match="components"),
+    ):
+        fit(X, y, components=["horseshoe"])
 
 
 def test_inclusion_does_without_ridge_if_that_fails(monkeypatch):

@@ -239,7 +239,13 @@ def test_the_callback_is_told_of_each_component_of_each_class():
     X, y = data(3)
     told = []
     fit(X, y, callback=told.append)
-    assert [step.component for step in told] == ["mean", "ridge", "mode", "mixture", "alone"] * 3
+    assert [step.component for step in told] == [
+        "null",
+        "ridge",
+        "horseshoe",
+        "mixture_horseshoe",
+        "mixture_forward",
+    ] * 3
 
 
 def test_groups():
@@ -291,7 +297,10 @@ def test_copies(fitted):
     ("options", "sentence"),
     [
         ({"components": ["forest"]}, "components has 'forest'"),
-        ({"components": ["ridge", "net"]}, "components has 'net', which is for one Gaussian response"),
+        (
+            {"components": ["ridge", "elastic_net"]},
+            "components has 'elastic_net', which is for one Gaussian response",
+        ),
         ({"selection": "all"}, "selection='all'"),
         ({"cv": 1}, "cv=1 must be at least 2"),
         ({"cv": 91}, "cv=91 is more than the 90 rows"),

@@ -84,7 +84,7 @@ def test_no_fold_sees_the_levels_it_will_predict():
     folds = list(KFold(3).split(X))
     few, changed = folds[0][1][:4], y.copy()
     changed[few] = 3.0 - y[few]
-    for name in ("mode", "mixture", "alone"):  # ridge has one penalty for all sets
+    for name in ("horseshoe", "mixture_horseshoe", "mixture_forward"):  # ridge has one penalty for all sets
         first, second = (
             fit(X, levels, cv=folds, components=[name])._fitted.average for levels in (y, changed)
         )
@@ -170,7 +170,7 @@ def test_no_fold_sees_which_of_the_levels_it_will_predict():
     folds = list(KFold(3).split(X))
     changed = y.copy()
     changed[folds[0][1]] = y[folds[0][1][::-1]]
-    for name in ("mode", "mixture", "alone"):
+    for name in ("horseshoe", "mixture_horseshoe", "mixture_forward"):
         first, second = (
             fit(X, levels, cv=folds, components=[name])._fitted.average for levels in (y, changed)
         )

@@ -53,7 +53,13 @@ def test_effects_are_found(p):
     np.testing.assert_allclose(model.coef_[:2], [1.0, -0.8], atol=0.3)
     assert ((model.coef_[:2] - [1.0, -0.8]) ** 2).sum() + (model.coef_[2:] ** 2).sum() < 0.1
     assert model.status_ is Status.CONVERGED
-    assert [row.name for row in model.components_] == ["mean", "ridge", "mode", "mixture", "alone"]
+    assert [row.name for row in model.components_] == [
+        "null",
+        "ridge",
+        "horseshoe",
+        "mixture_horseshoe",
+        "mixture_forward",
+    ]
     assert model.components_[0].what == "no column at all"
     assert model.cv_error_ < min(row.error for row in model.components_) + 0.05
     interval = model.coef_interval(0.95)
@@ -211,7 +217,7 @@ def test_splitters_and_groups():
     assert fit(X, y, cv=StratifiedKFold(4)).support_[:2].all()
     grouped = fit(X, y, groups=None, cv=KFold(5, shuffle=True, random_state=0))
     assert grouped.support_[:2].all()
-    pairs = AdaptiveSurvival(cv=4, groups=list(np.arange(8) // 2), always=[6, 7]).fit(X, y)
+    pairs = AdaptiveSurvival(cv=4, feature_groups=list(np.arange(8) // 2), unpenalized=[6, 7]).fit(X, y)
     assert pairs.support_.tolist() == [True, True, *[False] * 4, True, True]
     assert pairs.inclusion_[0] == pairs.inclusion_[1]
     doubted = AdaptiveSurvival(cv=4, prior_scale={0: 1e-4}).fit(X, y)

@@ -26,7 +26,17 @@ from mutations.numbers import CHANGES, numbers_of, plain
 from saved_models import CASES, classes, fit
 
 MODELS = (
-    *("gaussian", "ties", "groups", "prior scale", "always", "wide ridge", "slab number", "several", "start"),
+    *(
+        "gaussian",
+        "ties",
+        "groups",
+        "prior scale",
+        "unpenalized",
+        "wide ridge",
+        "slab number",
+        "several",
+        "start",
+    ),
     *("start several", "negative_binomial", "student_t", "laplace", "quantile", "huber", "gamma", "tweedie"),
     *("ordinal", "binomial", "poisson", "classes words", "multinomial", "survival strata", "slab"),
     *("cv gaussian", "cv several", "cv poisson", "cv negative_binomial", "cv student_t", "cv quantile"),
@@ -220,16 +230,36 @@ MEANINGLESS: list[tuple[str, Callable[[Any], None], str]] = [
     ("gaussian", _set("parameters", "tol", to="NaN"), "parameters.tol is not a number"),
     ("gaussian", _set(*FIT, "family", to={"class": "Cox", "ties": "efron"}), "family is Cox, which a Horse"),
     ("ties", _set(*FIT, "aliases", to=[[0, [4, 4]]]), "aliases has a number twice"),
-    ("groups", _set(*FIT, "structure", "groups", to=[0, 1, 0, 5]), "groups has the number 5, where 0 to 2"),
-    ("groups", _set(*FIT, "structure", "groups", to=[0, 1, 0]), "structure.groups has the shape (3,)"),
-    ("groups", _set(*FIT, "structure", "groups", to=None), "structure.names has 3 names for 0 groups"),
-    ("groups", _set("parameters", "groups", to=[0, 1, 0]), "parameters.groups has 3 entries for 4 columns"),
     (
-        "always",
-        _set(*FIT, "structure", "always", to=[True]),
-        "structure.always has the shape (1,)",
+        "groups",
+        _set(*FIT, "structure", "feature_groups", to=[0, 1, 0, 5]),
+        "feature_groups has the number 5, where 0 to 2",
     ),
-    ("always", _set("parameters", "always", to=[1, 9]), "parameters.always has the number 9, where 0 to 3"),
+    (
+        "groups",
+        _set(*FIT, "structure", "feature_groups", to=[0, 1, 0]),
+        "structure.feature_groups has the shape (3,)",
+    ),
+    (
+        "groups",
+        _set(*FIT, "structure", "feature_groups", to=None),
+        "structure.names has 3 names for 0 groups",
+    ),
+    (
+        "groups",
+        _set("parameters", "feature_groups", to=[0, 1, 0]),
+        "parameters.feature_groups has 3 entries for 4 columns",
+    ),
+    (
+        "unpenalized",
+        _set(*FIT, "structure", "unpenalized", to=[True]),
+        "structure.unpenalized has the shape (1,)",
+    ),
+    (
+        "unpenalized",
+        _set("parameters", "unpenalized", to=[1, 9]),
+        "parameters.unpenalized has the number 9, where 0 to 3",
+    ),
     ("prior scale", _set(*FIT, "structure", "prior_scale", to=[1.0, 2.0]), "structure.prior_scale has the"),
     ("prior scale", _set(*FIT, "structure", "prior_scale", to=last(0.0)), "prior_scale has the number 0"),
     ("prior scale", _set("parameters", "prior_scale", to=[1.0]), "parameters.prior_scale has 1 entries"),
@@ -263,7 +293,11 @@ MEANINGLESS: list[tuple[str, Callable[[Any], None], str]] = [
     ("cv gaussian", _set(*FIT, "corrected", "std", to=last(-1.0)), "corrected.std has the number -1"),
     ("cv gaussian", _set(*FIT, "record", "n", to=0), "record.n has the number 0"),
     ("cv ordinal", _set(*FIT, "family", "thresholds_", to=REVERSED), "family.thresholds_ has the number"),
-    ("cv structure", _set(*FIT, "always", "places", to=[False] * 4), "always.coef has the shape (1,), where"),
+    (
+        "cv structure",
+        _set(*FIT, "unpenalized", "places", to=[False] * 4),
+        "unpenalized.coef has the shape (1,), where",
+    ),
     (
         "cv survival strata",
         _set("fitted", "baseline", "level", to=[0.0]),

@@ -99,11 +99,15 @@ def test_columns_that_rest_are_those_of_memory(tmp_path, monkeypatch, room):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("what", ["always", "groups", "prior_scale"])
+@pytest.mark.parametrize("what", ["unpenalized", "feature_groups", "prior_scale"])
 def test_structure(tmp_path, shape, what, room):
     x, y, weights, _ = problem("gaussian", shape)
     p = x.shape[1]
-    given = {"always": [0, 1], "groups": np.arange(p) // 2, "prior_scale": np.linspace(0.5, 2.0, p)}
+    given = {
+        "unpenalized": [0, 1],
+        "feature_groups": np.arange(p) // 2,
+        "prior_scale": np.linspace(0.5, 2.0, p),
+    }
     model = HorseshoeRegressor(tol=1e-9, **{what: given[what]})
     theirs = model.fit(x, y, weights).coef_
     np.testing.assert_allclose(

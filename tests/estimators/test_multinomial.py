@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from horseshoe import HorseshoeClassifier, Status
-from horseshoe.report.plots import plot_coefficients
+from horseshoe.plots import plot_coefficients
 from horseshoe.report.summaries import summary_text
 
 Q = 3

@@ -254,7 +254,7 @@ def test_the_average_knows_an_offset():
 @pytest.mark.parametrize("groups", [None, {"pair": [2, 5]}])
 def test_the_average_by_group(groups):
     X, Y = data()
-    model = AdaptiveRegressor(cv=4, groups=groups).fit(X, Y)
+    model = AdaptiveRegressor(cv=4, feature_groups=groups).fit(X, Y)
     table = model.summary(by="group")
     assert table["output"].unique().tolist() == ["y0", "y1", "y2"]
     assert len(table) == Q * (8 if groups is None else 7)

@@ -91,7 +91,7 @@ def test_parameters_come_back(models: dict[str, Any], tmp_path: Path) -> None:
     assert loaded["slab number"].slab == float(np.float32(1.1))
 
 
-STRUCTURED = ["groups", "always", "prior scale", "always classes", "cv structure"]
+STRUCTURED = ["groups", "unpenalized", "prior scale", "unpenalized classes", "cv structure"]
 
 
 @pytest.mark.parametrize(

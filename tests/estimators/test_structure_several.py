@@ -53,7 +53,7 @@ def test_groups_of_one_are_the_plain_fit(kind: Any, data: Any) -> None:
     X, y = data()
     plain = kind().fit(X, y)
     for groups in (np.arange(24)[::-1], {"a": [3]}):
-        alone = kind(groups=groups).fit(X, y)
+        alone = kind(feature_groups=groups).fit(X, y)
         np.testing.assert_allclose(alone.coef_, plain.coef_, rtol=0, atol=1e-12)
         np.testing.assert_allclose(alone.coef_std_, plain.coef_std_, rtol=0, atol=1e-12)
         assert alone.expected_by_chance_ == plain.expected_by_chance_
@@ -62,7 +62,7 @@ def test_groups_of_one_are_the_plain_fit(kind: Any, data: Any) -> None:
 @KINDS
 def test_groups_are_in_or_out_as_a_whole_in_all_of_them(kind: Any, data: Any) -> None:
     X, y = data()
-    model = kind(groups=LABEL).fit(X, y)
+    model = kind(feature_groups=LABEL).fit(X, y)
     support = model.support_.reshape(8, 3)
     assert (support.all(axis=1) == support.any(axis=1)).all()
     assert support[3].all()
@@ -77,8 +77,8 @@ def test_groups_are_in_or_out_as_a_whole_in_all_of_them(kind: Any, data: Any) ->
 def test_the_order_and_the_names_of_groups_mean_nothing(kind: Any, data: Any) -> None:
     X, y = data()
     order = np.random.default_rng(3).permutation(24)
-    first = kind(groups=LABEL, **TIGHT).fit(X, y)
-    second = kind(groups=np.array(list("qwertyui"))[LABEL][order], **TIGHT).fit(X[:, order], y)
+    first = kind(feature_groups=LABEL, **TIGHT).fit(X, y)
+    second = kind(feature_groups=np.array(list("qwertyui"))[LABEL][order], **TIGHT).fit(X[:, order], y)
     np.testing.assert_allclose(second.coef_, first.coef_[:, order], rtol=1e-6, atol=1e-7)
 
 
@@ -89,7 +89,7 @@ def test_groups_of_several_responses_are_those_of_the_definition(shape: tuple[in
     X, Y = (X - X.mean(axis=0)) / X.std(axis=0), (Y - Y.mean(axis=0)) / Y.std(axis=0)
     label = np.repeat(np.arange(p // 3), 3)
     mean, lambda2, sigma2 = oracles.several_em(X, Y, 2.0, 1200 if p < n else 800, label)
-    model = several(groups=label, zero_threshold=0.0, **TIGHT).fit(X, Y)
+    model = several(feature_groups=label, zero_threshold=0.0, **TIGHT).fit(X, Y)
     chosen = model.support_
     np.testing.assert_allclose(model.coef_[:, chosen].T, mean[chosen], atol=1e-8)
     np.testing.assert_allclose(model.lambda2_[chosen], lambda2[chosen], rtol=1e-6)
@@ -105,7 +105,7 @@ def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, s
 
     X, y = data(n=60 + 20 * (seed % 2))
     X = X[:, np.random.default_rng(seed).permutation(24)]
-    fast = kind(groups=LABEL, **TIGHT).fit(X, y)
+    fast = kind(feature_groups=LABEL, **TIGHT).fit(X, y)
     plain = Options(tol=1e-12, fast=False)
     with pytest.MonkeyPatch.context() as patch:
         for module in (fitting, classifier):
@@ -116,9 +116,9 @@ def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, s
 
 def test_a_group_that_copies_another_is_an_alias() -> None:
     X, Y = make()
-    alone = several(groups=LABEL, **TIGHT).fit(X, Y)
+    alone = several(feature_groups=LABEL, **TIGHT).fit(X, Y)
     again = np.column_stack([X, -2.0 * X[:, 11], X[:, 9], X[:, 10]])
-    twice = several(groups=[*LABEL, 9, 9, 9], **TIGHT).fit(again, Y)
+    twice = several(feature_groups=[*LABEL, 9, 9, 9], **TIGHT).fit(again, Y)
     np.testing.assert_allclose(twice.coef_[:, :24], alone.coef_, rtol=1e-6, atol=1e-9)
     assert twice.aliases_ == {9: (25,), 10: (26,), 11: (24,)}
 
@@ -126,7 +126,7 @@ def test_a_group_that_copies_another_is_an_alias() -> None:
 @KINDS
 def test_what_noise_selects_counts_groups_of_all_coefficients(kind: Any, data: Any) -> None:
     X, y = data()
-    grouped, plain = kind(groups=LABEL).fit(X, y), kind().fit(X, y)
+    grouped, plain = kind(feature_groups=LABEL).fit(X, y), kind().fit(X, y)
     assert 0.0 < grouped.expected_by_chance_ < 24.0
     assert grouped.expected_by_chance_ != plain.expected_by_chance_
 
@@ -157,7 +157,7 @@ def test_always_is_frisch_waugh_projection(p: int, prior: str, standardize: bool
     X, Y = make(p=p)
     rest = np.delete(np.arange(p), ALWAYS)
     options = {"prior": prior, "standardize": standardize, "tau": 0.4, "slab": 2.0, **TIGHT}
-    model = several(always=ALWAYS, **options).fit(X, Y)
+    model = several(unpenalized=ALWAYS, **options).fit(X, Y)
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
     basis = null_space(X[:, ALWAYS].T)
     other = several(fit_intercept=False, **options).fit(basis.T @ X[:, rest], basis.T @ Y)
@@ -174,13 +174,13 @@ def test_with_known_scales_each_response_is_on_its_own(intercept: bool) -> None:
     X, Y = make()
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     options = {"prior": "ridge", "tau": 0.3, "standardize": False, "fit_intercept": intercept, **TIGHT}
-    both = several(always=ALWAYS, sigma2=0.7, **options).fit(Z, Y)
+    both = several(unpenalized=ALWAYS, sigma2=0.7, **options).fit(Z, Y)
     huge = several(prior_scale=dict.fromkeys(ALWAYS, 1e6), sigma2=0.7, **options).fit(Z, Y)
     np.testing.assert_allclose(both.coef_, huge.coef_, rtol=0, atol=1e-6)
     np.testing.assert_allclose(both.coef_std_, huge.coef_std_, rtol=0, atol=1e-6)
     mean, std = both.predict(Z + 1.0, return_std=True)
     for k, part in enumerate(both.estimators_):
-        one = several(always=ALWAYS, sigma2=0.7, **options).fit(Z, Y[:, k])
+        one = several(unpenalized=ALWAYS, sigma2=0.7, **options).fit(Z, Y[:, k])
         np.testing.assert_allclose(both.coef_[k], one.coef_, rtol=0, atol=1e-10)
         np.testing.assert_allclose(both.coef_std_[k], one.coef_std_, rtol=0, atol=1e-10)
         assert part.intercept_ == pytest.approx(one.intercept_, abs=1e-10)
@@ -193,14 +193,14 @@ def test_with_known_scales_each_response_is_on_its_own(intercept: bool) -> None:
 def test_the_noise_of_known_scales_is_waited_for() -> None:
     X, Y = make()
     options = {"prior": "ridge", "tau": 0.3, **TIGHT}
-    both = several(always=ALWAYS, **options).fit(X, Y)
-    each = [several(always=ALWAYS, **options).fit(X, one).sigma2_ for one in Y.T]
+    both = several(unpenalized=ALWAYS, **options).fit(X, Y)
+    each = [several(unpenalized=ALWAYS, **options).fit(X, one).sigma2_ for one in Y.T]
     np.testing.assert_allclose(both.sigma2_, each, rtol=1e-6)
 
 
 def test_all_columns_always_in_is_least_squares() -> None:
     X, Y = make(p=3)
-    model = several(always=range(3)).fit(X, Y)
+    model = several(unpenalized=range(3)).fit(X, Y)
     design = np.column_stack([X, np.ones(80)])
     coef, rss, _, _ = np.linalg.lstsq(design, Y, rcond=None)
     np.testing.assert_allclose(model.coef_, coef[:3].T, rtol=1e-10)
@@ -209,7 +209,7 @@ def test_all_columns_always_in_is_least_squares() -> None:
     np.testing.assert_allclose(model.coef_std_, spread, rtol=1e-8)
     assert model.status_ is Status.CONVERGED
     assert (model.sigma2_ > 0.9 * rss / 80).all()
-    with pytest.raises(ValueError, match="always has every column"):
+    with pytest.raises(ValueError, match="unpenalized has every column"):
         model.sample_posterior(n_draws=10)
 
 
@@ -219,7 +219,7 @@ def test_weights_sparse_columns_and_a_constant_response() -> None:
     Y = np.column_stack([Y, np.full(60, 3.0)])
     weights = np.random.default_rng(1).integers(1, 3, 60)
     groups = [-3, 0, -2, 0, 1, 1, 1, -1, *range(2, 18)]
-    model = several(always=ALWAYS, groups=groups, prior_scale={3: 2.0}, tol=1e-10)
+    model = several(unpenalized=ALWAYS, feature_groups=groups, prior_scale={3: 2.0}, tol=1e-10)
     coef = model.fit(X, Y, sample_weight=weights).coef_.copy()
     assert (coef[3] == 0.0).all()
     assert model.estimators_[3].status_ is Status.CONSTANT_RESPONSE
@@ -230,7 +230,9 @@ def test_weights_sparse_columns_and_a_constant_response() -> None:
     np.testing.assert_allclose(model.fit(X[rows], Y[rows]).coef_, coef, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("known", [{"always": ALWAYS}, {"groups": LABEL}, {"prior_scale": {3: 2.0}}])
+@pytest.mark.parametrize(
+    "known", [{"unpenalized": ALWAYS}, {"feature_groups": LABEL}, {"prior_scale": {3: 2.0}}]
+)
 def test_a_start_at_an_earlier_fit_stays_there(known: Any) -> None:
     X, Y = make(n=60)
     model = several(tol=1e-10, **known).fit(X, Y)
@@ -241,9 +243,9 @@ def test_a_start_at_an_earlier_fit_stays_there(known: Any) -> None:
 def test_the_table_says_what_was_known() -> None:
     X, Y = make()
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(24)])
-    model = several(always=["c0", "c2"], groups={"pair": ["c3", "c4"]}).fit(frame, Y)
+    model = several(unpenalized=["c0", "c2"], feature_groups={"pair": ["c3", "c4"]}).fit(frame, Y)
     table = model.summary()
-    own = table[(table["feature"] != "(Intercept)") & table["always"]]
+    own = table[(table["feature"] != "(Intercept)") & table["unpenalized"]]
     assert sorted(own["feature"].unique()) == ["c0", "c2"]
     assert own["selected"].all()
     assert (table["group"] == "pair").sum() == 6
@@ -254,14 +256,16 @@ def test_the_table_says_what_was_known() -> None:
 def test_columns_that_cannot_be_always_in() -> None:
     X, Y = make(n=12, p=4)
     with pytest.raises(ValueError, match="column 4 of X is always in, but constant"):
-        several(always=[0, 4]).fit(np.column_stack([X, np.ones(12)]), Y)
+        several(unpenalized=[0, 4]).fit(np.column_stack([X, np.ones(12)]), Y)
     with pytest.raises(ValueError, match=r"column 4 .* combination of others that are, column 0, column 1"):
-        several(always=[0, 1, 4]).fit(np.column_stack([X, X[:, 0] - X[:, 1]]), Y)
+        several(unpenalized=[0, 1, 4]).fit(np.column_stack([X, X[:, 0] - X[:, 1]]), Y)
     wide = np.random.default_rng(2).standard_normal((12, 14))
-    with pytest.raises(ValueError, match="always names 11 columns, and there are 12 rows and an intercept"):
-        several(always=range(11)).fit(wide, Y)
+    with pytest.raises(
+        ValueError, match="unpenalized names 11 columns, and there are 12 rows and an intercept"
+    ):
+        several(unpenalized=range(11)).fit(wide, Y)
     with pytest.raises(ValueError, match="always in explain y exactly"):
-        several(always=[0, 1]).fit(X, np.column_stack([Y[:, 0], X[:, 0] + 1.0]))
+        several(unpenalized=[0, 1]).fit(X, np.column_stack([Y[:, 0], X[:, 0] + 1.0]))
 
 
 # --- draws ----------------------------------------------------------------------------------------------
@@ -270,7 +274,7 @@ def test_columns_that_cannot_be_always_in() -> None:
 def test_draws_against_the_closed_form() -> None:
     """A ridge of known scales and noise: coefficients and intercepts are Gaussian, one by one."""
     X, Y = make(n=40, p=5, q=2)
-    options = {"prior": "ridge", "tau": 0.3, "sigma2": 1.5, "standardize": False, "always": [1, 4]}
+    options = {"prior": "ridge", "tau": 0.3, "sigma2": 1.5, "standardize": False, "unpenalized": [1, 4]}
     drawn = sample_posterior(X, Y, **options, n_draws=1000, random_state=1, n_chains=2)
     design = np.column_stack([np.ones(40), X])
     precision = design.T @ design + np.diag([0, 1 / 0.09, 0, 1 / 0.09, 1 / 0.09, 0])
@@ -284,13 +288,15 @@ def test_draws_against_the_closed_form() -> None:
 
 def test_draws_of_groups_and_prior_scales() -> None:
     X, Y = make(n=60, p=6, q=2)
-    options = {"groups": [0, 0, 1, 1, 1, 2], "prior_scale": {2: 2.0}, "random_state": 3}
+    options = {"feature_groups": [0, 0, 1, 1, 1, 2], "prior_scale": {2: 2.0}, "random_state": 3}
     options |= {"n_draws": 400, "n_warmup": 200, "n_chains": 2}
     drawn = sample_posterior(X, Y, **options, store_lambda2=True)
     assert (drawn.lambda2[..., 0] == drawn.lambda2[..., 1]).all()
     assert (drawn.lambda2[..., 2] == drawn.lambda2[..., 4]).all()
     assert (drawn.lambda2[..., 5] != drawn.lambda2[..., 4]).any()
-    model = several(groups=options["groups"], prior_scale={2: 2.0}, zero_threshold=0.0).fit(X, Y)
+    model = several(feature_groups=options["feature_groups"], prior_scale={2: 2.0}, zero_threshold=0.0).fit(
+        X, Y
+    )
     gap = np.abs(drawn.mean() - model.coef_)
     assert (gap < 2.0 * drawn.std()).all()
 
@@ -305,7 +311,7 @@ def test_always_of_classes_is_a_huge_prior_variance(intercept: bool, weights: st
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     options = {"prior": "ridge", "tau": 0.3, "standardize": False, "fit_intercept": intercept, "tol": 1e-10}
     options |= {"augmentation": weights}
-    ours = multinomial(always=ALWAYS, **options).fit(Z, y)
+    ours = multinomial(unpenalized=ALWAYS, **options).fit(Z, y)
     huge = multinomial(prior_scale=dict.fromkeys(ALWAYS, 1e6), **options).fit(Z, y)
     np.testing.assert_allclose(ours.coef_, huge.coef_, rtol=0, atol=1e-6)
     np.testing.assert_allclose(ours.coef_std_, huge.coef_std_, rtol=0, atol=1e-6)
@@ -320,9 +326,9 @@ def test_always_of_classes_is_a_huge_prior_variance(intercept: bool, weights: st
 def test_too_many_coefficients_for_a_joint_covariance(monkeypatch: pytest.MonkeyPatch) -> None:
     """The factor that classes share says about the same of what is not shrunk."""
     X, y = classes(p=12)
-    exact = multinomial(always=[0, 2], prior="ridge", tau=0.3).fit(X, y)
+    exact = multinomial(unpenalized=[0, 2], prior="ridge", tau=0.3).fit(X, y)
     monkeypatch.setattr("horseshoe.em.multinomial.MOST_JOINT", 0)
-    shared = multinomial(always=[0, 2], prior="ridge", tau=0.3).fit(X, y)
+    shared = multinomial(unpenalized=[0, 2], prior="ridge", tau=0.3).fit(X, y)
     np.testing.assert_allclose(shared.coef_, exact.coef_, rtol=1e-12)
     np.testing.assert_allclose(shared.coef_std_, exact.coef_std_, rtol=0.35)
 
@@ -330,7 +336,7 @@ def test_too_many_coefficients_for_a_joint_covariance(monkeypatch: pytest.Monkey
 def test_with_all_columns_always_in_it_is_multinomial_regression() -> None:
     """Against the information of the definition; and nothing is left to draw."""
     X, y = classes(p=4)
-    model = multinomial(always=range(4), tol=1e-10).fit(X, y)
+    model = multinomial(unpenalized=range(4), tol=1e-10).fit(X, y)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     chosen = (y[:, None] == model.classes_).astype(float)
     eta = model.decision_function(X)
@@ -343,38 +349,38 @@ def test_with_all_columns_always_in_it_is_multinomial_regression() -> None:
     std = np.sqrt(np.diag(covariance)).reshape(3, 5)[:, 1:]
     np.testing.assert_allclose(model.coef_std_ * X.std(axis=0), std, rtol=1e-5)
     assert model.status_ is Status.CONVERGED
-    with pytest.raises(ValueError, match="always has every column"):
+    with pytest.raises(ValueError, match="unpenalized has every column"):
         model.sample_posterior(n_draws=10)
 
 
 def test_classes_from_every_start_with_weights_sparse_columns_and_nothing_else() -> None:
     X, y = classes(n=200, p=8)
     weights = np.random.default_rng(1).integers(1, 3, 200)
-    first = multinomial(always=[0, 2], tol=1e-9).fit(X, y, sample_weight=weights)
+    first = multinomial(unpenalized=[0, 2], tol=1e-9).fit(X, y, sample_weight=weights)
     assert (first.coef_[:, [0, 2]] != 0.0).all()
-    again = multinomial(always=[0, 2], tol=1e-9, start=first).fit(X, y, sample_weight=weights)
+    again = multinomial(unpenalized=[0, 2], tol=1e-9, start=first).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(again.coef_, first.coef_, rtol=1e-5, atol=1e-7)
     for start in ("linear", "paper"):  # which may end in other modes: each is one to stay in
-        there = multinomial(always=[0, 2], tol=1e-9, start=start).fit(X, y, sample_weight=weights)
-        again = multinomial(always=[0, 2], tol=1e-9, start=there).fit(X, y, sample_weight=weights)
+        there = multinomial(unpenalized=[0, 2], tol=1e-9, start=start).fit(X, y, sample_weight=weights)
+        again = multinomial(unpenalized=[0, 2], tol=1e-9, start=there).fit(X, y, sample_weight=weights)
         np.testing.assert_allclose(again.coef_, there.coef_, rtol=1e-5, atol=1e-6)
-    sparse = multinomial(always=[0, 2], tol=1e-9).fit(csc_array(X), y, sample_weight=weights)
+    sparse = multinomial(unpenalized=[0, 2], tol=1e-9).fit(csc_array(X), y, sample_weight=weights)
     np.testing.assert_allclose(sparse.coef_, first.coef_, rtol=1e-6, atol=1e-8)
     rows = np.repeat(np.arange(200), weights)
-    repeated = multinomial(always=[0, 2], tol=1e-9).fit(X[rows], y[rows])
+    repeated = multinomial(unpenalized=[0, 2], tol=1e-9).fit(X[rows], y[rows])
     np.testing.assert_allclose(repeated.coef_, first.coef_, rtol=1e-6, atol=1e-8)
     noise = np.array(list("abc"))[np.random.default_rng(1).integers(0, 3, 200)]
-    empty = multinomial(always=[0, 2], tau=1e-3).fit(X, noise)
+    empty = multinomial(unpenalized=[0, 2], tau=1e-3).fit(X, noise)
     assert empty.status_ is Status.NOTHING_SELECTED
     assert empty.support_.tolist() == [j in (0, 2) for j in range(8)]
-    alone = multinomial(always=[0, 1]).fit(X[:, [0, 2]], noise)
+    alone = multinomial(unpenalized=[0, 1]).fit(X[:, [0, 2]], noise)
     np.testing.assert_allclose(empty.coef_[:, [0, 2]], alone.coef_, atol=1e-6)
 
 
 def test_a_class_that_is_told_apart_by_what_is_always_in_is_said() -> None:
     X, _ = classes(p=5)
     y = np.column_stack([X[:, 0], X[:, 1]]) @ np.array([[1.0, -1.0, 0.0], [0.0, 0.5, 1.0]])
-    model = multinomial(always=[0, 1], tau=1e-3).fit(X, np.argmax(y, axis=1))
+    model = multinomial(unpenalized=[0, 1], tau=1e-3).fit(X, np.argmax(y, axis=1))
     assert model.status_ is Status.SEPARATED
 
 
@@ -385,7 +391,7 @@ def test_draws_of_classes_have_a_flat_prior_too() -> None:
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     options = {"prior": "ridge", "tau": 0.3, "standardize": False}
     run = {"n_draws": 1500, "n_warmup": 300, "random_state": 1}
-    flat = multinomial(always=[0, 3], **options).fit(Z, y).sample_posterior(**run)
+    flat = multinomial(unpenalized=[0, 3], **options).fit(Z, y).sample_posterior(**run)
     wide = multinomial(prior_scale={0: 30.0, 3: 30.0}, **options).fit(Z, y).sample_posterior(**run)
     error = flat.std() * np.sqrt(1.0 / flat.ess() + 1.0 / wide.ess())
     assert (np.abs(flat.mean() - wide.mean()) < 4.5 * error).all()
@@ -395,7 +401,7 @@ def test_draws_of_classes_have_a_flat_prior_too() -> None:
 @pytest.mark.filterwarnings("ignore:R-hat")
 def test_draws_of_classes_with_groups_and_flat_columns() -> None:
     X, y = classes(n=60, p=6)
-    model = multinomial(groups=[0, 0, 1, 2, 2, 3], always=[2, 5]).fit(X, y)
+    model = multinomial(feature_groups=[0, 0, 1, 2, 2, 3], unpenalized=[2, 5]).fit(X, y)
     drawn = model.sample_posterior(n_draws=60, n_warmup=40, n_chains=2, random_state=1, store_lambda2=True)
     assert (drawn.lambda2[..., 0] == drawn.lambda2[..., 1]).all()
     assert np.isinf(drawn.lambda2[..., [2, 5]]).all()

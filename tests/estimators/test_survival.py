@@ -382,14 +382,14 @@ def test_a_perfect_order_is_pointed_out() -> None:
 
 @pytest.mark.parametrize("n", [30, 80, 90])
 @pytest.mark.parametrize("censored", [0.0, 0.4])
-@pytest.mark.parametrize("always", [None, [0, 1]])
+@pytest.mark.parametrize("unpenalized", [None, [0, 1]])
 def test_a_perfect_order_is_pointed_out_where_hazards_are_out_of_range(
-    n: int, censored: float, always: Any
+    n: int, censored: float, unpenalized: Any
 ) -> None:
     rng = np.random.default_rng(1)
     X = rng.standard_normal((n, 10))
     event = rng.random(n) >= censored
-    model = HorseshoeSurvival(always=always).fit(X, np.column_stack([np.exp(-X[:, 0]), event]))
+    model = HorseshoeSurvival(unpenalized=unpenalized).fit(X, np.column_stack([np.exp(-X[:, 0]), event]))
     assert model.status_ is Status.MONOTONE
     assert model.status_.converged
     assert model.score(X, np.column_stack([np.exp(-X[:, 0]), event])) > 0.99
@@ -413,9 +413,9 @@ def test_the_sampler_refuses_what_it_cannot_say() -> None:
 def test_groups_and_what_is_expected_of_columns() -> None:
     X, y, _ = wide(p=60)
     plain = HorseshoeSurvival(tol=1e-9).fit(X, y)
-    alone = HorseshoeSurvival(groups=list(range(60)), tol=1e-9).fit(X, y)
+    alone = HorseshoeSurvival(feature_groups=list(range(60)), tol=1e-9).fit(X, y)
     np.testing.assert_allclose(alone.coef_, plain.coef_, atol=1e-9)
-    fours = HorseshoeSurvival(groups=list(np.arange(60) // 4)).fit(X, y)
+    fours = HorseshoeSurvival(feature_groups=list(np.arange(60) // 4)).fit(X, y)
     assert fours.support_[:4].all()
     together = fours.support_.reshape(-1, 4)
     np.testing.assert_array_equal(together.any(axis=1), together.all(axis=1))

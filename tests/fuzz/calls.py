@@ -163,7 +163,7 @@ def _ask(case: Case, model: Any, X: Any, y: Any, rows: dict[str, Any]) -> Values
     offset = {} if several or case.flaw == ("new", "no rows") else _known(rows)
     new = _new(case, X)
     values = {name: getattr(model, name) for name in (AVERAGED if case.averages else FITTED)}
-    if "always" in case.options and not case.averages:  # what is not shrunk has no finite scale
+    if "unpenalized" in case.options and not case.averages:  # what is not shrunk has no finite scale
         values["lambda2_"] = np.where(np.isinf(model.lambda2_), 0.0, model.lambda2_)
     if not case.is_classifier:
         values["sigma2_"] = model.sigma2_

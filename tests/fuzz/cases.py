@@ -161,7 +161,7 @@ def structure(options: dict[str, Any], p: int, order: Any = None) -> dict[str, A
         "first two": [i for i, j in enumerate(order) if j < 2],
         "rising": [0.5 * 4.0 ** (int(j) / p) for j in order],
     }
-    names = ("groups", "always", "prior_scale")
+    names = ("feature_groups", "unpenalized", "prior_scale")
     found = {n: options[n] for n in names if isinstance(options.get(n), str)}
     return options | {name: known.get(value, value) for name, value in found.items()}
 

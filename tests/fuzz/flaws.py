@@ -21,10 +21,10 @@ OPTIONS: list[tuple[str, Any]] = [
 ]
 KNOWN: list[tuple[str, Any]] = [
     *(
-        ("groups", value)
+        ("feature_groups", value)
         for value in ("ab", 3, [0] * 999, {"a": []}, {"a": ["nobody"]}, {"a": [0], "b": [0]})
     ),
-    *(("always", value) for value in (["nobody"], [999], [-1], 1.5, [None], "age")),
+    *(("unpenalized", value) for value in (["nobody"], [999], [-1], 1.5, [None], "age")),
     *(
         ("prior_scale", value)
         for value in ([1.0] * 999, -1.0, {0: 0.0}, {0: NAN}, {0: INF}, "wide", {0: 1e9})
@@ -68,7 +68,10 @@ RUN: list[tuple[str, Any]] = [
 ]
 AVERAGE: list[tuple[str, Any]] = [
     *(("cv", value) for value in (0, 1, -3, 2.5, "ten", None, True, 1000, [], [1, 2])),
-    *(("components", value) for value in ("lasso", [], None, 3, ["mode", "mode"], ["mode", 3])),
+    *(
+        ("components", value)
+        for value in ("lasso", [], None, 3, ["horseshoe", "horseshoe"], ["horseshoe", 3])
+    ),
     *(("selection", value) for value in ("2se", None, 1)),
     *(("random_state", value) for value in (-1, 1.5, "seed", 2**70)),
     *(("n_jobs", value) for value in (0, "two")),

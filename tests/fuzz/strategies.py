@@ -105,8 +105,8 @@ COMMON: dict[str, list[Any]] = {
     "warm_start": [True],
     "slab": [0.1, 1.0, 10.0],
     "weight_type": ["precision"],
-    "groups": ["pairs", "one group", "fives and ones"],
-    "always": ["first", "first two"],
+    "feature_groups": ["pairs", "one group", "fives and ones"],
+    "unpenalized": ["first", "first two"],
     "prior_scale": ["rising"],
 }
 REGRESSOR = {
@@ -125,7 +125,7 @@ SURVIVAL: dict[str, list[Any]] = {
 }
 LIVES = ["plain", "plain", "entry", "strata", "both"]
 AVERAGE: dict[str, list[Any]] = {
-    "components": ["mode", "ridge", "mean", "alone", "mixture"],
+    "components": ["horseshoe", "ridge", "null", "mixture_forward", "mixture_horseshoe"],
     "selection": ["paired"],
     "n_jobs": [2],
     "random_state": [1],
@@ -135,7 +135,7 @@ AVERAGE: dict[str, list[Any]] = {
 FOLDS = [2, 3, 3, 3, 5, 10]
 MEANS = ("lambda_power", "tau", "tau_max", "tol", "max_iter", "zero_threshold")
 DRAWN = ("tau", "tau_max", "fit_intercept", "standardize", "slab", "weight_type")
-DRAWN += ("groups", "always", "prior_scale")
+DRAWN += ("feature_groups", "unpenalized", "prior_scale")
 
 seeds = st.integers(0, 10**6)
 rows = st.sampled_from([*range(5, 61), *range(5, 13), 1, 2, 3, 4])

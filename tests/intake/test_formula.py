@@ -242,7 +242,7 @@ def test_missing_values_with_a_formula():
     with pytest.raises(TableError, match="2 of 30 rows"):
         prepare_problem(Table(holes), formula="y ~ a * city")
     assert prepare_problem(Table(holes), formula="y ~ a * city", missing="drop").X.shape == (28, 5)
-    filled = prepare_problem(Table(holes), formula="y ~ a * city", missing="impute")
+    filled = prepare_problem(Table(holes), formula="y ~ a * city", missing="median")
     assert filled.X["a"].iloc[3] == np.nanmedian(holes["a"])
     assert prepare_problem(Table(holes), formula="y ~ b").rows_dropped == 0  # only used columns
 

@@ -92,7 +92,7 @@ def test_missing_values_are_counted():
         "24 of 60 rows have missing values: c (20, the first in row 1), b (6, the first in row 4)"
     )
     assert "--missing drop" in message
-    assert "--missing impute" in message
+    assert "--missing median" in message
     many = frame(**{f"x{j}": np.where(np.arange(N) <= j, np.nan, NOISE) for j in range(15)})
     assert "x14 (15, the first in row 1)" in refused(frame=many)
     assert "and 5 more columns" in refused(frame=many)
@@ -110,7 +110,7 @@ def test_values_filled_in():
     b = np.where(np.arange(N) % 10 == 3, np.nan, A**2)
     c = ["x", "x", None] * 20
     c[0] = "z"
-    question = asked(frame=frame(b=b, c=c), missing="impute")
+    question = asked(frame=frame(b=b, c=c), missing="median")
     assert question.cells_imputed == 26
     assert question.rows_dropped == 0
     assert (question.X["b"][np.isnan(b)] == np.nanmedian(b)).all()
@@ -122,7 +122,7 @@ def test_values_filled_in():
 
 
 def test_truth_values_are_filled_in_with_one_of_them():
-    question = asked(frame=frame(b=[0.0, 1.0, np.nan, 0.0, 1.0, np.nan] * 10), missing="impute")
+    question = asked(frame=frame(b=[0.0, 1.0, np.nan, 0.0, 1.0, np.nan] * 10), missing="median")
     assert set(question.X["b"]) == {0.0, 1.0}
 
 
@@ -137,7 +137,7 @@ def test_a_missing_target_is_never_filled_in():
     y = np.where(np.arange(N) < 2, np.nan, A * NOISE)
     holes = frame(y=y, b=np.where(np.arange(N) == 9, np.nan, NOISE))
     assert "y (2, the first in row 1)" in refused(frame=holes)
-    for missing, rows in (("drop", 3), ("impute", 2)):
+    for missing, rows in (("drop", 3), ("median", 2)):
         question = asked(frame=holes, missing=missing)
         assert question.rows_dropped == rows
         assert "2 rows without y left out" in question.notes
@@ -361,7 +361,7 @@ def test_several_names_in_one_option():
 def test_only_what_was_filled_in_is_said_to_be():
     from horseshoe.intake.recipe_notes import fillings_of
 
-    question = asked(frame=frame(b=np.where(np.arange(N) < 3, np.nan, 2.0 * A)), missing="impute")
+    question = asked(frame=frame(b=np.where(np.arange(N) < 3, np.nan, 2.0 * A)), missing="median")
     assert question.imputed_columns == {"b": 3}
     filled = fillings_of(question.recipe, question.imputed_columns)
     assert [name for name, _ in filled] == ["b"]

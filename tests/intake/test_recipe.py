@@ -29,7 +29,7 @@ def question(frame=FRAME, **options):
 
 
 RECIPE = question(exposure="days", offset="shift").recipe
-IMPUTING = question(missing="impute", drop=["days", "shift"]).recipe
+IMPUTING = question(missing="median", drop=["days", "shift"]).recipe
 FORMULA = prepare_problem(Table(FRAME), formula="y ~ a * city", family="gaussian").recipe
 
 
@@ -43,7 +43,7 @@ def test_the_rows_of_the_fit_come_out_as_in_the_fit():
     for options in (
         {},
         {"formula": "y ~ a * city + log(days)"},
-        {"missing": "impute"},
+        {"missing": "median"},
         {"family": "gaussian"},
     ):
         asked = prepare_problem(Table(FRAME), "y", **options)
@@ -91,7 +91,7 @@ def test_missing_values():
     applied = RECIPE.apply(new, missing="drop")
     assert applied.dropped == (2, 3, 4)
     assert "3 rows with missing values left out" in applied.notes
-    assert "kept no values" in refused(new, missing="impute")
+    assert "kept no values" in refused(new, missing="median")
     applied = IMPUTING.apply(new)
     assert applied.X["a"].iloc[1] == np.median(FRAME["a"])
     assert "days (1, the first in row 1)" in refused(FRAME.iloc[:1].assign(days=np.nan))

@@ -73,11 +73,11 @@ def test_rows_without_a_time_an_event_or_a_stratum_are_refused_or_left_out():
     message = refused(data, strata="clinic")
     assert "3 of 40 rows have missing values" in message
     assert "time (1, the first in row 4)" in message
-    message = refused(data, strata="clinic", missing="impute")  # what is asked about is never filled in
+    message = refused(data, strata="clinic", missing="median")  # what is asked about is never filled in
     assert "time is the target and is never filled in; 1 of 40 rows has no value of it" in message
     assert "Drop these rows with --missing 'status=drop'" in message
     assert "clinic holds the strata and is never filled in" in message
-    for way in ("drop", ["impute", "time=drop", "status=drop", "clinic=drop"]):
+    for way in ("drop", ["median", "time=drop", "status=drop", "clinic=drop"]):
         question = asked(data, strata="clinic", missing=way)
         np.testing.assert_array_equal(question.y["time"], np.delete(TIME, [3, 5, 8]))
         assert len(question.strata) == question.rows_read - 3

@@ -19,8 +19,7 @@ from horseshoe import (
 )
 from horseshoe.em.mstep import Hyper
 from horseshoe.model.profile import profile
-from horseshoe.priors import FixedScale, resolve_known
-from horseshoe.report.plots import (
+from horseshoe.plots import (
     plot_coefficients,
     plot_components,
     plot_convergence,
@@ -28,6 +27,7 @@ from horseshoe.report.plots import (
     plot_shrinkage,
     plot_shrinkage_profile,
 )
+from horseshoe.priors import FixedScale, resolve_known
 from pictures import assert_legend_is_free, assert_nothing_overlaps, by_label, names
 
 LONG = "the concentration of substance {} in the serum"

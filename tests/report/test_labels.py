@@ -14,9 +14,8 @@ from matplotlib import pyplot
 import simulate
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
 from horseshoe.families import Family
+from horseshoe.plots import plot_coefficients, plot_forest, plot_rank, plot_trace
 from horseshoe.report.axes import told_apart, unit_of
-from horseshoe.report.plots import plot_coefficients
-from horseshoe.report.posterior_plots import plot_forest, plot_rank, plot_trace
 
 mpl.use("Agg")
 SHORT = {"n_draws": 60, "n_warmup": 60, "n_chains": 2, "random_state": 0}

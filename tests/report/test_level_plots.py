@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from horseshoe import HorseshoeRegressor
-from horseshoe.report.plots import plot_levels
+from horseshoe.plots import plot_levels
 
 
 @pytest.fixture(scope="module")

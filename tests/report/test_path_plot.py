@@ -13,8 +13,8 @@ from matplotlib import pyplot
 
 import simulate
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, horseshoe_path
+from horseshoe.plots import plot_path
 from horseshoe.report.path_plot import apart
-from horseshoe.report.plots import plot_path
 
 mpl.use("Agg")
 LONG = "the concentration of substance {} in the serum"

@@ -11,7 +11,7 @@ def test_pictures_of_classes():
     import matplotlib
 
     matplotlib.use("Agg")
-    from horseshoe.report.plots import plot_coefficients
+    from horseshoe.plots import plot_coefficients
 
     X = np.random.default_rng(0).standard_normal((60, 4))
     ax = plot_coefficients(HorseshoeClassifier().fit(X, X[:, 0] + 0.5 * X[:, 3] > 0))
@@ -25,7 +25,7 @@ def test_plot_shows_every_coefficient_and_escapes_names():
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from horseshoe.report.plots import plot_coefficients
+    from horseshoe.plots import plot_coefficients
 
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     renamed = X.rename(columns={"bmi": "price_$x$_<b>"})

@@ -15,9 +15,9 @@ import simulate
 from horseshoe import sample_posterior
 from horseshoe.data.dense import Dense
 from horseshoe.families import Family, Location
+from horseshoe.plots import plot_forest, plot_predictive, plot_rank, plot_trace
 from horseshoe.posterior.draws import Posterior
 from horseshoe.report.axes import CHAINS, MODE, SELECTED, ZERO
-from horseshoe.report.posterior_plots import plot_forest, plot_predictive, plot_rank, plot_trace
 
 mpl.use("Agg")
 NAMES = ["price_$x$", "constant", "x2", "x3", "x4", "x5", "x6"]

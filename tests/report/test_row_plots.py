@@ -20,7 +20,7 @@ from horseshoe import (
     HorseshoeRegressor,
     load_model,
 )
-from horseshoe.report.plots import (
+from horseshoe.plots import (
     plot_calibration,
     plot_observed,
     plot_residuals,

@@ -39,7 +39,8 @@ def test_ranks_of_the_truth_are_uniform(prior: InvertedBeta, n: int) -> None:
         coef = 0.5 * np.sqrt(scales[[0, 0, 0, 1, 1, 2]]) * rng.standard_normal(6)
         y = 2.0 + X @ np.append([1.0, -3.0], coef) + rng.standard_normal(n)
         found = quietly(
-            X, y, prior=prior, groups=LABEL, always=[0, 1], tau=0.5, sigma2=1.0, standardize=False,
+            X, y, prior=prior, feature_groups=LABEL, unpenalized=[0, 1], tau=0.5, sigma2=1.0,
+            standardize=False,
             n_chains=1, n_warmup=100, n_draws=39, thin=8, store_lambda2=True, random_state=seed,
         )  # fmt: skip
         truth = np.concatenate([[2.0, 1.0, -3.0], coef, scales])
@@ -60,7 +61,7 @@ def test_a_flat_prior_is_a_huge_prior_variance(family: str) -> None:
         "family": family, "prior": "ridge", "tau": 0.3, "standardize": False, "n_draws": 2000,
         "n_warmup": 500, "random_state": 1,
     }  # fmt: skip
-    flat, huge = quietly(X, y, always=[0, 1], **options), quietly(X, y, prior_scale=scale, **options)
+    flat, huge = quietly(X, y, unpenalized=[0, 1], **options), quietly(X, y, prior_scale=scale, **options)
     error = flat.std() * np.sqrt(2.0 / np.minimum(flat.ess(), huge.ess()))
     assert (np.abs(flat.mean() - huge.mean()) < 4.5 * error).all()
     np.testing.assert_allclose(flat.std(), huge.std(), rtol=0.08)

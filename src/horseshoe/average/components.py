@@ -67,7 +67,7 @@ class Fitting:
     >>> X -= X.mean(axis=0)
     >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
     >>> sets = Sets(Dense(X), X[:, 0], np.zeros(40), np.ones(40), folds, Gaussian())
-    >>> Fitting(sets).component("mode").coef[0].round(1)
+    >>> Fitting(sets).component("horseshoe").coef[0].round(1)
     array([1., 1., 1.])
     """
 
@@ -191,7 +191,7 @@ def _net(fitting: Fitting) -> Fits:
 
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
     def fit(fitting: Fitting) -> Fits:
-        begin = fitting.component("mean" if start is None else start)
+        begin = fitting.component("null" if start is None else start)
         if start is None:
             begin = _few(fitting.sets, begin)
         if fitting.sets.family.constant_weights:
@@ -277,19 +277,21 @@ def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, b
 
 
 COMPONENTS: dict[str, Component] = {
-    "mean": Component("{nothing}", _mean),
+    "null": Component("{nothing}", _mean),
     "ridge": Component("ridge, averaged over its penalty by cross-validation", _ridge, prior=2.0),
-    "mode": Component(
+    "horseshoe": Component(
         "horseshoe mode in lambda power {lambda_power:g}, from the ridge of largest evidence", _mode
     ),
-    "net": Component("elastic net, averaged over its penalty by cross-validation", _net, prior=0.5),
-    "mixture": Component("normal mixture started at the mode", _mixture("mode"), prior=2.0),
-    "alone": Component("normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0),
+    "elastic_net": Component("elastic net, averaged over its penalty by cross-validation", _net, prior=0.5),
+    "mixture_horseshoe": Component("normal mixture started at the mode", _mixture("horseshoe"), prior=2.0),
+    "mixture_forward": Component(
+        "normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0
+    ),
 }
 """Ridge counts twice beforehand, for effects in all columns, and so does each mixture, for effects of any
 size in some. The net lies between, and counts half."""
-GENERAL = ("mean", "ridge", "mode", "mixture", "alone")
-PLAIN = ("mean", "ridge", "net", "mixture", "alone")
+GENERAL = ("null", "ridge", "horseshoe", "mixture_horseshoe", "mixture_forward")
+PLAIN = ("null", "ridge", "elastic_net", "mixture_horseshoe", "mixture_forward")
 """The components of any average, and those of a Gaussian response without groups."""
 NET_ROWS = 2.0
 """So many rows for each column, and the net is left out."""
@@ -306,21 +308,22 @@ def chosen_components(
     Examples
     --------
     >>> chosen_components(None, plain=False)
-    ('mean', 'ridge', 'mode', 'mixture', 'alone')
-    >>> chosen_components(None, True, 100, 200), chosen_components(None, True, 100, 10)
-    (('mean', 'ridge', 'net', 'mixture', 'alone'), ('mean', 'ridge', 'mixture', 'alone'))
-    >>> chosen_components(("net",), plain=False)
+    ('null', 'ridge', 'horseshoe', 'mixture_horseshoe', 'mixture_forward')
+    >>> chosen_components(None, True, 100, 10)
+    ('null', 'ridge', 'mixture_horseshoe', 'mixture_forward')
+    >>> chosen_components(("elastic_net",), plain=False)
     Traceback (most recent call last):
     ...
-    ValueError: components has 'net', which is for one Gaussian response without groups of columns: leave it \
-out
+    ValueError: components has 'elastic_net', which is for one Gaussian response without groups of columns: \
+leave it out
     """
     if names is None:
-        few = ("net",) if rows >= NET_ROWS * columns else ()
+        few = ("elastic_net",) if rows >= NET_ROWS * columns else ()
         return tuple(name for name in PLAIN if name not in few) if plain else GENERAL
-    if "net" in names and not plain:
+    if "elastic_net" in names and not plain:
         raise ValueError(
-            "components has 'net', which is for one Gaussian response without groups of columns: leave it out"
+            "components has 'elastic_net', which is for one Gaussian response without groups of columns: "
+            "leave it out"
         )
     return names
 
@@ -330,7 +333,7 @@ def prior_of(names: tuple[str, ...]) -> Vector:
 
     Examples
     --------
-    >>> prior_of(("mean", "ridge"))
+    >>> prior_of(("null", "ridge"))
     array([1., 2.])
     """
     return np.array([COMPONENTS[name].prior for name in names])

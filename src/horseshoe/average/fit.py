@@ -23,11 +23,11 @@ from horseshoe.average.result import AverageFit, ComponentRow, Progress, in_unit
 from horseshoe.average.sets import HUGE, Fits, Fold, Sets, information
 from horseshoe.average.submodel import Submodel, summarise
 from horseshoe.average.unpenalized import (
-    Always,
+    Unpenalized,
     alone,
-    always_of,
     insert_unpenalized,
     known_part,
+    unpenalized_of,
     with_errors,
 )
 from horseshoe.average.weights import COSTS, Average, average
@@ -88,12 +88,12 @@ def fit_average(
     nothing = nothing_to_fit(rows, spec, prepared)
     if nothing is not None:
         return recorded(replace(nothing, structure=structure), prepared, rows, rows)
-    always = None if structure is None else structure.always
-    if always is not None and not isinstance(family, Ordered):
-        own = alone(spec, rows, always).coef
-        rows = known_part(rows, always, own)
+    unpenalized = None if structure is None else structure.unpenalized
+    if unpenalized is not None and not isinstance(family, Ordered):
+        own = alone(spec, rows, unpenalized).coef
+        rows = known_part(rows, unpenalized, own)
         prepared = prepare(spec, rows)
-        beside = always_of(prepared, always, own)
+        beside = unpenalized_of(prepared, unpenalized, own)
     with one_thread():
         pairs = folds(prepared) if callable(folds) else folds
         values = prepared.response.values
@@ -118,9 +118,9 @@ def fit_average(
         included = inclusion(found, _ridge(fitting), few)
         whole = restored(prepared, sets, kept, fits, found, sparser, included)
         whole = replace(whole, structure=structure, family=family)
-        if always is not None and beside is None:
-            whole = with_levels(whole, always, prepared, given)
-        whole = whole if beside is None else with_always(whole, beside, spec, given)
+        if unpenalized is not None and beside is None:
+            whole = with_levels(whole, unpenalized, prepared, given)
+        whole = whole if beside is None else with_unpenalized(whole, beside, spec, given)
         return recorded(whole, prepared, given, rows)
 
 
@@ -194,19 +194,19 @@ def recorded(found: AverageFit, prepared: Prepared, rows: Rows, known: Rows) -> 
     return replace(found, scale=scale, record=record)
 
 
-def with_always(found: AverageFit, always: Always, spec: ModelSpec, rows: Rows) -> AverageFit:
+def with_unpenalized(found: AverageFit, unpenalized: Unpenalized, spec: ModelSpec, rows: Rows) -> AverageFit:
     """Return the average with the columns that are always in back in their places."""
     both = []
     for coef, intercept in ((found.coef, found.intercept), (found.sparse_coef, found.sparse_intercept)):
-        whole, level = always.complete(coef, intercept, found.units)
+        whole, level = unpenalized.complete(coef, intercept, found.units)
         if not spec.family.constant_weights:  # what is fitted together is not what is fitted in turns
-            again = alone(spec, rows, always.places, rows.columns.matvec(coef))
-            whole[always.places], level = again.coef, again.intercept
+            again = alone(spec, rows, unpenalized.places, rows.columns.matvec(coef))
+            whole[unpenalized.places], level = again.coef, again.intercept
         both.append((whole, level))
     (coef, intercept), (sparse, _) = both
     eta = rows.columns.matvec(coef) + intercept + rows.offset
-    always = with_errors(always, rows, found, sparse, eta)
-    return insert_unpenalized(found, always, both, rows, eta)
+    unpenalized = with_errors(unpenalized, rows, found, sparse, eta)
+    return insert_unpenalized(found, unpenalized, both, rows, eta)
 
 
 def check_room(shape: tuple[int, int], folds: int) -> None:
@@ -215,7 +215,8 @@ def check_room(shape: tuple[int, int], folds: int) -> None:
     check_memory(
         8.0 * n * (PER_ROW * (folds + 1) + 2.0 * min(n, p)),
         f"averaging over {folds} folds of {n:,} rows",
-        "use fewer folds, the single mode (HorseshoeRegressor, or horseshoe fit --mode), or fewer rows",
+        "use fewer folds, the single mode (HorseshoeRegressor, or horseshoe fit --estimator mode), or "
+        "fewer rows",
     )
 
 
@@ -235,10 +236,13 @@ def restored(
     status = Status.CONVERGED if sparser.order.size else nothing
     none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
     status = status if units.kept.any() else none
-    always = prepared.design.free is not None
+    unpenalized = prepared.design.free is not None
     components = tuple(
         ComponentRow(
-            name, sets.told(COMPONENTS[name].what, always), in_units(one.error, family, units), float(weight)
+            name,
+            sets.told(COMPONENTS[name].what, unpenalized),
+            in_units(one.error, family, units),
+            float(weight),
         )
         for name, one, weight in zip(names, found.judged, found.weights, strict=True)
     )
@@ -266,7 +270,7 @@ def _ridge(fitting: Fitting) -> Fits:
     try:
         return fitting.component("ridge")
     except (np.linalg.LinAlgError, FloatingPointError):
-        return fitting.component("mean")
+        return fitting.component("null")
 
 
 def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -> Submodel:

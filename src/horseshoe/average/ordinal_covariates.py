@@ -25,7 +25,7 @@ from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.average.ordinal_sets import OrdinalSets
 from horseshoe.average.result import AverageFit
 from horseshoe.average.sets import HALVED, Sets
-from horseshoe.average.unpenalized import always_of, in_place, insert_unpenalized, own_part, with_errors
+from horseshoe.average.unpenalized import in_place, insert_unpenalized, own_part, unpenalized_of, with_errors
 from horseshoe.data.beside import Beside
 from horseshoe.data.rows import Rows
 from horseshoe.families import Family
@@ -213,7 +213,7 @@ class OrdinalCovariateSets(OrdinalSets):
         _, level = in_place(prepared, found.coef, best.free)
         found = found._replace(
             intercept=-level,
-            # `Always` does not centre its columns
+            # `Unpenalized` does not centre its columns
             fold_intercept=none - level - np.array([float(own.mean @ own.coef) for own in owns]),
             predicted=predicted - level,
         )
@@ -263,8 +263,8 @@ def with_levels(found: AverageFit, places: Mask, prepared: Prepared, rows: Rows)
         whole, level = in_place(prepared, coef, own)
         answers.append((whole, best.absorbed(level).thresholds_, own))
     (coef, thresholds, own), (sparse, others, _) = answers
-    always = always_of(prepared, places, own_part(prepared, own).coef)
-    always = always._replace(fold_coef=found.sets.fold_own)
+    unpenalized = unpenalized_of(prepared, places, own_part(prepared, own).coef)
+    unpenalized = unpenalized._replace(fold_coef=found.sets.fold_own)
     eta = rows.columns.matvec(coef) + rows.offset
     both = (coef, 0.0), (sparse, float((thresholds - others).mean()))
-    return insert_unpenalized(found, with_errors(always, rows, found, sparse, eta), both, rows, eta)
+    return insert_unpenalized(found, with_errors(unpenalized, rows, found, sparse, eta), both, rows, eta)

@@ -14,7 +14,7 @@ from horseshoe.average.held_out import Record
 from horseshoe.average.intervals import Corrected, FoldErrors, between, coef_interval, corrected, cv_plus
 from horseshoe.average.sets import Sets, summed
 from horseshoe.average.submodel import Submodel
-from horseshoe.average.unpenalized import Always
+from horseshoe.average.unpenalized import Unpenalized
 from horseshoe.average.weights import Average
 from horseshoe.data.columns import Columns
 from horseshoe.data.standardise import Units
@@ -81,7 +81,7 @@ class AverageFit:
         The standard deviations of the columns; zero where a column is constant.
     record : Record
         What is kept of the rows.
-    structure, always
+    structure, unpenalized
         What was known of the columns, and what is said of those that are always in; None where nothing is.
     """
 
@@ -102,7 +102,7 @@ class AverageFit:
     scale: Vector = NOT_YET
     record: Record = NOT_YET
     structure: Structure | None = None
-    always: Always | None = None
+    unpenalized: Unpenalized | None = None
 
     @one_thread()
     def linear_predictor(self, columns: Columns) -> Vector:
@@ -173,8 +173,8 @@ class AverageFit:
             )
         coef = self.units.coef(found.fold_coef.T)
         intercept = self.units.intercept(found.fold_intercept, found.fold_coef.T)
-        if self.always is not None:
-            coef, intercept = self.always.complete(coef, intercept, self.units)
+        if self.unpenalized is not None:
+            coef, intercept = self.unpenalized.complete(coef, intercept, self.units)
         coef, intercept = np.vstack([coef, self.coef]), np.append(intercept, self.intercept)
         eta = columns.matvec(coef.T) + intercept + np.reshape(known, (-1, 1))
         if self.family.is_location:
@@ -207,8 +207,8 @@ class AverageFit:
             return np.repeat(self.coef[:, None], 2, axis=1)
         found = coef_interval(self.average.coef, self.corrected, level)
         out = np.column_stack([self.units.coef(found[:, 0]), self.units.coef(found[:, 1])])
-        if self.always is not None:
-            out[self.always.places] = self.always.interval(self.coef, level)
+        if self.unpenalized is not None:
+            out[self.unpenalized.places] = self.unpenalized.interval(self.coef, level)
         return out
 
     @lazy

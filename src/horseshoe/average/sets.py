@@ -155,9 +155,9 @@ class Sets:
     condensed: bool = False
     may_stand: bool = True
 
-    def told(self, what: str, always: bool) -> str:
+    def told(self, what: str, unpenalized: bool) -> str:
         """Return what a component is, in words for these sets, and for columns that are always in."""
-        nothing = self.nothing_more if always else self.nothing
+        nothing = self.nothing_more if unpenalized else self.nothing
         return what.format(nothing=nothing, lambda_power=self.lambda_power)
 
     @property

@@ -16,17 +16,17 @@ import numpy as np
 
 from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.average.sets import information
-from horseshoe.data.always import with_free
 from horseshoe.data.beside import Beside
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Units
 from horseshoe.data.structure import Structure
+from horseshoe.data.unpenalized import with_free
 from horseshoe.em.options import Options
 from horseshoe.families import Ordered
-from horseshoe.model.always import LEAST
 from horseshoe.model.fit import fit
 from horseshoe.model.spec import ModelSpec, Prepared
+from horseshoe.model.unpenalized import LEAST
 from horseshoe.posterior.predictive import half_width
 
 CLOSE = 1e-12
@@ -37,7 +37,7 @@ Answer = TypeVar("Answer", bound=Any)
 """An average, which has what is always in."""
 
 
-class Always(NamedTuple):
+class Unpenalized(NamedTuple):
     """The columns that are always in, in the user's units.
 
     Attributes
@@ -82,7 +82,7 @@ class Always(NamedTuple):
 
 def alone(spec: ModelSpec, rows: Rows, places: Mask, more: Any = 0.0) -> Fitted:
     """Return a fit of the columns that are always in, without any other; ``more`` is added to the offset."""
-    own = Structure(always=np.ones(int(places.sum()), dtype=np.bool_))
+    own = Structure(unpenalized=np.ones(int(places.sum()), dtype=np.bool_))
     part = rows._replace(columns=rows.columns.take(places), offset=rows.offset + more)
     return fit(replace(spec, structure=own), part, Options(tol=CLOSE))
 
@@ -92,13 +92,13 @@ def known_part(rows: Rows, places: Mask, coef: Vector) -> Rows:
     return rows._replace(offset=rows.offset + np.asarray(rows.columns.take(places).matvec(coef)))
 
 
-def always_of(prepared: Prepared, places: Mask, coef: Vector) -> Always:
+def unpenalized_of(prepared: Prepared, places: Mask, coef: Vector) -> Unpenalized:
     """Return what is known of the columns that are always in once all are standardised."""
     free, whole, units = prepared.design.free, prepared.all_units, prepared.units
     assert free is not None
     own = places[whole.kept]
     loads = (free.turn @ free.loads) * units.scale / whole.scale[own][:, None]
-    return Always(places, coef, loads, whole.mean[own], np.zeros(coef.size))
+    return Unpenalized(places, coef, loads, whole.mean[own], np.zeros(coef.size))
 
 
 class Own(NamedTuple):
@@ -129,7 +129,7 @@ def in_place(prepared: Prepared, coef: Vector, free: Vector, level: float = 0.0)
     return whole.coef(both), float(whole.intercept(np.asarray(level), both))
 
 
-def insert_unpenalized(found: Answer, always: Always, both: Any, rows: Rows, eta: Vector) -> Answer:
+def insert_unpenalized(found: Answer, unpenalized: Unpenalized, both: Any, rows: Rows, eta: Vector) -> Answer:
     """Return an average with the columns that are always in back in their places, and never zero.
 
     ``both`` are the coefficients of all columns and the intercept, of the average and of its sparse answer;
@@ -137,15 +137,15 @@ def insert_unpenalized(found: Answer, always: Always, both: Any, rows: Rows, eta
     """
     (coef, intercept), (sparse, sparse_intercept) = both
     for whole in (coef, sparse):
-        whole[always.places & (whole == 0.0)] = LEAST
+        whole[unpenalized.places & (whole == 0.0)] = LEAST
     return replace(
         found,
         coef=coef,
         intercept=float(intercept),
         sparse_coef=sparse,
         sparse_intercept=float(sparse_intercept),
-        inclusion=np.where(always.places, 1.0, found.inclusion),
-        always=always,
+        inclusion=np.where(unpenalized.places, 1.0, found.inclusion),
+        unpenalized=unpenalized,
         status=found.family.remark(rows.y, eta) or found.status,
     )
 
@@ -180,19 +180,19 @@ def errors(inner: Matrix) -> Vector:
     return np.asarray(np.sqrt(np.maximum(np.linalg.pinv(inner, ROUNDING, hermitian=True).diagonal(), 0.0)))
 
 
-def with_errors(always: Always, rows: Rows, found: Any, sparse: Vector, eta: Vector) -> Always:
+def with_errors(unpenalized: Unpenalized, rows: Rows, found: Any, sparse: Vector, eta: Vector) -> Unpenalized:
     """Return the same with standard errors: of a fit to them and to the columns that are selected.
 
     ``found`` is the average, ``sparse`` are the coefficients of its sparse answer, and ``eta`` is its linear
     predictor.
     """
-    chosen = in_model(rows, always.places, sparse)
+    chosen = in_model(rows, unpenalized.places, sparse)
     inner = _information(found, rows, chosen.columns, eta)
     length = np.sqrt(inner.diagonal())
     length[~(length > 0.0)] = 1.0
     std = errors(inner / length / length[:, None]) / length
     unit = found.units.unit if found.family.is_location else 1.0
-    return always._replace(std=(std * (unit / chosen.size))[chosen.own])
+    return unpenalized._replace(std=(std * (unit / chosen.size))[chosen.own])
 
 
 def _information(found: Any, rows: Rows, columns: Matrix, eta: Vector) -> Matrix:

@@ -38,7 +38,7 @@ Examples:
 
   zcat big.csv.gz | horseshoe fit - --target y --missing drop --json > answer.json
 
-  horseshoe fit cohort.bed --target pheno.tsv:bmi --mode --model model.json --checkpoint fit.npz
+  horseshoe fit cohort.bed --target pheno.tsv:bmi --estimator mode --model model.json --checkpoint fit.npz
 """
 
 
@@ -63,23 +63,8 @@ def fit(
     numeric: given.Numeric = None,
     missing_value: given.MissingValue = None,
     decimal: given.DecimalSign = None,
-    mode: Annotated[
-        bool,
-        typer.Option(
-            "--mode",
-            help="The paper's single sparse mode instead of the average that adapts to the sparsity.",
-            rich_help_panel=given.MODEL,
-        ),
-    ] = False,
-    posterior: Annotated[
-        bool,
-        typer.Option(
-            "--posterior",
-            help="The single mode, with intervals from draws of the whole posterior.",
-            rich_help_panel=given.MODEL,
-        ),
-    ] = False,
-    always: given.Always = None,
+    estimator: given.EstimatorName = given.Estimator.ADAPTIVE,
+    unpenalized: given.Unpenalized = None,
     level: given.Level = 0.95,
     cv: Annotated[
         int, typer.Option(min=2, help="Folds of the cross-validation.", rich_help_panel=given.MODEL)
@@ -120,8 +105,6 @@ def fit(
     )
 
     with told(ValueError), said_warnings():
-        if mode and posterior:
-            raise ValueError("--mode and --posterior are two answers: ask for one of them")
         check_output(model, data)
         check_output(report, data, model)
         check_output(checkpoint, data, model, report)
@@ -132,18 +115,19 @@ def fit(
             levels=levels,
             missing_values=missing_value,
             decimal=decimal,
-            always=always,
+            unpenalized=unpenalized,
         )
         question = ask_of(data, wishes)
-        averaged = not (mode or posterior)
+        averaged = estimator is given.Estimator.ADAPTIVE
         if averaged:
             check_classes(question)
         extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
-        extra |= structure_of(question, always)
-        estimator = make_estimator(question, averaged, random_state=seed, **extra)
+        extra |= structure_of(question, unpenalized)
+        model_of = make_estimator(question, averaged, random_state=seed, **extra)
         with progress_on("fit", patient=True, quiet=quiet) as show:
-            fitted, seconds = fit_question(question, estimator, show, checkpoint)
-        answer = _answer(fitted, question, level, "posterior" if posterior else "auto")
+            fitted, seconds = fit_question(question, model_of, show, checkpoint)
+        method = "posterior" if estimator is given.Estimator.POSTERIOR else "auto"
+        answer = _answer(fitted, question, level, method)
         written = _write(answer, question, model, report, seconds)
         if as_json:
             typer.echo(json_text(as_plain(answer) | {"files": written}))

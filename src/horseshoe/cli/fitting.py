@@ -43,7 +43,7 @@ class Wishes:
     quantile: float | None = None
     levels: Sequence[str] | None = None
     missing_values: Sequence[str] | None = None
-    always: Sequence[str] | None = None
+    unpenalized: Sequence[str] | None = None
     decimal: str | None = None
     """Said to the reader of the table."""
 
@@ -51,7 +51,7 @@ class Wishes:
         """Return them by name; what was not given is nothing."""
         from horseshoe.intake.ordered_target import split_levels
 
-        several = ("missing", "drop", "categorical", "numeric", "missing_values", "always")
+        several = ("missing", "drop", "categorical", "numeric", "missing_values", "unpenalized")
         lists = {name: tuple(getattr(self, name) or ()) for name in several}
         given = {name: value for name, value in self.__dict__.items() if name != "decimal"}
         return given | lists | {"levels": split_levels(self.levels)}
@@ -123,11 +123,12 @@ def check_classes(question: PreparedProblem) -> None:
         raise ValueError(
             f"the {'class' if one else 'classes'} {', '.join(single[:5])} of {shown(question.target)} "
             f"{'has' if one else 'have'} one row only, and cross-validation needs two: leave "
-            f"{'it' if one else 'them'} out, join {'it' if one else 'them'} to another class, or use --mode"
+            f"{'it' if one else 'them'} out, join {'it' if one else 'them'} to another class, or use "
+            "--estimator mode"
         )
 
 
-def structure_of(question: PreparedProblem, always: Sequence[str] | None = None) -> dict[str, Any]:
+def structure_of(question: PreparedProblem, unpenalized: Sequence[str] | None = None) -> dict[str, Any]:
     """Return what is known of the columns: those of one factor or term are a group, and some are always in.
 
     Examples
@@ -135,25 +136,27 @@ def structure_of(question: PreparedProblem, always: Sequence[str] | None = None)
     >>> from types import SimpleNamespace
     >>> terms = {"age": "age", "city=Bonn": "city", "city=Kiel": "city"}
     >>> structure_of(SimpleNamespace(terms=terms), ["age"])
-    {'groups': ['age', 'city', 'city'], 'always': ['age']}
+    {'feature_groups': ['age', 'city', 'city'], 'unpenalized': ['age']}
     >>> structure_of(SimpleNamespace(terms=terms), ["agee"])
     Traceback (most recent call last):
-    ValueError: --always agee: there is no such column among those that explain the target: do you mean age?
+    ValueError: --unpenalized agee: there is no such column among those that explain the target: do you \
+mean age?
     """
     from horseshoe.intake.messages import shown
 
     terms = question.terms
-    for wanted in always or ():
+    for wanted in unpenalized or ():
         if wanted not in terms.values():
             near = get_close_matches(wanted, list(dict.fromkeys(terms.values())), n=1)
             hint = f": do you mean {shown(near[0])}?" if near else ""
             raise ValueError(
-                f"--always {shown(wanted)}: there is no such column among those that explain the target{hint}"
+                f"--unpenalized {shown(wanted)}: there is no such column among those that explain "
+                f"the target{hint}"
             )
     groups = list(terms.values())
     return {
-        "groups": groups if len(set(groups)) < len(groups) else None,
-        "always": [name for name, term in terms.items() if term in always] if always else None,
+        "feature_groups": groups if len(set(groups)) < len(groups) else None,
+        "unpenalized": [name for name, term in terms.items() if term in unpenalized] if unpenalized else None,
     }
 
 
@@ -210,7 +213,7 @@ class Steps:
     >>> from horseshoe.average.result import Progress
     >>> steps = Steps(lambda done, total, text="": print(done, total), parts=2)
     >>> for done in (1, 2):
-    ...     steps(Progress("mean", done, 2))
+    ...     steps(Progress("null", done, 2))
     1 4
     2 4
     """

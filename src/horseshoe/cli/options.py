@@ -58,9 +58,9 @@ MissingWay = Annotated[
     typer.Option(
         "--missing",
         metavar="WAY",
-        help="What to do with missing values: error (the default), drop to drop the rows, or impute for the "
-        "median or the most frequent level; COLUMN=WAY for one column; repeated. A column in --always is "
-        "filled in only by name.",
+        help="What to do with missing values: error (the default), drop to drop the rows, or median for the "
+        "median or the most frequent level; COLUMN=WAY for one column; repeated. A column in --unpenalized "
+        "is filled in only by name.",
         rich_help_panel=DATA,
     ),
 ]
@@ -157,10 +157,29 @@ Columns = Annotated[
         "--columns", metavar="COLUMN", help="Use only these columns; repeated.", rich_help_panel=DATA
     ),
 ]
-Always = Annotated[
+
+
+class Estimator(StrEnum):
+    """What is fitted: the model average, one posterior mode, or a mode with intervals from draws."""
+
+    ADAPTIVE = "adaptive"
+    MODE = "mode"
+    POSTERIOR = "posterior"
+
+
+EstimatorName = Annotated[
+    Estimator,
+    typer.Option(
+        "--estimator",
+        help="adaptive: the model average, which adapts to the unknown sparsity. mode: the paper's single "
+        "sparse mode. posterior: that mode, with intervals from draws of the whole posterior.",
+        rich_help_panel=MODEL,
+    ),
+]
+Unpenalized = Annotated[
     list[str] | None,
     typer.Option(
-        "--always",
+        "--unpenalized",
         metavar="COLUMN",
         help="Keep this column in, without shrinkage; may be repeated.",
         rich_help_panel=MODEL,

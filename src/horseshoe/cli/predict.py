@@ -37,7 +37,7 @@ def predict(
         list[str] | None,
         typer.Option(
             metavar="WAY",
-            help="What to do with missing values: error, drop or impute; COLUMN=WAY for one column; "
+            help="What to do with missing values: error, drop or median; COLUMN=WAY for one column; "
             "repeated. As in the fit by default.",
         ),
     ] = None,

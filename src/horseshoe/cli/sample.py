@@ -48,7 +48,7 @@ def sample(
     numeric: given.Numeric = None,
     missing_value: given.MissingValue = None,
     decimal: given.DecimalSign = None,
-    always: given.Always = None,
+    unpenalized: given.Unpenalized = None,
     draws: Annotated[
         int, typer.Option(min=1, help="Draws of each chain.", rich_help_panel=given.MODEL)
     ] = 1000,
@@ -90,11 +90,11 @@ def sample(
             levels=levels,
             missing_values=missing_value,
             decimal=decimal,
-            always=always,
+            unpenalized=unpenalized,
         )
         question = ask_of(data, wishes)
         _check_one_regression(question)
-        known = structure_of(question, always)
+        known = structure_of(question, unpenalized)
         model, _ = fit_question(
             question, make_estimator(question, averaged=False, random_state=seed, **known)
         )
@@ -126,7 +126,7 @@ def _check_one_regression(question: Any) -> None:
     if number > 2:
         raise ValueError(
             f"{question.target} has {number} classes, and draws are of one against the rest: make a column "
-            "that says yes or no to one class, and ask for that, or use horseshoe fit --posterior"
+            "that says yes or no to one class, and ask for that, or use horseshoe fit --estimator posterior"
         )
 
 

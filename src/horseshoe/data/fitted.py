@@ -46,18 +46,18 @@ class Fitted:
     @property
     def n_fitted(self) -> int:
         """The number of columns that could be selected: those that vary, one of each tied set."""
-        others = 0 if self.always is None else int(self.always.sum())
+        others = 0 if self.unpenalized is None else int(self.unpenalized.sum())
         return int(self.result.active.size) - others - sum(len(tied) for tied in self.aliases.values())
 
     @property
-    def always(self) -> Any:
+    def unpenalized(self) -> Any:
         """Which columns are always in; None where none is."""
-        return None if self.structure is None else self.structure.always
+        return None if self.structure is None else self.structure.unpenalized
 
     @property
     def groups(self) -> Any:
         """The number of each column's group; None where each is its own."""
-        return None if self.structure is None else self.structure.groups
+        return None if self.structure is None else self.structure.feature_groups
 
     @property
     def group_sizes(self) -> Vector:
@@ -65,7 +65,7 @@ class Fitted:
         label = self.groups
         if label is None:
             return np.ones(self.n_fitted)
-        fitted = self.scale > 0.0 if self.always is None else (self.scale > 0.0) & ~self.always
+        fitted = self.scale > 0.0 if self.unpenalized is None else (self.scale > 0.0) & ~self.unpenalized
         fitted[[j for tied in self.aliases.values() for j in tied]] = False
         sizes: Vector = np.bincount(label[fitted]).astype(np.float64)
         return sizes[sizes > 0.0]

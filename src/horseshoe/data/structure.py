@@ -29,43 +29,45 @@ class Structure:
 
     Attributes
     ----------
-    groups : array of int of shape (p,), or None
+    feature_groups : array of int of shape (p,), or None
         The number of the group of each column, from 0 on.
     names : tuple of str
         What the groups are called, by their numbers.
-    always : bool array of shape (p,), or None
+    unpenalized : bool array of shape (p,), or None
         The columns that are not shrunk.
     prior_scale : array of shape (p,), or None
         By what the prior standard deviation of each coefficient is multiplied.
     """
 
-    groups: NDArray[np.int64] | None = None
+    feature_groups: NDArray[np.int64] | None = None
     names: tuple[str, ...] = ()
-    always: Mask | None = None
+    unpenalized: Mask | None = None
     prior_scale: Vector | None = None
 
     def __repr__(self) -> str:
         """Tell one structure from another, in any process."""
         digest = hashlib.sha256()
-        for part in (self.groups, self.always, self.prior_scale):
+        for part in (self.feature_groups, self.unpenalized, self.prior_scale):
             digest.update(b"-" if part is None else part.tobytes())
         return f"Structure({digest.hexdigest()[:16]})"
 
 
-def check_structure(groups: Any, always: Any, prior_scale: Any, columns: Columns) -> Structure | None:
+def check_structure(
+    feature_groups: Any, unpenalized: Any, prior_scale: Any, columns: Columns
+) -> Structure | None:
     """Return what is known of the columns, checked; None if that is nothing.
 
     Examples
     --------
     >>> from horseshoe.data.dense import Dense
     >>> found = check_structure({"left": [0, 2]}, [1], None, Dense(np.eye(3)))
-    >>> found.groups, found.names, found.always
+    >>> found.feature_groups, found.names, found.unpenalized
     (array([0, 1, 0]), ('left', '1'), array([False,  True, False]))
     """
-    if groups is None and always is None and prior_scale is None:
+    if feature_groups is None and unpenalized is None and prior_scale is None:
         return None
-    label, keys = _groups(groups, columns)
-    free = _always(always, columns)
+    label, keys = _groups(feature_groups, columns)
+    free = _unpenalized(unpenalized, columns)
     scale = _prior_scale(prior_scale, columns)
     if label is not None and free is not None:
         label, keys = _without(label, keys, free, columns)
@@ -107,9 +109,11 @@ def _from_names(groups: Mapping[Any, Any], columns: Columns) -> list[Key]:
     keys: list[Key] = [(ALONE, j) for j in range(columns.shape[1])]
     taken: dict[int, Any] = {}
     for name, components in groups.items():
-        places = _places(f"groups[{name!r}]", components, columns)
+        places = _places(f"feature_groups[{name!r}]", components, columns)
         if not places:
-            raise ValueError(f"groups[{name!r}] is empty: give it at least one column, or leave it out")
+            raise ValueError(
+                f"feature_groups[{name!r}] is empty: give it at least one column, or leave it out"
+            )
         for j in places:
             if j in taken:
                 where = f"groups {taken[j]!r} and {name!r}" if taken[j] != name else f"group {name!r} twice"
@@ -124,7 +128,7 @@ def _from_labels(groups: Any, columns: Columns) -> list[Key]:
     p = columns.shape[1]
     if isinstance(groups, str | bytes):
         raise TypeError(
-            f"groups={groups!r} must be a label for each column of X, or a dict of lists of columns"
+            f"feature_groups={groups!r} must be a label for each column of X, or a dict of lists of columns"
         )
     try:
         labels = list(groups.tolist() if isinstance(groups, np.ndarray) else groups)
@@ -132,11 +136,11 @@ def _from_labels(groups: Any, columns: Columns) -> list[Key]:
         hash(tuple(keys))
     except TypeError:
         raise TypeError(
-            f"groups={groups!r} must be a label for each column of X, or a dict of lists of columns"
+            f"feature_groups={groups!r} must be a label for each column of X, or a dict of lists of columns"
         ) from None
     if len(keys) != p:
         raise ValueError(
-            f"groups has {len(keys)} labels, but X has {p} columns: give one label for each column, "
+            f"feature_groups has {len(keys)} labels, but X has {p} columns: give one label for each column, "
             "or a dict of lists of columns"
         )
     for j, (_, label) in enumerate(keys):
@@ -144,17 +148,17 @@ def _from_labels(groups: Any, columns: Columns) -> list[Key]:
             keys[j] = (ALONE, j)
         elif label != label:
             raise ValueError(
-                f"groups has no label for {column_label(columns, j)} of X: it is {label}; use None"
+                f"feature_groups has no label for {column_label(columns, j)} of X: it is {label}; use None"
             )
     return keys
 
 
-def _always(always: Any, columns: Columns) -> Mask | None:
+def _unpenalized(unpenalized: Any, columns: Columns) -> Mask | None:
     """Return which columns are never shrunk."""
-    if always is None:
+    if unpenalized is None:
         return None
     out = np.zeros(columns.shape[1], dtype=np.bool_)
-    out[_places("always", always, columns)] = True
+    out[_places("unpenalized", unpenalized, columns)] = True
     return out if out.any() else None
 
 
@@ -186,7 +190,7 @@ def _number(value: Any, columns: Columns, j: int) -> float:
     if not 1.0 / WIDEST <= value <= WIDEST:
         raise ValueError(
             f"{where}: it must be between {1.0 / WIDEST:g} and {WIDEST:g}; to leave a column out, take it "
-            "from X, and to have it in without shrinkage, name it in always"
+            "from X, and to have it in without shrinkage, name it in unpenalized"
         )
     return float(value)
 
@@ -241,6 +245,6 @@ def _without(
             group = repr(str(name)) if isinstance(name, str) else str(name)
             raise ValueError(
                 f"{column_label(columns, inside)} of X is always in, and {column_label(columns, outside)} of "
-                f"its group {group} is not: name all columns of a group in always, or none"
+                f"its group {group} is not: name all columns of a group in unpenalized, or none"
             )
     return (label, keys) if (np.bincount(label[~free]) > 1).any() else (None, ())

@@ -49,8 +49,8 @@ class AverageMixin(Selector):
     random_state: Any
     fit_intercept: bool
     standardize: bool
-    groups: Any
-    always: Any
+    feature_groups: Any
+    unpenalized: Any
     prior_scale: Any
 
     def _names(self) -> tuple[str, ...] | None:
@@ -111,7 +111,9 @@ class AverageMixin(Selector):
             "standardize": bool(self.standardize),
             "callback": self.callback,
             "n_jobs": check_jobs(self.n_jobs),
-            "structure": check_structure(self.groups, self.always, self.prior_scale, rows.columns),
+            "structure": check_structure(
+                self.feature_groups, self.unpenalized, self.prior_scale, rows.columns
+            ),
         }
 
 

@@ -63,7 +63,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     start : "auto", "linear", "marginal", "paper" or a fitted HorseshoeClassifier, default="auto"
         Where EM starts: as in `HorseshoeRegressor`, where "auto" is "linear" for classes, or at an earlier
         fit to the same classes.
-    warm_start, callback, random_state, groups, always, prior_scale
+    warm_start, callback, random_state, feature_groups, unpenalized, prior_scale
         As in `HorseshoeRegressor`.
     multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
         How more than two classes are fitted. "multinomial" is softmax regression: coefficients and intercepts
@@ -141,8 +141,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
-        groups: Any = None,
-        always: Any = None,
+        feature_groups: Any = None,
+        unpenalized: Any = None,
         prior_scale: Any = None,
         multi_class: str = "one_vs_rest",
     ) -> None:
@@ -164,8 +164,8 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
-        self.groups = groups
-        self.always = always
+        self.feature_groups = feature_groups
+        self.unpenalized = unpenalized
         self.prior_scale = prior_scale
         self.multi_class = multi_class
 

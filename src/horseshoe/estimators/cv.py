@@ -53,10 +53,11 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
     family : str or Family, default="gaussian"
         As in `HorseshoeRegressor`.
     components : "default" or list of str, default="default"
-        What is averaged, of "mean", "ridge", "net" (an elastic net; of one Gaussian response without groups),
-        "mode" (a horseshoe mode), "mixture" (a normal mixture started there) and "alone" (one that is started
-        at forward selection, or at the lasso where columns are very many). By default all of them, but that
-        "net" stands in for "mode" where it can, and both are left out of Gaussian rows that are many.
+        What is averaged, of "null" (the intercept), "ridge", "elastic_net" (of one Gaussian response
+        without groups), "horseshoe" (a posterior mode), "mixture_horseshoe" (a normal mixture prior,
+        started at that mode) and "mixture_forward" (one that is started at forward selection, or at the
+        lasso where columns are very many). By default all of them, but "elastic_net" stands in for
+        "horseshoe" where it can, and both are left out of Gaussian rows that are many.
     cv : int, splitter or pairs of rows, default=10
         The number of folds, in which the response is spread evenly; a splitter of scikit-learn, also for
         groups and for time series; or pairs of rows to learn from and rows to predict.
@@ -74,11 +75,11 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         Called with a `Progress` after each component: which, how many of how many, and the time.
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the folds. Without one the same data have the same folds.
-    groups : sequence of labels, or dict of lists of columns, optional
+    feature_groups : sequence of labels, or dict of lists of columns, optional
         Columns that belong together, as in `HorseshoeRegressor`; those of rows go to `fit`. The horseshoe
         mode has one local scale a group, the sparse answer takes groups as a whole, and so does
         ``inclusion_``.
-    always : list of columns, optional
+    unpenalized : list of columns, optional
         Never shrunk and never zero, as in `HorseshoeRegressor`: the components explain what they leave. They
         are fitted first, but for ordered levels, where every training set fits them by itself.
     prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
@@ -149,8 +150,8 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         n_jobs: int | None = None,
         callback: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        groups: Any = None,
-        always: Any = None,
+        feature_groups: Any = None,
+        unpenalized: Any = None,
         prior_scale: Any = None,
     ) -> None:
         self.family = family
@@ -163,8 +164,8 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
-        self.groups = groups
-        self.always = always
+        self.feature_groups = feature_groups
+        self.unpenalized = unpenalized
         self.prior_scale = prior_scale
 
     def fit(

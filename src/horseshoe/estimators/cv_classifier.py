@@ -52,7 +52,7 @@ class AdaptiveClassifier(Saved, Classes, AverageMixin, ClassifierMixin, Describe
     ----------
     components, cv, selection, fit_intercept, standardize, weight_type, n_jobs, callback, random_state
         As in `AdaptiveRegressor`; folds have the classes in equal shares.
-    groups, always, prior_scale
+    feature_groups, unpenalized, prior_scale
         As in `AdaptiveRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows.
@@ -124,8 +124,8 @@ status_
         n_jobs: int | None = None,
         callback: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        groups: Any = None,
-        always: Any = None,
+        feature_groups: Any = None,
+        unpenalized: Any = None,
         prior_scale: Any = None,
         multi_class: str = "one_vs_rest",
     ) -> None:
@@ -139,8 +139,8 @@ status_
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
-        self.groups = groups
-        self.always = always
+        self.feature_groups = feature_groups
+        self.unpenalized = unpenalized
         self.prior_scale = prior_scale
         self.multi_class = multi_class
 

@@ -38,7 +38,7 @@ class AdaptiveSurvival(  # type: ignore[misc]
 
     Parameters
     ----------
-    components, selection, n_jobs, callback, random_state, groups, always, prior_scale
+    components, selection, n_jobs, callback, random_state, feature_groups, unpenalized, prior_scale
         As in `AdaptiveRegressor`; the mean is a model without any column.
     cv : int, splitter or pairs of rows, default=10
         As in `AdaptiveRegressor`; folds spread the events evenly over time. A splitter is given whether
@@ -87,8 +87,8 @@ scale_, status_
         n_jobs: int | None = None,
         callback: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        groups: Any = None,
-        always: Any = None,
+        feature_groups: Any = None,
+        unpenalized: Any = None,
         prior_scale: Any = None,
     ) -> None:
         self.components = components
@@ -100,8 +100,8 @@ scale_, status_
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
-        self.groups = groups
-        self.always = always
+        self.feature_groups = feature_groups
+        self.unpenalized = unpenalized
         self.prior_scale = prior_scale
 
     def fit(

@@ -75,8 +75,8 @@ class FittingMixin(Streamed):
         fit_intercept: bool
         standardize: bool
         slab: Any
-        groups: Any
-        always: Any
+        feature_groups: Any
+        unpenalized: Any
         prior_scale: Any
         warm_start: bool
         start: Any
@@ -175,7 +175,7 @@ class FittingMixin(Streamed):
             self.fit_intercept,
             self.standardize,
             check_slab(self.slab),
-            check_structure(self.groups, self.always, self.prior_scale, rows.columns),
+            check_structure(self.feature_groups, self.unpenalized, self.prior_scale, rows.columns),
         )
 
     def _summed(self, sums: Sums | None, chunk: Chunk) -> Sums:

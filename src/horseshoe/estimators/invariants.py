@@ -27,9 +27,9 @@ ONE = 1e-6
 """How far the sum of weights may be from 1."""
 
 STRUCTURE = {
-    "structure.groups": Rule("p", low=0.0),
+    "structure.feature_groups": Rule("p", low=0.0),
     "structure.names": Rule("g"),
-    "structure.always": Rule("p"),
+    "structure.unpenalized": Rule("p"),
     "structure.prior_scale": Rule("p", low=1.0 / WIDEST, high=WIDEST),
 }
 MODE = {
@@ -107,11 +107,11 @@ AVERAGE = {
         (f"record.{which}.{what}" for which in ("deviance", "cv_deviance") for what in ("left", "total")),
         ERROR,
     ),
-    "always.places": Rule("p"),
-    **dict.fromkeys(("always.coef", "always.mean"), Rule("q")),
-    "always.std": Rule("q", low=0.0),
-    "always.loads": Rule("qk"),
-    "always.fold_coef": Rule("fq"),
+    "unpenalized.places": Rule("p"),
+    **dict.fromkeys(("unpenalized.coef", "unpenalized.mean"), Rule("q")),
+    "unpenalized.std": Rule("q", low=0.0),
+    "unpenalized.loads": Rule("qk"),
+    "unpenalized.fold_coef": Rule("fq"),
     **STRUCTURE,
 }
 """Of an average. Sizes: columns p, those that vary k, unpenalised ones q, components m, folds f, rows n,
@@ -220,8 +220,8 @@ def check_fit(fitted: Any, n_columns: int, place: str) -> None:
     else:
         sizes = _check_mode(fitted, n_columns, place)
     if fitted.structure is not None:
-        groups = () if fitted.structure.groups is None else np.unique(fitted.structure.groups)
-        check_places(groups, sizes["g"], f"{place}.structure.groups")
+        groups = () if fitted.structure.feature_groups is None else np.unique(fitted.structure.feature_groups)
+        check_places(groups, sizes["g"], f"{place}.structure.feature_groups")
         if len(groups) < sizes["g"]:
             raise ValueError(f"{place}.structure.names has {sizes['g']} names for {len(groups)} groups")
 
@@ -255,8 +255,8 @@ def _check_mode(fitted: Fitted, n_columns: int, place: str) -> dict[str, int]:
 def _check_average(fitted: AverageFit, n_columns: int, place: str) -> dict[str, int]:
     kept = int(fitted.units.kept.sum())
     sizes = {"p": n_columns, "k": kept, "z": 0}
-    if fitted.always is not None:
-        sizes["q"] = int(fitted.always.places.sum())
+    if fitted.unpenalized is not None:
+        sizes["q"] = int(fitted.unpenalized.places.sum())
     sizes = check_rules(fitted, AVERAGE, sizes, place)
     parts = (fitted.average, fitted.sparser, fitted.fold_errors, fitted.corrected)
     if len({part is None for part in parts}) > 1:
@@ -298,20 +298,20 @@ def check_parameters(model: Any, n_columns: int) -> None:
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
-    >>> check_parameters(HorseshoeRegressor(always=(3,)), 2)
+    >>> check_parameters(HorseshoeRegressor(unpenalized=(3,)), 2)
     Traceback (most recent call last):
-    ValueError: parameters.always has the number 3, where 0 to 1 belong
+    ValueError: parameters.unpenalized has the number 3, where 0 to 1 belong
     """
     parameters = model.get_params(deep=False)
     for name, value in parameters.items():
         if isinstance(value, float) and value != value:
             raise ValueError(f"parameters.{name} is not a number")
-    for name in ("groups", "prior_scale"):
+    for name in ("feature_groups", "prior_scale"):
         found = parameters.get(name)
         if found is not None and len(found) != n_columns:
             raise ValueError(f"parameters.{name} has {len(found)} entries for {n_columns} columns")
-    if parameters.get("always") is not None:
-        check_places(parameters["always"], n_columns, "parameters.always")
+    if parameters.get("unpenalized") is not None:
+        check_places(parameters["unpenalized"], n_columns, "parameters.unpenalized")
     start = parameters.get("start")
     for earlier in (start,) if isinstance(start, Earlier) else start if isinstance(start, tuple) else ():
         check_rules(earlier, EARLIER, {"p": n_columns}, "parameters.start")

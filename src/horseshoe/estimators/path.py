@@ -24,7 +24,7 @@ Estimator = HorseshoeRegressor | HorseshoeClassifier
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The fits along a grid, from the richest to the sparsest; `horseshoe.report.plots.plot_path` draws it.
+    """The fits along a grid, from the richest to the sparsest; `horseshoe.plots.plot_path` draws it.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from horseshoe.average.held_out import Record
 from horseshoe.average.intervals import Corrected, FoldErrors
 from horseshoe.average.result import AverageFit, ComponentRow
 from horseshoe.average.submodel import Submodel
-from horseshoe.average.unpenalized import Always
+from horseshoe.average.unpenalized import Unpenalized
 from horseshoe.average.weights import Average, Judged
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.standardise import Units
@@ -119,7 +119,7 @@ REGISTRY = Registry(
         **{cls: record(cls) for cls in (Covariance, Scales, Hyper, Units, Average, Judged, ComponentRow)},
         **{cls: record(cls, without=("error",)) for cls in (Moments, Iteration)},
         **{cls: record(cls) for cls in (Submodel, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
-        **{cls: record(cls) for cls in (Structure, Always)},
+        **{cls: record(cls) for cls in (Structure, Unpenalized)},
         **{cls: record(cls) for cls in (Deviance, Kept, Baseline, Lives, AveragedLives)},
         Cox: record(Cox, without=("seen", "_known")),
         Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
@@ -152,8 +152,8 @@ PARAMETERS: dict[str, Any] = {
     "fit_intercept": bool,
     "standardize": bool,
     "weight_type": str,
-    "groups": tuple[int, ...] | None,
-    "always": tuple[int, ...] | None,
+    "feature_groups": tuple[int, ...] | None,
+    "unpenalized": tuple[int, ...] | None,
     "prior_scale": tuple[float, ...] | None,
     "class_weight": str | dict[Label, float] | None,
     "tol": float,

@@ -101,11 +101,11 @@ class HorseshoeRegressor(
     random_state : int, numpy.random.Generator or RandomState, optional
         Seed of the draws when ``expectation`` is "stochastic", and of the signs when it is
         "conjugate_gradient".
-    groups : sequence of labels, or dict of lists of columns, optional
+    feature_groups : sequence of labels, or dict of lists of columns, optional
         Columns that belong together, such as those of one factor: each group has one local scale, and is in
         or out as a whole. A label for each column, or the columns of each group by name or number; None: each
         column is its own.
-    always : list of columns, optional
+    unpenalized : list of columns, optional
         Names or numbers of columns that are never shrunk and never zero: they are projected out, as the
         intercept is.
     prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
@@ -188,8 +188,8 @@ class HorseshoeRegressor(
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
-        groups: Any = None,
-        always: Any = None,
+        feature_groups: Any = None,
+        unpenalized: Any = None,
         prior_scale: Any = None,
     ) -> None:
         self.family = family
@@ -210,8 +210,8 @@ class HorseshoeRegressor(
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
-        self.groups = groups
-        self.always = always
+        self.feature_groups = feature_groups
+        self.unpenalized = unpenalized
         self.prior_scale = prior_scale
 
     def fit(
@@ -296,7 +296,7 @@ class HorseshoeRegressor(
 
         The first row is the intercept, which is never "selected". ``per_sd`` is the effect of one standard
         deviation of the column. Where it was known, there is the ``group`` of each column too, and whether
-        it is ``always`` in. Needs pandas, which the extra ``horseshoe[pandas]`` installs.
+        it is unpenalised. Needs pandas, which the extra ``horseshoe[pandas]`` installs.
 
         Parameters
         ----------

@@ -47,8 +47,8 @@ def sample_posterior(
     fit_intercept: bool = True,
     standardize: bool = True,
     slab: float | None = None,
-    groups: Any = None,
-    always: Any = None,
+    feature_groups: Any = None,
+    unpenalized: Any = None,
     prior_scale: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
@@ -95,7 +95,7 @@ def sample_posterior(
     sigma2 : "estimate" or float
         The noise variance, if it is known.
     fit_intercept, standardize : bool
-    slab, groups, always, prior_scale : optional
+    slab, feature_groups, unpenalized, prior_scale : optional
         As in `HorseshoeRegressor`; the columns that are always in have a flat prior.
     sample_weight, offset, exposure : array-like of shape (n,), optional
         As in ``HorseshoeRegressor.fit``.
@@ -154,7 +154,7 @@ def sample_posterior(
         fit_intercept=fit_intercept,
         standardize=standardize,
         slab=check_slab(slab),
-        structure=check_structure(groups, always, prior_scale, columns),
+        structure=check_structure(feature_groups, unpenalized, prior_scale, columns),
     )
     extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
     drawn = replace(spec, prior=wanted)

@@ -21,7 +21,7 @@ KINDS = {
 """The estimators that can be saved, and where they live."""
 NOT_KEPT = ("callback", "cv", "random_state")
 """Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
-STRUCTURE = ("groups", "always", "prior_scale")
+STRUCTURE = ("feature_groups", "unpenalized", "prior_scale")
 """Parameters saved by the numbers of the columns, however they were given."""
 
 
@@ -186,7 +186,7 @@ def _known(model: Any, name: str) -> Any:
     value = None if structure is None else getattr(structure, name)
     if value is None:
         return None
-    return tuple((np.flatnonzero(value) if name == "always" else value).tolist())
+    return tuple((np.flatnonzero(value) if name == "unpenalized" else value).tolist())
 
 
 def _plainer(name: str, value: Any) -> Any:

@@ -73,8 +73,8 @@ class HorseshoeSurvival(Risks, HorseshoeRegressor):  # type: ignore[misc]
     warm_start : bool, default=False
     callback : callable, optional
     random_state : int, numpy.random.Generator or RandomState, optional
-    groups : sequence of labels, or dict of lists of columns, optional
-    always : list of columns, optional
+    feature_groups : sequence of labels, or dict of lists of columns, optional
+    unpenalized : list of columns, optional
     prior_scale : array-like of shape (n_features,) or dict of numbers by column, optional
         As in `HorseshoeRegressor`.
 
@@ -128,8 +128,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         callback: Callback | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         slab: float | None = None,
-        groups: Any = None,
-        always: Any = None,
+        feature_groups: Any = None,
+        unpenalized: Any = None,
         prior_scale: Any = None,
     ) -> None:
         self.prior = prior
@@ -148,8 +148,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         self.callback = callback
         self.random_state = random_state
         self.slab = slab
-        self.groups = groups
-        self.always = always
+        self.feature_groups = feature_groups
+        self.unpenalized = unpenalized
         self.prior_scale = prior_scale
 
     def fit(  # type: ignore[override]
@@ -225,7 +225,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
             fit_intercept=False,
             standardize=self.standardize,
             slab=check_slab(self.slab),
-            structure=check_structure(self.groups, self.always, self.prior_scale, columns),
+            structure=check_structure(self.feature_groups, self.unpenalized, self.prior_scale, columns),
         )
         fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
         bare = Cox(self.ties)

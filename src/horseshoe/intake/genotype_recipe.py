@@ -115,17 +115,17 @@ class GenotypeRecipe:
     def apply(self, bed: Any, missing: str | None = None) -> AppliedGenotypes:
         """Return the genotypes of another file as the model takes them: by id, whatever allele it counts.
 
-        With ``missing="impute"`` a SNP that the file does not have is at its mean of the fit.
+        With ``missing="median"`` a SNP that the file does not have is at its mean of the fit.
         """
         there, notes = snps_of(bed), list[str]()
         found = _places(there.ids, self.snps.ids)
         absent = found == ABSENT
         if absent.any():
             names = listed(self.snps.ids[absent], most=5)
-            if missing != "impute":
+            if missing != "median":
                 raise TableError(
                     f"{counted(int(absent.sum()), 'SNP')} of the model not in {bed.location}: {names}. Take "
-                    "them at their mean in the fit with --missing impute"
+                    "them at their mean in the fit with --missing median"
                 )
             notes.append(
                 f"{counted(int(absent.sum()), 'SNP')} not in the file at the mean of the fit: {names}"

@@ -26,9 +26,9 @@ class MissingPolicy:
 
     Examples
     --------
-    >>> ways = MissingPolicy("impute", {"trt": "drop"})
+    >>> ways = MissingPolicy("median", {"trt": "drop"})
     >>> ways.of("trt"), ways.of("chol")
-    ('drop', 'impute')
+    ('drop', 'median')
     """
 
     rest: str = "error"
@@ -40,15 +40,15 @@ class MissingPolicy:
 
 
 def read_missing_policy(given: str | Sequence[str]) -> MissingPolicy:
-    """Return the ways that texts such as ``impute`` and ``trt=drop`` name; the default is an error.
+    """Return the ways that texts such as ``median`` and ``trt=drop`` name; the default is an error.
 
     Examples
     --------
-    >>> read_missing_policy(["impute", "trt=drop"])
-    MissingPolicy(rest='impute', named={'trt': 'drop'})
-    >>> read_missing_policy(["impute", "drop"])
+    >>> read_missing_policy(["median", "trt=drop"])
+    MissingPolicy(rest='median', named={'trt': 'drop'})
+    >>> read_missing_policy(["median", "drop"])
     Traceback (most recent call last):
-    horseshoe.intake.messages.TableError: --missing impute and --missing drop: name one way for all ...
+    horseshoe.intake.messages.TableError: --missing median and --missing drop: name one way for all ...
     """
     rest, named = list[str](), dict[str, str]()
     for text in [given] if isinstance(given, str) else given:
@@ -64,25 +64,27 @@ def read_missing_policy(given: str | Sequence[str]) -> MissingPolicy:
     return MissingPolicy(rest[0] if rest else "error", named)
 
 
-def unpenalized(always: Sequence[str], formula: Formula | None, features: Sequence[str]) -> tuple[str, ...]:
+def unpenalized_columns(
+    unpenalized: Sequence[str], formula: Formula | None, features: Sequence[str]
+) -> tuple[str, ...]:
     """Return the columns behind terms that are not penalised.
 
     Examples
     --------
     >>> from horseshoe.intake.formula import parse_formula
     >>> formula = parse_formula("y ~ log(age):sex + dose")
-    >>> unpenalized(["log(age):sex"], formula, formula.names)
+    >>> unpenalized_columns(["log(age):sex"], formula, formula.names)
     ('age', 'sex')
     """
-    found = {term for term in always if term in features}
-    labels = {label for term in always for label in (term, *term.split(":"))}
+    found = {term for term in unpenalized if term in features}
+    labels = {label for term in unpenalized for label in (term, *term.split(":"))}
     atoms = () if formula is None else formula.atoms
     found |= {name for atom in atoms if atom.label in labels for name in atom.names}
     return tuple(name for name in features if name in found)
 
 
 def check_filled(
-    gaps: Mapping[str, Mask], ways: MissingPolicy, roles: Mapping[str, str], always: Sequence[str] = ()
+    gaps: Mapping[str, Mask], ways: MissingPolicy, roles: Mapping[str, str], unpenalized: Sequence[str] = ()
 ) -> None:
     """Refuse to fill in what is not a penalised column, unless it is named; refuse companions in any case.
 
@@ -94,13 +96,13 @@ def check_filled(
         What is asked.
     roles : dict
         What the companions of the target are, by column: weights, offset, strata, ...
-    always : names
+    unpenalized : names
         The columns that are not penalised.
 
     Examples
     --------
     >>> import numpy as np
-    >>> check_filled({"trt": np.array([True, False])}, MissingPolicy("impute"), {}, ["trt"])
+    >>> check_filled({"trt": np.array([True, False])}, MissingPolicy("median"), {}, ["trt"])
     Traceback (most recent call last):
     horseshoe.intake.messages.TableError: trt is not penalised; 1 of 2 rows has no value of it. Fill it in ...
     """
@@ -108,15 +110,15 @@ def check_filled(
     for name, gap in gaps.items():
         rows, dropping = int(gap.sum()), option("missing", f"{name}=drop")
         how_many = f"{rows:,} of {counted(gap.size, 'row')} {'has' if rows == 1 else 'have'} no value of it"
-        if name in roles and ways.of(name) == "impute":
+        if name in roles and ways.of(name) == "median":
             lines.append(
                 f"{shown(name)} {PARTS[roles[name]]} and is never filled in; {how_many}. "
                 f"Drop these rows with {dropping}"
             )
-        elif name in always and ways.of(name) == "impute" and name not in ways.named:
+        elif name in unpenalized and ways.of(name) == "median" and name not in ways.named:
             lines.append(
                 f"{shown(name)} is not penalised; {how_many}. Fill it in by name with "
-                f"{option('missing', f'{name}=impute')}, or drop these rows with {dropping}"
+                f"{option('missing', f'{name}=median')}, or drop these rows with {dropping}"
             )
     if lines:
         raise TableError("\n".join(lines))

@@ -12,7 +12,7 @@ from horseshoe.intake.kinds import Column
 from horseshoe.intake.messages import TableError, counted, shown
 
 WORST = 10
-WAYS = ("error", "drop", "impute")
+WAYS = ("error", "drop", "median")
 
 
 def gaps_error(gaps: Mapping[str, Mask], advice: str) -> TableError:

@@ -115,7 +115,7 @@ def prepare_problem(
     quantile: float | None = None,
     levels: Sequence[str] | None = None,
     missing_values: Collection[Any] = (),
-    always: Collection[str] = (),
+    unpenalized: Collection[str] = (),
 ) -> PreparedProblem:
     """Return what is asked of a table, ready to fit.
 
@@ -131,10 +131,10 @@ def prepare_problem(
         As ``y ~ a * b + log(c)``.
     weights, offset, exposure : str, optional
         Columns that hold them.
-    missing : "error", "drop" or "impute", or several texts
+    missing : "error", "drop" or "median", or several texts
         What to do with missing values: refuse them, drop their rows, or fill them in with the median or the
-        most frequent level. ``["impute", "trt=drop"]`` says something else of one column. Columns in
-        ``always`` are filled in only by name, and companions of the target never.
+        most frequent level. ``["median", "trt=drop"]`` says something else of one column. Columns in
+        ``unpenalized`` are filled in only by name, and companions of the target never.
     drop, columns : names, optional
         Columns to leave out, or the only ones to use.
     categorical, numeric : names, optional
@@ -151,7 +151,7 @@ def prepare_problem(
     missing_values : values, optional
         What stands for a missing value: -999 in any column, ``age=99`` in one. A value that looks like one
         and is not named here is asked about, unless its column is among ``numeric``.
-    always : names, optional
+    unpenalized : names, optional
         Columns, or terms of the formula, that the estimator is not going to penalise.
 
     Examples
@@ -170,7 +170,7 @@ def prepare_problem(
     )
     request = replace(request, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
     request = replace(request, quantile=quantile, levels=None if levels is None else tuple(levels))
-    request = replace(request, missing_values=tuple(map(str, missing_values)), always=tuple(always))
+    request = replace(request, missing_values=tuple(map(str, missing_values)), unpenalized=tuple(unpenalized))
     return _answer(table, request)
 
 

@@ -62,7 +62,7 @@ class Recipe:
     encoded : tuple of str
         The columns of X, in order.
     missing : str
-        ``error``, ``drop`` or ``impute``: what is done with missing values.
+        ``error``, ``drop`` or ``median``: what is done with missing values.
     formula : str or None
         The formula, where one was asked for.
     weights, offset, exposure, event, entry, strata : str or None
@@ -172,10 +172,10 @@ class Recipe:
         ----------
         frame : pandas.DataFrame
             The new rows; columns the model does not use are left out, and said.
-        missing : "error", "drop" or "impute", or several texts, optional
+        missing : "error", "drop" or "median", or several texts, optional
             What to do with missing values and with levels the fit has not seen; by default as in the fit.
-            ``["impute", "trt=drop"]`` says something else of one column.
-            Imputing takes the values of the fit, so it needs a fit with ``missing="impute"``.
+            ``["median", "trt=drop"]`` says something else of one column.
+            Imputing takes the values of the fit, so it needs a fit with ``missing="median"``.
         """
         ways = (
             MissingPolicy(self.missing, self.missing_in) if missing is None else read_missing_policy(missing)

@@ -65,7 +65,7 @@ def fillings_of(recipe: Recipe, cells: Mapping[str, int]) -> tuple[tuple[str, st
     --------
     >>> from horseshoe.intake.columns import Ingredient
     >>> both = (Ingredient("age", "number", fill=41.5), Ingredient("bmi", "number", fill=27.0))
-    >>> fillings_of(Recipe("y", "gaussian", both, ("age", "bmi"), "impute"), {"age": 3})
+    >>> fillings_of(Recipe("y", "gaussian", both, ("age", "bmi"), "median"), {"age": 3})
     (('age', '3 missing values taken to be 41.5'),)
     """
     return tuple(

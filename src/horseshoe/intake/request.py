@@ -35,7 +35,7 @@ class FitRequest:
     quantile: float | None = None
     levels: tuple[str, ...] | None = None
     missing_values: tuple[str, ...] = ()
-    always: tuple[str, ...] = ()
+    unpenalized: tuple[str, ...] = ()
     event_value: str | None = None
     """The value that means the event, after ``event="status=dead"``."""
 

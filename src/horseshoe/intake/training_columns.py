@@ -18,7 +18,7 @@ from horseshoe.intake.columns import (
 from horseshoe.intake.formula import Formula
 from horseshoe.intake.kinds import Column, describe_columns, level
 from horseshoe.intake.messages import TableError, counted, listed, option, shown
-from horseshoe.intake.missing_policy import check_filled, unpenalized
+from horseshoe.intake.missing_policy import check_filled, unpenalized_columns
 from horseshoe.intake.missing_values import filled, gaps_error, gaps_of, typical, whole_rows
 from horseshoe.intake.ordered_target import read_levels
 from horseshoe.intake.patterns import may_be_codes
@@ -71,10 +71,12 @@ def prepare(frame: Any, request: FitRequest, formula: Formula | None, features: 
     numbers = [column for role, column in known.items() if role not in ("event", "strata")]
     check_placeholders([*columns.values(), target, *numbers], request.numeric)
     needed = {target.name: target, **{column.name: column for column in known.values()}}
-    always = unpenalized(request.always, formula, features)
-    rows = _rows(needed, columns, request, always, len(frame))
+    unpenalized = unpenalized_columns(request.unpenalized, formula, features)
+    rows = _rows(needed, columns, request, unpenalized, len(frame))
     kept = rows.kept
-    fixed = _fixed({name: column.take(kept) for name, column in columns.items()}, request, formula, always)
+    fixed = _fixed(
+        {name: column.take(kept) for name, column in columns.items()}, request, formula, unpenalized
+    )
     dropped = empty | fixed.constant
     heard = [note for column in (*columns.values(), *needed.values()) for note in column.notes]
     left_out = [f"{shown(name)} left out: {reason}" for name, reason in dropped.items()]
@@ -130,7 +132,7 @@ def _rows(
     needed: Mapping[str, Column],
     columns: Mapping[str, Column],
     request: FitRequest,
-    always: Sequence[str],
+    unpenalized: Sequence[str],
     count: int,
 ) -> _Rows:
     """Return the rows to keep: a target is never filled in, and neither are its companions."""
@@ -138,12 +140,12 @@ def _rows(
     ways = request.missing
     refused = {name: gap for name, gap in {**gaps, **holes}.items() if ways.of(name) == "error"}
     if refused:
-        advice = "Leave the rows out with --missing drop, or fill in the columns with --missing impute"
+        advice = "Leave the rows out with --missing drop, or fill in the columns with --missing median"
         raise gaps_error(refused, advice)
     companions = {column: role for role, column in request.roles.items()}
     if request.event is not None or str(request.target) in ways.named:
         companions[str(request.target)] = "target"
-    check_filled({**gaps, **holes}, ways, companions, always)
+    check_filled({**gaps, **holes}, ways, companions, unpenalized)
     without = whole_rows(gaps, count)
     holes = {name: gap for name, gap in holes.items() if ways.of(name) == "drop"}
     kept = whole_rows({**gaps, **holes}, count)
@@ -154,7 +156,7 @@ def _rows(
     if kept.sum() < 2:
         raise TableError(
             f"{counted(int(kept.sum()), 'row')} of {count:,} left without missing "
-            "values: drop the emptiest columns, or use --missing impute"
+            "values: drop the emptiest columns, or use --missing median"
         )
     notes = [f"{counted(int((~without).sum()), 'row')} without {listed(gaps)} left out"] if gaps else []
     if (without & ~kept).any():
@@ -178,7 +180,7 @@ class _Fixed(NamedTuple):
 
 
 def _fixed(
-    columns: Mapping[str, Column], request: FitRequest, formula: Formula | None, always: Sequence[str]
+    columns: Mapping[str, Column], request: FitRequest, formula: Formula | None, unpenalized: Sequence[str]
 ) -> _Fixed:
     constant = {
         name: f"only one value ({_only(column)})" for name, column in columns.items() if column.constant
@@ -192,8 +194,8 @@ def _fixed(
     for name, column in columns.items():
         if name in constant:
             continue
-        by_name = name not in always or name in request.missing.named
-        fill = typical(column) if request.missing.of(name) == "impute" and by_name else None
+        by_name = name not in unpenalized or name in request.missing.named
+        fill = typical(column) if request.missing.of(name) == "median" and by_name else None
         if fill is not None and column.missing.any():
             times = counted(int(column.missing.sum()), "missing value")
             imputed.append(f"{shown(name)}: {times} filled in with {shown(level(fill))}")

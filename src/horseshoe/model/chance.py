@@ -121,7 +121,9 @@ def _is_clear(spec: ModelSpec, fitted: Fitted, selected: int) -> bool:
         return False
     n = result.scales.sigma2 / result.intercept_variance
     rss = result.moments.expected_rss - result.scales.sigma2 * result.moments.fit_trace
-    whole = n if fitted.always is None else n - float(fitted.always.sum())  # what the squares of y add up to
+    whole = (
+        n if fitted.unpenalized is None else n - float(fitted.unpenalized.sum())
+    )  # what the squares of y add up to
     if selected > LARGEST_SHARE * n or not 0.0 < rss < whole:
         return False
     return n * math.log(whole / rss) > _asked(n, fitted, selected, _n_groups(fitted))
@@ -134,7 +136,7 @@ def _asked(n: float, fitted: Fitted, columns: int, groups: int) -> float:
 
 def _found(fitted: Fitted) -> Vector:
     """Return the coefficients, but for those of columns that are always in."""
-    return fitted.coef if fitted.always is None else np.where(fitted.always, 0.0, fitted.coef)
+    return fitted.coef if fitted.unpenalized is None else np.where(fitted.unpenalized, 0.0, fitted.coef)
 
 
 def _n_groups(fitted: Fitted) -> int:
@@ -177,8 +179,8 @@ def gains(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Iterator[float]:
         rows = rows._replace(y=known / (np.abs(known).max() or 1.0), offset=np.zeros_like(known))
     family = spec.family if fitted.family == spec.family else fitted.family  # the former knows its rows
     ones = np.full((len(x), int(spec.fit_intercept)), 1.0)
-    if fitted.always is not None:
-        own = rows.columns.take(fitted.always).dense() / fitted.scale[fitted.always]
+    if fitted.unpenalized is not None:
+        own = rows.columns.take(fitted.unpenalized).dense() / fitted.scale[fitted.unpenalized]
         ones = np.column_stack([ones, own])
     for number, gain in _likelihood_gains(ones, rows, family, x, ends):
         yield gain - _asked(total, fitted, ends[number - 1], number)

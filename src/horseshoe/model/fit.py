@@ -11,13 +11,13 @@ import numpy as np
 
 from horseshoe._checks import check_memory
 from horseshoe._types import FitResult, Mask, Moments, Scales, Status, Vector
-from horseshoe.data.always import free_level
 from horseshoe.data.columns import column_label
 from horseshoe.data.condensed import shortened
 from horseshoe.data.fitted import Fitted, restore
 from horseshoe.data.problem import LeastSquares
 from horseshoe.data.rows import Rows
 from horseshoe.data.ties import Ties, find_near_ties, find_ties, whole_ties
+from horseshoe.data.unpenalized import free_level
 from horseshoe.em.beginnings import Begin
 from horseshoe.em.gradient import FEW
 from horseshoe.em.loop import solve
@@ -26,11 +26,11 @@ from horseshoe.em.options import Options
 from horseshoe.em.result import scatter_result
 from horseshoe.em.starts import earlier_start
 from horseshoe.em.weights import Constant, Moving, Weights
-from horseshoe.model.always import unshrunk, with_always
 from horseshoe.model.chance import remark
 from horseshoe.model.exact import REPLACED, reproduces
 from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
+from horseshoe.model.unpenalized import unshrunk, with_unpenalized
 from horseshoe.priors import GlobalPrior, Groups
 from horseshoe.threads import one_thread
 
@@ -105,12 +105,12 @@ def _remarked_chance(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted:
 
 def _refuse_endless(spec: ModelSpec, rows: Rows, error: Exception) -> None:
     """Refuse columns that are always in and have no finite estimate: EM follows them out of range."""
-    if spec.structure is None or spec.structure.always is None:
+    if spec.structure is None or spec.structure.unpenalized is None:
         return
-    named = [column_label(rows.columns, int(j)) for j in np.flatnonzero(spec.structure.always)[:3]]
+    named = [column_label(rows.columns, int(j)) for j in np.flatnonzero(spec.structure.unpenalized)[:3]]
     raise ValueError(
-        f"always has {', '.join(named)}, and there is no finite estimate: what tells rows apart without "
-        "error has a coefficient that nothing holds; take it from always, so that it is shrunk"
+        f"unpenalized has {', '.join(named)}, and there is no finite estimate: what tells rows apart without "
+        "error has a coefficient that nothing holds; take it from unpenalized, so that it is shrunk"
     ) from error
 
 
@@ -122,7 +122,7 @@ def in_units(
     if not design.kept.any() and result.status is Status.NOTHING_SELECTED:  # of nothing
         result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
     if design.free is not None:
-        result = with_always(result, design.free, units.kept[whole.kept])
+        result = with_unpenalized(result, design.free, units.kept[whole.kept])
     aliases, family = None if ties is None else _aliases_of(ties, units.kept), result.family or spec.family
     cutoff = options.zero_threshold
     return _known(spec, restore(result, whole, prepared.all_spread, family, aliases, spec.hyper, cutoff))
@@ -138,7 +138,7 @@ def _known(spec: ModelSpec, fitted: Fitted) -> Fitted:
     if spec.structure is None:
         return fitted
     fitted = replace(fitted, structure=spec.structure)
-    return fitted if fitted.always is None else unshrunk(fitted, fitted.always)
+    return fitted if fitted.unpenalized is None else unshrunk(fitted, fitted.unpenalized)
 
 
 def _solve(

@@ -9,10 +9,10 @@ from itertools import count
 import numpy as np
 
 from horseshoe._types import FitResult, Matrix
-from horseshoe.data.always import free_level
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.ties import Ties
+from horseshoe.data.unpenalized import free_level
 from horseshoe.em.multinomial import solve_multinomial
 from horseshoe.em.options import Options
 from horseshoe.em.result import scatter_result

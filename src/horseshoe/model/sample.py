@@ -180,11 +180,11 @@ def refuse_fractions(weights: Vector | None, family: Family) -> None:
 
 def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any = True) -> None:
     """Refuse where all columns, or of those that vary all, are always in."""
-    always = None if spec.structure is None else spec.structure.always
-    if always is not None and np.all(always | ~np.asarray(vary)):
+    unpenalized = None if spec.structure is None else spec.structure.unpenalized
+    if unpenalized is not None and np.all(unpenalized | ~np.asarray(vary)):
         raise ValueError(
-            "always has every column: nothing is shrunk, and there are no scales to draw; leave one out of "
-            "always, or use intervals with method='mode', which are those of an ordinary regression"
+            "unpenalized has every column: nothing is shrunk, and there are no scales to draw; leave one out "
+            "of unpenalized, or use intervals with method='mode', which are those of an ordinary regression"
         )
 
 
@@ -205,7 +205,7 @@ def _refuse_without_sampler(spec: ModelSpec) -> None:
             f"{type(prior).__name__} has no sampler: give it a method draw(w, lambda2, rng), as those of "
             "horseshoe.priors have"
         )
-    if spec.structure is not None and spec.structure.groups is not None and not _takes_size(prior):
+    if spec.structure is not None and spec.structure.feature_groups is not None and not _takes_size(prior):
         raise ValueError(
             f"{type(prior).__name__} has no sampler for groups: its method draw(w, lambda2, rng, size) must "
             "take how many coefficients share a scale, as those of horseshoe.priors do"
@@ -239,8 +239,8 @@ def _refuse_many_rows(spec: ModelSpec, rows: Rows) -> None:
 
 def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
     total = float(rows.counts.sum())
-    always = None if spec.structure is None else spec.structure.always
-    flat = float(spec.fit_intercept) + (0.0 if always is None else float(always.sum()))
+    unpenalized = None if spec.structure is None else spec.structure.unpenalized
+    flat = float(spec.fit_intercept) + (0.0 if unpenalized is None else float(unpenalized.sum()))
     unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
     if unknown and total - flat < LEAST_DOF:
         raise ValueError(

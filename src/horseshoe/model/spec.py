@@ -11,7 +11,6 @@ import numpy as np
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Vector
-from horseshoe.data.always import left_of, refuse_untold, set_apart, whole_units
 from horseshoe.data.problem import LeastSquares
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import (
@@ -23,6 +22,7 @@ from horseshoe.data.standardise import (
     standardise_response,
 )
 from horseshoe.data.structure import Structure
+from horseshoe.data.unpenalized import left_of, refuse_untold, set_apart, whole_units
 from horseshoe.em.mstep import Hyper
 from horseshoe.families import Family, Ordered
 from horseshoe.priors import GlobalPrior, Groups, LocalPrior, grouped
@@ -128,19 +128,19 @@ def _standardised(spec: ModelSpec, rows: Rows) -> tuple[Standardised, Standardis
     family, center = spec.family, spec.fit_intercept
     centred = center or not family.has_intercept
     before = design = standardise(rows.columns, rows.weights, center=centred, scale=spec.standardize)
-    always = None if spec.structure is None else spec.structure.always
-    if always is not None:
-        design = set_apart(design, always, rows.columns, center=center, scale=spec.standardize)
+    unpenalized = None if spec.structure is None else spec.structure.unpenalized
+    if unpenalized is not None:
+        design = set_apart(design, unpenalized, rows.columns, center=center, scale=spec.standardize)
         coupling = family.coupling(rows.y, rows.offset)
         if coupling is not None:
-            refuse_untold(before, always, rows.columns, coupling, family.total(rows.y, rows.counts))
+            refuse_untold(before, unpenalized, rows.columns, coupling, family.total(rows.y, rows.counts))
     return before, _stretched(spec, design)
 
 
 def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, rows: Rows) -> Prepared:
     """Return the design with a response in units of its spread."""
     family, center = spec.family, spec.fit_intercept
-    always = None if spec.structure is None else spec.structure.always
+    unpenalized = None if spec.structure is None else spec.structure.unpenalized
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
@@ -150,15 +150,15 @@ def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, 
             refuse_unit(unit, left, rows.number)
             response = ScaledResponse(0.0, unit, left / unit)
             _refuse_far(left, unit, rows.number)
-        elif always is not None:
+        elif unpenalized is not None:
             response, design = left_of(response, design)
     level = response.level + rows.level
     units = Units(design.kept, design.mean, design.scale, level, response.unit, center)
     groups = _groups(spec, design)
-    if always is None:
+    if unpenalized is None:
         units.refuse_extremes(rows.columns)
         return Prepared(design, response, offset, units, groups)
-    whole = whole_units(units, before, always)
+    whole = whole_units(units, before, unpenalized)
     whole.refuse_extremes(rows.columns)
     spread = before.spread[whole.kept[before.kept]]
     return Prepared(design, response, offset, units, groups, whole, spread)
@@ -172,7 +172,7 @@ def _stretched(spec: ModelSpec, design: Standardised) -> Standardised:
 
 def _groups(spec: ModelSpec, design: Standardised) -> Groups | None:
     """Return which of the columns that vary share a local scale."""
-    label = None if spec.structure is None else spec.structure.groups
+    label = None if spec.structure is None else spec.structure.feature_groups
     return None if label is None else grouped(label[design.kept])
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from horseshoe._checks import check_jobs, check_number, check_random_state
 from horseshoe._types import Matrix
-from horseshoe.data.always import free_level, with_free
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Units
+from horseshoe.data.unpenalized import free_level, with_free
 from horseshoe.families import Family, Ordered
 from horseshoe.posterior.draws import Posterior
 from horseshoe.priors import Estimating, estimated
@@ -254,8 +254,8 @@ def _posterior(
     counted = -(-after // SHRINKAGE_EVERY)
     kappa = np.ones(units.kept.size)
     kappa[units.kept] = state.kappa.mean(axis=0) / counted
-    if mode.always is not None:
-        kappa[mode.always] = 0.0
+    if mode.unpenalized is not None:
+        kappa[mode.unpenalized] = 0.0
     shapes = dict(zip(estimated(model.prior), np.moveaxis(draws.get("shapes", NO_SHAPES), 2, 0), strict=True))
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(

@@ -299,8 +299,8 @@ def _part(
     counted = -(-max(1, state.sweeps - plan.n_warmup) // SHRINKAGE_EVERY)
     kappa: Vector = np.ones(units.kept.size)
     kappa[units.kept] = state.kappa.mean(axis=0) / counted
-    if mode.always is not None:
-        kappa[mode.always] = 0.0
+    if mode.unpenalized is not None:
+        kappa[mode.unpenalized] = 0.0
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     return Posterior(
         coef=draws["coef"][:, :, k],

@@ -16,19 +16,19 @@ def structure_of(model: Any) -> Structure:
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
-    >>> structure_of(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])).groups is None
+    >>> structure_of(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])).feature_groups is None
     True
     """
     return getattr(model._fitted, "structure", None) or Structure()
 
 
 def known_columns(model: Any) -> dict[str, Any]:
-    """Return the columns of a table that say what was known, ``group`` and ``always``, if anything was."""
+    """Return the columns ``group`` and ``unpenalized`` of a table, those of them that are known."""
     known, found = structure_of(model), dict[str, Any]()
-    if known.groups is not None:
-        found["group"] = np.array([known.names[number] for number in known.groups], dtype=object)
-    if known.always is not None:
-        found["always"] = known.always
+    if known.feature_groups is not None:
+        found["group"] = np.array([known.names[number] for number in known.feature_groups], dtype=object)
+    if known.unpenalized is not None:
+        found["unpenalized"] = known.unpenalized
     return found
 
 
@@ -42,14 +42,15 @@ def group_columns(model: Any) -> dict[str, Any]:
     --------
     >>> from horseshoe import HorseshoeRegressor
     >>> x = np.random.default_rng(0).standard_normal((50, 3))
-    >>> model = HorseshoeRegressor(groups={"pair": [0, 1]}).fit(x, x @ [3.0, 4.0, 0.0] + 0.1 * x[:, 2] ** 2)
+    >>> y = x @ [3.0, 4.0, 0.0] + 0.1 * x[:, 2] ** 2
+    >>> model = HorseshoeRegressor(feature_groups={"pair": [0, 1]}).fit(x, y)
     >>> {name: values.tolist() for name, values in group_columns(model).items() if name != "norm"}
     {'group': ['pair', '2'], 'size': [2, 1], 'selected': [True, False]}
     """
     known, p = structure_of(model), model.n_features_in_
-    label = np.arange(p) if known.groups is None else known.groups
+    label = np.arange(p) if known.feature_groups is None else known.feature_groups
     given = getattr(model, "feature_names_in_", np.arange(p))
-    names = tuple(map(str, given)) if known.groups is None else known.names
+    names = tuple(map(str, given)) if known.feature_groups is None else known.names
     numbers, size = np.unique(label, return_counts=True)
     found = {
         "group": np.array([names[number] for number in numbers], dtype=object),
@@ -58,8 +59,8 @@ def group_columns(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "inclusion_"):
         found["inclusion"] = _largest(label, numbers.size, model.inclusion_)
-    if known.always is not None:
-        found["always"] = _any(label, numbers.size, known.always)
+    if known.unpenalized is not None:
+        found["unpenalized"] = _any(label, numbers.size, known.unpenalized)
     return found | {"selected": _any(label, numbers.size, model.support_)}
 
 

@@ -138,7 +138,7 @@ def plot_components(model: Any, ax: Any = None) -> Any:
     >>> x = np.arange(20.0)
     >>> ax = plot_components(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['average', 'alone', 'mixture', 'ridge', 'mean']
+    ['average', 'mixture_forward', 'mixture_horseshoe', 'ridge', 'null']
     """
     if not hasattr(parts_of(model)[0], "components_"):
         raise ValueError(

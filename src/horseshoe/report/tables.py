@@ -36,7 +36,7 @@ def mode_columns(
 ) -> dict[str, Any]:
     """Return the columns of the table of a mode: the intercept, then each column of X in the user's units.
 
-    Where columns are tied, ``alias_of`` names the one that stands for each; ``group`` and ``always`` say
+    Where columns are tied, ``alias_of`` names the one that stands for each; ``group`` and ``unpenalized`` say
     what was known of them.
 
     Examples
@@ -104,7 +104,7 @@ def average_columns(model: Any, level: float = 0.95, exponentiate: bool = False)
 
 def _known(model: Any, before: int) -> dict[str, Any]:
     """Return what was known of the columns beforehand: the intercept has no group, and is in."""
-    first = {"group": "", "always": True}
+    first = {"group": "", "unpenalized": True}
     return {name: _below(before, values, first[name]) for name, values in known_columns(model).items()}
 
 

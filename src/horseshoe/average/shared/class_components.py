@@ -58,7 +58,7 @@ class ClassFitting:
     >>> codes = np.digitize(X[:, 1] + 0.5 * rng.standard_normal(90), [-0.5, 0.5])
     >>> folds = tuple((np.flatnonzero(np.arange(90) % 2 != f), np.arange(f, 90, 2)) for f in range(2))
     >>> base = Sets(Dense(X), 1.0 * (codes == 0), np.zeros(90), np.ones(90), folds, Binomial())
-    >>> fits = ClassFitting(ClassSets(base, np.eye(3)[codes])).component("mode")
+    >>> fits = ClassFitting(ClassSets(base, np.eye(3)[codes])).component("horseshoe")
     >>> np.flatnonzero(fits.coef[:, 2].any(axis=1)), bool(np.allclose(fits.coef.sum(axis=2), 0.0))
     (array([1]), True)
     """
@@ -154,7 +154,7 @@ def _ridge(fitting: ClassFitting) -> ClassFits:
 def _mode(fitting: ClassFitting) -> ClassFits:
     sets, start = fitting.sets, fitting._path[1]
     if not len(start.coef):
-        return fitting.component("mean")
+        return fitting.component("null")
     found = of_each_set(
         lambda t: _mode_of(sets, t, start.coef[:, t], start.intercept[t], start.free[:, t]),
         sets.base.n_sets,
@@ -250,11 +250,11 @@ class _Mode:
 
 
 def _mixture(fitting: ClassFitting) -> ClassFits:
-    return _mixture_from(fitting.sets, fitting.component("mode"))
+    return _mixture_from(fitting.sets, fitting.component("horseshoe"))
 
 
 def _alone(fitting: ClassFitting) -> ClassFits:
-    sets, begin = fitting.sets, fitting.component("mean")
+    sets, begin = fitting.sets, fitting.component("null")
     eta = sets.eta(begin)
     targets, weights = sets.linearised(eta)
     coef = shared_forward(sets.stack(targets - sets.known(begin.free), weights))
@@ -294,9 +294,9 @@ def _mixture_from(sets: ClassSets, begin: ClassFits) -> ClassFits:
 
 
 CLASS_COMPONENTS: dict[str, Callable[[ClassFitting], ClassFits]] = {
-    "mean": _mean,
+    "null": _mean,
     "ridge": _ridge,
-    "mode": _mode,
-    "mixture": _mixture,
-    "alone": _alone,
+    "horseshoe": _mode,
+    "mixture_horseshoe": _mixture,
+    "mixture_forward": _alone,
 }

@@ -42,7 +42,7 @@ class SharedFitting:
     >>> X -= X.mean(axis=0)
     >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
     >>> each = tuple(Sets(Dense(X), y, np.zeros(40), np.ones(40), folds, Gaussian()) for y in X.T[:2])
-    >>> [fits.coef[:2, 2].round(1).tolist() for fits in SharedFitting(each).component("mode")]
+    >>> [fits.coef[:2, 2].round(1).tolist() for fits in SharedFitting(each).component("horseshoe")]
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
@@ -100,7 +100,7 @@ def _mode(fitting: SharedFitting) -> tuple[Fits, ...]:
 
 
 def _mixture(fitting: SharedFitting) -> tuple[Fits, ...]:
-    coef = np.stack([fits.coef for fits in fitting.component("mode")], axis=2)
+    coef = np.stack([fits.coef for fits in fitting.component("horseshoe")], axis=2)
     return _fitted(fitting, fitting.stack(), coef)
 
 
@@ -126,7 +126,7 @@ def _fitted(fitting: SharedFitting, data: SharedBatch, start: Cube) -> tuple[Fit
 
 
 SHARED: dict[str, Callable[[SharedFitting], tuple[Fits, ...]]] = {
-    "mode": _mode,
-    "mixture": _mixture,
-    "alone": _alone,
+    "horseshoe": _mode,
+    "mixture_horseshoe": _mixture,
+    "mixture_forward": _alone,
 }

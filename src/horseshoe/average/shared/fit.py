@@ -24,7 +24,7 @@ from horseshoe.average.fit import (
     nothing_to_fit,
     recorded,
     restored,
-    with_always,
+    with_unpenalized,
 )
 from horseshoe.average.folds import check_folds
 from horseshoe.average.inclusion import inclusion
@@ -32,7 +32,7 @@ from horseshoe.average.result import AverageFit, Progress
 from horseshoe.average.sets import Fits, Fold, Sets
 from horseshoe.average.shared.components import SharedFitting
 from horseshoe.average.submodel import Submodel, summarise
-from horseshoe.average.unpenalized import Always, alone, always_of, known_part
+from horseshoe.average.unpenalized import Unpenalized, alone, known_part, unpenalized_of
 from horseshoe.average.weights import Average, averaged, judge_all, weigh
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
@@ -53,7 +53,7 @@ class _Task(NamedTuple):
     given: Rows
     rows: Rows
     prepared: Prepared
-    always: Always | None
+    unpenalized: Unpenalized | None
 
 
 def fit_averages(
@@ -118,7 +118,11 @@ def fit_averages(
                 included = inclusion(founds[o], _ridge(fitting)[o], each[o])
                 whole = restored(task.prepared, each[o], kept, own, founds[o], sparser[o], included)
                 whole = replace(whole, structure=structure)
-                whole = whole if task.always is None else with_always(whole, task.always, spec, task.given)
+                whole = (
+                    whole
+                    if task.unpenalized is None
+                    else with_unpenalized(whole, task.unpenalized, spec, task.given)
+                )
                 answers[k] = recorded(whole, task.prepared, task.given, task.rows)
     return tuple(answers[k] for k in range(len(rows)))
 
@@ -139,12 +143,12 @@ def _made_ready(spec: ModelSpec, rows: Rows) -> _Task | AverageFit:
     nothing = nothing_to_fit(rows, spec, prepared)
     if nothing is not None:
         return recorded(nothing, prepared, rows, rows)
-    if spec.structure is not None and spec.structure.always is not None:
-        always = spec.structure.always
-        own = alone(spec, rows, always).coef
-        rows = known_part(rows, always, own)
+    if spec.structure is not None and spec.structure.unpenalized is not None:
+        unpenalized = spec.structure.unpenalized
+        own = alone(spec, rows, unpenalized).coef
+        rows = known_part(rows, unpenalized, own)
         prepared = prepare(spec, rows)
-        beside = always_of(prepared, always, own)
+        beside = unpenalized_of(prepared, unpenalized, own)
     return _Task(given, rows, prepared, beside)
 
 
@@ -168,7 +172,7 @@ def _ridge(fitting: SharedFitting) -> tuple[Fits, ...]:
     try:
         return fitting.component("ridge")
     except (np.linalg.LinAlgError, FloatingPointError):
-        return fitting.component("mean")
+        return fitting.component("null")
 
 
 def _averaged(

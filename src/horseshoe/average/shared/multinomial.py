@@ -37,13 +37,13 @@ from horseshoe.average.shared.classes import ClassFits, ClassSets, best_flat, cu
 from horseshoe.average.submodel import Submodel, summarise
 from horseshoe.average.unpenalized import (
     InModel,
-    always_of,
     centred,
     errors,
     in_model,
     in_place,
     insert_unpenalized,
     own_part,
+    unpenalized_of,
 )
 from horseshoe.average.weights import COSTS, MOST_GAIN, SLOPES, Average, Judged, gains, half_and_half, weigh
 from horseshoe.data.rows import Rows
@@ -149,15 +149,15 @@ def fit_class_average(
             )
             answers.append(replace(whole, structure=structure))
             given.append(own._replace(offset=offset))
-        if structure is not None and structure.always is not None:
-            answers = _with_always(answers, structure.always, prepared, given, sets, answer)
+        if structure is not None and structure.unpenalized is not None:
+            answers = _with_unpenalized(answers, structure.unpenalized, prepared, given, sets, answer)
         return tuple(
             _with_losses(recorded(one, prepared, part, part), sets, found, answer)
             for one, part in zip(answers, given, strict=True)
         )
 
 
-def _with_always(
+def _with_unpenalized(
     answers: list[AverageFit],
     places: Mask,
     prepared: Prepared,
@@ -176,9 +176,9 @@ def _with_always(
         ]
         (coef, intercept), (sparse, _) = both
         std = _errors(sets, answer, in_model(rows, places, sparse)) if std is None else std
-        always = always_of(prepared, places, own_part(prepared, answer.free[:, k]).coef)
+        unpenalized = unpenalized_of(prepared, places, own_part(prepared, answer.free[:, k]).coef)
         eta = rows.columns.matvec(coef) + intercept + rows.offset
-        found.append(insert_unpenalized(one, always._replace(std=std[k]), both, rows, eta))
+        found.append(insert_unpenalized(one, unpenalized._replace(std=std[k]), both, rows, eta))
     return found
 
 

@@ -43,10 +43,12 @@ FAMILY_WORDS = {
 }
 COMPONENT_WORDS = {
     "ridge": "ridge regression",
-    "net": "an elastic net averaged over its penalty",
-    "mode": "a posterior mode under the horseshoe prior (Tew, Schmidt and Makalic, 2022)",
-    "mixture": "a normal mixture prior (Kim et al., 2022) started at such a mode",
-    "alone": "a normal mixture prior started at forward selection, or at the lasso of very wide data",
+    "elastic_net": "an elastic net averaged over its penalty",
+    "horseshoe": "a posterior mode under the horseshoe prior (Tew, Schmidt and Makalic, 2022)",
+    "mixture_horseshoe": "a normal mixture prior (Kim et al., 2022) started at such a mode",
+    "mixture_forward": (
+        "a normal mixture prior started at forward selection, or at the lasso of very wide data"
+    ),
 }
 MIXTURE_ALONE = (
     "a normal mixture prior (Kim et al., 2022) started at a posterior mode under the horseshoe prior (Tew, "
@@ -139,7 +141,9 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     if not rows:  # nothing to explain: the intercept is all there is
         return [f"There was nothing to average: {effects[0].model.status_}."]
     names = {row.name for row in rows}
-    words = COMPONENT_WORDS if "mode" in names else {**COMPONENT_WORDS, "mixture": MIXTURE_ALONE}
+    words = (
+        COMPONENT_WORDS if "horseshoe" in names else {**COMPONENT_WORDS, "mixture_horseshoe": MIXTURE_ALONE}
+    )
     known = [words.get(row.name, row.what) for row in rows]
     folds = _folds(model)
     weights = ""
@@ -165,7 +169,7 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
 def _cited(effects: Sequence[Effects]) -> list[str]:
     names = {row.name for row in effects[0].model.components_}
     found = ["horseshoe"]
-    if names & {"mixture", "alone"}:
+    if names & {"mixture_horseshoe", "mixture_forward"}:
         found.append("mixture")
     if names:
         found.append("decoupled")

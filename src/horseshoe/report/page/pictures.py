@@ -14,17 +14,12 @@ from horseshoe.report.page.effects import Effects, is_average
 from horseshoe.report.page.numbers import named, percent_of
 from horseshoe.report.page.sureness import interval_method
 from horseshoe.report.page.words import EMPTY
-from horseshoe.report.plots import (
-    plot_calibration,
-    plot_coefficients,
-    plot_components,
-    plot_convergence,
-    plot_levels,
-    plot_observed,
-    plot_residuals,
-    plot_roc,
-    plot_rootogram,
-)
+from horseshoe.report.plots_classes import plot_calibration, plot_roc
+from horseshoe.report.plots_coefficients import plot_coefficients
+from horseshoe.report.plots_counts import plot_rootogram
+from horseshoe.report.plots_fit import plot_components, plot_convergence
+from horseshoe.report.plots_levels import plot_levels
+from horseshoe.report.plots_rows import plot_observed, plot_residuals
 
 DPI = 150
 """Enough for print at the width of a page, and a file of some 30 kB."""

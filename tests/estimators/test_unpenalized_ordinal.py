@@ -32,7 +32,7 @@ def ordinal(**options: Any) -> HorseshoeRegressor:
 def test_always_is_a_huge_prior_variance(n: int, p: int, levels: int) -> None:
     X, y = make(n, p, levels)
     options = {"prior": "ridge", "tau": 0.2, "standardize": False, "tol": 1e-9}
-    ours = ordinal(always=ALWAYS, **options).fit(X, y)
+    ours = ordinal(unpenalized=ALWAYS, **options).fit(X, y)
     huge = ordinal(prior_scale=dict.fromkeys(ALWAYS, 1e6), **options).fit(X, y)
     np.testing.assert_allclose(ours.coef_, huge.coef_, rtol=0, atol=1e-6)
     np.testing.assert_allclose(ours.coef_std_, huge.coef_std_, rtol=0, atol=1e-6)
@@ -46,7 +46,7 @@ def test_always_is_a_huge_prior_variance(n: int, p: int, levels: int) -> None:
 def test_with_more_columns_than_rows() -> None:
     X, y = make(40, 50, 3)
     options = {"prior": "ridge", "tau": 0.2, "standardize": False, "tol": 1e-9}
-    ours = ordinal(always=[0, 2], **options).fit(X, y)
+    ours = ordinal(unpenalized=[0, 2], **options).fit(X, y)
     huge = ordinal(prior_scale={0: 1e4, 2: 1e4}, max_iter=40, **options)
     with pytest.warns(UserWarning, match="not converged"):  # rounding: variances of 1e8 beside others of 1
         huge.fit(X, y)
@@ -58,7 +58,7 @@ def test_with_more_columns_than_rows() -> None:
 def test_with_all_columns_always_in_a_fit_is_that_of_the_likelihood() -> None:
     """Proportional odds by a general optimiser, and the inverse of their information by differences."""
     X, y = make(p=3)
-    model = ordinal(always=range(3), tol=1e-10).fit(X, y)
+    model = ordinal(unpenalized=range(3), tol=1e-10).fit(X, y)
 
     def loss(point: Any) -> float:
         ends = np.concatenate([[-np.inf], point[3:], [np.inf]])
@@ -81,7 +81,7 @@ def test_weights_offset_sparse_columns_and_groups() -> None:
     X, y = make(n=80)
     X = np.where(np.random.default_rng(5).random(X.shape) < 0.6, X, 0.0)
     weights, offset = np.random.default_rng(1).integers(1, 3, 80), np.linspace(-0.2, 0.2, 80)
-    model = ordinal(always=[0, 1], groups=[0, 1, *np.repeat(np.arange(2, 7), 2)], tol=1e-10)
+    model = ordinal(unpenalized=[0, 1], feature_groups=[0, 1, *np.repeat(np.arange(2, 7), 2)], tol=1e-10)
     coef = model.fit(X, y, sample_weight=weights, offset=offset).coef_.copy()
     std = model.thresholds_std_.copy()
     sparse = model.fit(csc_array(X), y, sample_weight=weights, offset=offset)
@@ -94,16 +94,16 @@ def test_weights_offset_sparse_columns_and_groups() -> None:
 
 def test_the_table_a_start_and_what_cannot_be() -> None:
     X, y = make()
-    model = ordinal(always=ALWAYS, tol=1e-8).fit(X, y)
+    model = ordinal(unpenalized=ALWAYS, tol=1e-8).fit(X, y)
     table = model.summary(method="mode").set_index("feature")
-    assert table.loc[["x0", "x2", "x7"], ["always", "selected"]].all(axis=None)
-    assert not table.loc["x1", "always"]
-    again = ordinal(always=ALWAYS, tol=1e-8, start=model).fit(X, y)
+    assert table.loc[["x0", "x2", "x7"], ["unpenalized", "selected"]].all(axis=None)
+    assert not table.loc["x1", "unpenalized"]
+    again = ordinal(unpenalized=ALWAYS, tol=1e-8, start=model).fit(X, y)
     np.testing.assert_allclose(again.coef_, model.coef_, rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError, match="column 12 of X is always in, but constant"):
-        ordinal(always=[12]).fit(np.column_stack([X, np.ones(150)]), y)
+        ordinal(unpenalized=[12]).fit(np.column_stack([X, np.ones(150)]), y)
     with pytest.raises(ValueError, match=r"column 12 .* combination of others that are, column 0"):
-        ordinal(always=[0, 12]).fit(np.column_stack([X, 2.0 * X[:, 0] + 1.0]), y)
+        ordinal(unpenalized=[0, 12]).fit(np.column_stack([X, 2.0 * X[:, 0] + 1.0]), y)
 
 
 def test_draws_have_a_flat_prior_too() -> None:
@@ -111,7 +111,7 @@ def test_draws_have_a_flat_prior_too() -> None:
     X, y = make(n=100, p=4, levels=3)
     options = {"prior": "ridge", "tau": 0.3, "standardize": False}
     run = {"n_draws": 1000, "n_warmup": 300, "random_state": 1}
-    flat = ordinal(always=[0, 3], **options).fit(X, y).sample_posterior(**run)
+    flat = ordinal(unpenalized=[0, 3], **options).fit(X, y).sample_posterior(**run)
     wide = ordinal(prior_scale={0: 30.0, 3: 30.0}, **options).fit(X, y).sample_posterior(**run)
     error = flat.std() * np.sqrt(1.0 / flat.ess() + 1.0 / wide.ess())
     assert (np.abs(flat.mean() - wide.mean()) < 4.5 * error).all()
@@ -124,15 +124,17 @@ def test_a_column_without_a_finite_estimate_is_refused():
     y = np.repeat([0, 1, 2], [3, 4, 3])
     X = np.random.default_rng(1).standard_normal((10, 194))
     X[:, 0] = y == 2
-    with pytest.raises(ValueError, match="always has column 0, and there is no finite estimate"):
-        HorseshoeRegressor(family="ordinal", prior=GammaScale(2.0, 1.0), always=[0]).fit(X, y)
+    with pytest.raises(ValueError, match="unpenalized has column 0, and there is no finite estimate"):
+        HorseshoeRegressor(family="ordinal", prior=GammaScale(2.0, 1.0), unpenalized=[0]).fit(X, y)
 
 
 @pytest.mark.parametrize("prior", ["ridge", "student_t", "lasso"])
 @pytest.mark.parametrize(("n", "p"), [(60, 5), (60, 200)])
 def test_a_column_that_separates_all_levels_ends_the_fit(prior: str, n: int, p: int) -> None:
     X = np.random.default_rng(n + p).standard_normal((n, p))
-    model = ordinal(always=[0], prior=prior).fit(X, np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6])))
+    model = ordinal(unpenalized=[0], prior=prior).fit(
+        X, np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6]))
+    )
     assert model.status_ is Status.SEPARATED
     assert model.n_iter_ < 100
 
@@ -141,7 +143,7 @@ def test_a_column_that_separates_all_levels_ends_the_fit(prior: str, n: int, p: 
 @pytest.mark.parametrize(("n", "p"), [(10, 5), (60, 50), (60, 200)])
 def test_a_column_that_separates_two_classes_ends_the_fit(prior: str, n: int, p: int) -> None:
     X = np.random.default_rng(n + p).standard_normal((n, p))
-    model = HorseshoeClassifier(always=[0], prior=prior).fit(X, X[:, 0] > np.quantile(X[:, 0], 0.3))
+    model = HorseshoeClassifier(unpenalized=[0], prior=prior).fit(X, X[:, 0] > np.quantile(X[:, 0], 0.3))
     assert model.status_ is Status.SEPARATED
     assert model.n_iter_ < 300
 
@@ -151,7 +153,7 @@ def test_a_column_that_is_sure_of_some_rows_only_does_not_hold_up_the_fit() -> N
     X = rng.standard_normal((60, 5))
     X[:, 0] = np.arange(60) < 20
     y = (X[:, 0] == 1.0) | (X[:, 1] + rng.logistic(size=60) > 0.0)
-    model = HorseshoeClassifier(always=[0], prior="ridge", tau=0.3).fit(X, y)
+    model = HorseshoeClassifier(unpenalized=[0], prior="ridge", tau=0.3).fit(X, y)
     assert model.status_ is Status.CONVERGED
     assert model.n_iter_ < 15
     others = HorseshoeClassifier(prior="ridge", tau=0.3, standardize=False)

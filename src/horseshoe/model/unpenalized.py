@@ -15,7 +15,7 @@ LEAST = 1e-150
 """In the place of a coefficient that is exactly zero and yet in."""
 
 
-def with_always(result: FitResult, free: Free, shrunk: Mask) -> FitResult:
+def with_unpenalized(result: FitResult, free: Free, shrunk: Mask) -> FitResult:
     """Return a fit to the columns that are shrunk as one to all; ``shrunk`` tells which of all these are.
 
     The predictor is level + X~ b + B g, X~ = X - B M, so that the coefficients of B are g - M b.
@@ -66,18 +66,18 @@ def _turned(result: FitResult, free: Free, shrunk: Mask) -> Covariance:
     return Covariance(np.zeros(behind.size), factor, 1.0)
 
 
-def unshrunk(fitted: Fitted, always: Mask) -> Fitted:
+def unshrunk(fitted: Fitted, unpenalized: Mask) -> Fitted:
     """Return the fit with what the prior says of columns that it has no say in.
 
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
-    >>> fitted = HorseshoeRegressor(always=[0]).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 2.5])._fitted
+    >>> fitted = HorseshoeRegressor(unpenalized=[0]).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 2.5])._fitted
     >>> fitted.kappa, fitted.lambda2
     (array([0.]), array([inf]))
     """
     return replace(
         fitted,
-        lambda2=np.where(always, np.inf, fitted.lambda2),
-        kappa=np.where(always, 0.0, fitted.kappa),
+        lambda2=np.where(unpenalized, np.inf, fitted.lambda2),
+        kappa=np.where(unpenalized, 0.0, fitted.kappa),
     )

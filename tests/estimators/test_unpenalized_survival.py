@@ -20,9 +20,9 @@ from survival_data import lifetimes, survival
 TIES = ["efron", "breslow"]
 
 
-def huge(p: int, always: list[int], scale: float = 1e6) -> Any:
+def huge(p: int, unpenalized: list[int], scale: float = 1e6) -> Any:
     out = np.ones(p)
-    out[always] = scale
+    out[unpenalized] = scale
     return out
 
 
@@ -40,7 +40,7 @@ def test_always_is_a_huge_prior_variance(ties: str, everything: bool) -> None:
             "offset": data.offset,
         }
     options = {"prior": "ridge", "tau": 0.3, "standardize": False, "ties": ties, "tol": 1e-12}
-    ours = HorseshoeSurvival(always=[0, 2, 7], **options).fit(Z, data.y, **known)
+    ours = HorseshoeSurvival(unpenalized=[0, 2, 7], **options).fit(Z, data.y, **known)
     other = HorseshoeSurvival(prior_scale=huge(12, [0, 2, 7]), **options).fit(Z, data.y, **known)
     np.testing.assert_allclose(ours.coef_, other.coef_, rtol=0, atol=1e-6)
     np.testing.assert_allclose(ours.coef_std_, other.coef_std_, rtol=0, atol=1e-6)
@@ -57,7 +57,7 @@ def test_with_more_columns_than_rows() -> None:
     data = survival(n=40, p=60)
     Z = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     options = {"prior": "ridge", "tau": 0.2, "standardize": False, "tol": 1e-10}
-    ours = HorseshoeSurvival(always=[0, 1], **options).fit(Z, data.y)
+    ours = HorseshoeSurvival(unpenalized=[0, 1], **options).fit(Z, data.y)
     other = HorseshoeSurvival(prior_scale=huge(60, [0, 1], 1e4), max_iter=100, **options)
     with pytest.warns(UserWarning, match="not converged"):  # rounding: variances of 1e8 beside others of 1
         other.fit(Z, data.y)
@@ -101,7 +101,7 @@ def test_the_projected_problem_is_what_the_definition_says(k: int) -> None:
 def test_with_all_columns_always_in_a_fit_is_that_of_the_partial_likelihood(ties: str) -> None:
     """Newton's method on the definition, until its slope is nothing."""
     data = survival(p=4)
-    model = HorseshoeSurvival(always=range(4), ties=ties, tol=1e-12).fit(data.X, data.y)
+    model = HorseshoeSurvival(unpenalized=range(4), ties=ties, tol=1e-12).fit(data.X, data.y)
     family = Cox(ties, lifetimes(data, entry=False)._replace(stratum=np.zeros(120, dtype=int)))
     y, coef = family.encode(data.y).values, np.zeros(4)
     Z = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
@@ -113,7 +113,7 @@ def test_with_all_columns_always_in_a_fit_is_that_of_the_partial_likelihood(ties
     spread = np.sqrt(np.diag(np.linalg.inv(inner)))
     np.testing.assert_allclose(model.coef_std_ * data.X.std(axis=0), spread, rtol=1e-6)
     assert model.status_ is Status.CONVERGED
-    with pytest.raises(ValueError, match="always has every column"):
+    with pytest.raises(ValueError, match="unpenalized has every column"):
         model.sample_posterior(n_draws=10)
 
 
@@ -121,7 +121,7 @@ def test_sparse_columns_weights_and_another_basis() -> None:
     data = survival(p=10)
     X = np.where(np.random.default_rng(5).random(data.X.shape) < 0.6, data.X, 0.0)
     weights = data.weights + 1.0
-    model = HorseshoeSurvival(always=[0, 1], groups=[0, 1, 2, 2, 3, 3, 4, 4, 5, 5], tol=1e-10)
+    model = HorseshoeSurvival(unpenalized=[0, 1], feature_groups=[0, 1, 2, 2, 3, 3, 4, 4, 5, 5], tol=1e-10)
     coef = model.fit(X, data.y, sample_weight=weights).coef_.copy()
     sparse = model.fit(csc_array(X), data.y, sample_weight=weights)
     np.testing.assert_allclose(sparse.coef_, coef, rtol=1e-6, atol=1e-8)
@@ -136,21 +136,21 @@ def test_sparse_columns_weights_and_another_basis() -> None:
 
 def test_the_table_says_which_and_noise_does_not_count_them() -> None:
     data = survival(p=8)
-    model = HorseshoeSurvival(always=[2, 5]).fit(data.X, data.y)
+    model = HorseshoeSurvival(unpenalized=[2, 5]).fit(data.X, data.y)
     assert model.support_[[2, 5]].all()
     table = model.summary(exponentiate=True)
-    assert table["always"].tolist() == [j in (2, 5) for j in range(8)]
+    assert table["unpenalized"].tolist() == [j in (2, 5) for j in range(8)]
     assert table["hazard_ratio"][2] == pytest.approx(np.exp(model.coef_[2]))
     assert np.isinf(model.lambda2_[[2, 5]]).all()
     assert model.expected_by_chance_ < HorseshoeSurvival().fit(data.X, data.y).expected_by_chance_
-    again = HorseshoeSurvival(always=[2, 5], start=model).fit(data.X, data.y)
+    again = HorseshoeSurvival(unpenalized=[2, 5], start=model).fit(data.X, data.y)
     np.testing.assert_allclose(again.coef_, model.coef_, rtol=1e-3, atol=1e-4)
 
 
 def test_columns_that_cannot_be_always_in() -> None:
     data = survival(n=60)
     X = np.column_stack([data.X, np.unique(data.strata, return_inverse=True)[1]])
-    one_of_three = HorseshoeSurvival(always=[4])
+    one_of_three = HorseshoeSurvival(unpenalized=[4])
     one_of_three.fit(X, data.y)
     with pytest.raises(
         ValueError, match="column 4 of X is always in, but it is constant among those at risk"
@@ -160,19 +160,19 @@ def test_columns_that_cannot_be_always_in() -> None:
     with pytest.raises(
         ValueError, match=r"column 4 .* combination of others that are, column 1, among those"
     ):
-        HorseshoeSurvival(always=[1, 4]).fit(X, data.y, strata=data.strata)
+        HorseshoeSurvival(unpenalized=[1, 4]).fit(X, data.y, strata=data.strata)
     few = np.column_stack([data.time, np.arange(60) < 3])
-    with pytest.raises(ValueError, match="always names 3 columns, and there are 3 events"):
-        HorseshoeSurvival(always=[0, 1, 2]).fit(data.X, few)
+    with pytest.raises(ValueError, match="unpenalized names 3 columns, and there are 3 events"):
+        HorseshoeSurvival(unpenalized=[0, 1, 2]).fit(data.X, few)
     with pytest.raises(ValueError, match="column 4 of X is always in, but constant"):
-        HorseshoeSurvival(always=[4]).fit(np.column_stack([data.X, np.ones(60)]), data.y)
+        HorseshoeSurvival(unpenalized=[4]).fit(np.column_stack([data.X, np.ones(60)]), data.y)
 
 
 def test_a_column_that_orders_all_events_is_said() -> None:
     data = survival(n=60)
     event = data.event & (np.arange(60) % 2 == 1)
     X = np.column_stack([np.arange(60) % 2, data.X])
-    model = HorseshoeSurvival(always=[0], tau=0.01).fit(X, np.column_stack([data.time, event]))
+    model = HorseshoeSurvival(unpenalized=[0], tau=0.01).fit(X, np.column_stack([data.time, event]))
     assert model.status_ is Status.MONOTONE
 
 
@@ -180,7 +180,7 @@ def test_a_column_that_orders_all_events_is_said() -> None:
 @pytest.mark.parametrize(("n", "p"), [(10, 5), (30, 200), (60, 50)])
 def test_a_column_that_orders_all_events_ends_the_fit(prior: str, n: int, p: int) -> None:
     X = np.random.default_rng(n + p).standard_normal((n, p))
-    model = HorseshoeSurvival(always=[0], prior=prior).fit(X, np.exp(-X[:, 0]))
+    model = HorseshoeSurvival(unpenalized=[0], prior=prior).fit(X, np.exp(-X[:, 0]))
     assert model.status_ is Status.MONOTONE
     assert model.n_iter_ < 100
 
@@ -189,7 +189,7 @@ def test_draws_against_quadrature() -> None:
     """One column with a flat prior and one with a known normal one, on a grid."""
     data = survival(n=40, p=2, ties=False)
     Z = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
-    model = HorseshoeSurvival(prior="ridge", tau=0.3, standardize=False, always=[0]).fit(Z, data.y)
+    model = HorseshoeSurvival(prior="ridge", tau=0.3, standardize=False, unpenalized=[0]).fit(Z, data.y)
     drawn = model.sample_posterior(n_draws=2000, n_warmup=300, n_chains=2, random_state=1)
     family = Cox("efron", lifetimes(data, entry=False)._replace(stratum=np.zeros(40, dtype=int)))
     y, grid = family.encode(data.y).values, np.linspace(-1.6, 1.6, 81)

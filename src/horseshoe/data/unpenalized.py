@@ -20,7 +20,7 @@ EXACT = 1e-10
 
 
 def set_apart(
-    design: Standardised, always: Mask, columns: Columns, *, center: bool, scale: bool
+    design: Standardised, unpenalized: Mask, columns: Columns, *, center: bool, scale: bool
 ) -> Standardised:
     """Return the columns that are shrunk, less what those that are not explain of them; scaled after that.
 
@@ -36,9 +36,9 @@ def set_apart(
     >>> part.columns.shape, bool(abs(part.columns.rmatvec(np.arange(4.0))[0]) < 1e-12), part.total_weight
     ((4, 1), True, 3.0)
     """
-    _refuse_constant(design, always, columns)
-    own = always[design.kept]
-    free = _basis(design, own, np.flatnonzero(always), columns, center)
+    _refuse_constant(design, unpenalized, columns)
+    own = unpenalized[design.kept]
+    free = _basis(design, own, np.flatnonzero(unpenalized), columns, center)
     part, counts = design.take(~own), design.weights
     heavy = free.basis if counts is None else counts[:, None] * free.basis
     loads = np.asarray(part.columns.rmatvec(heavy)) / free.total_weight
@@ -60,13 +60,13 @@ def _basis(design: Standardised, own: Mask, places: Any, columns: Columns, cente
     q = int(own.sum())
     if q >= n - center:
         raise ValueError(
-            f"always names {q} columns, and there are {n} rows{' and an intercept' if center else ''}: fewer "
-            "columns can be fitted without shrinkage; let the others be shrunk"
+            f"unpenalized names {q} columns, and there are {n} rows{' and an intercept' if center else ''}: "
+            "fewer columns can be fitted without shrinkage; let the others be shrunk"
         )
     if total <= q + center:
         raise ValueError(
-            f"always names {q} columns, and sample_weight adds up to {total:g} rows only: name fewer, or use "
-            "weight_type='precision' if only the proportions of the weights matter"
+            f"unpenalized names {q} columns, and sample_weight adds up to {total:g} rows only: name fewer, "
+            "or use weight_type='precision' if only the proportions of the weights matter"
         )
     root = np.ones(n) if design.weights is None else np.sqrt(design.weights)
     chosen = design.columns.take(own).dense()
@@ -77,12 +77,12 @@ def _basis(design: Standardised, own: Mask, places: Any, columns: Columns, cente
     return Free(chosen @ turn, turn, np.zeros((q, 0)), np.zeros(q), total, back)
 
 
-def _refuse_constant(design: Standardised, always: Mask, columns: Columns) -> None:
-    constant = always & ~design.kept
+def _refuse_constant(design: Standardised, unpenalized: Mask, columns: Columns) -> None:
+    constant = unpenalized & ~design.kept
     if constant.any():
         raise ValueError(
             f"{column_label(columns, int(np.argmax(constant)))} of X is always in, but constant: "
-            "take it from always, or from X"
+            "take it from unpenalized, or from X"
         )
 
 
@@ -97,23 +97,25 @@ def _refuse_collinear(triangle: Matrix, places: Any, columns: Columns) -> None:
     others = [column_label(columns, int(places[i])) for i in np.flatnonzero(np.abs(share) > 1e-6)]
     raise ValueError(
         f"{column_label(columns, int(places[j]))} of X is always in, but it is a combination of others that "
-        f"are, {', '.join(others)}: take one of them from always"
+        f"are, {', '.join(others)}: take one of them from unpenalized"
     )
 
 
-def refuse_untold(design: Standardised, always: Mask, columns: Columns, coupling: Any, events: float) -> None:
+def refuse_untold(
+    design: Standardised, unpenalized: Mask, columns: Columns, coupling: Any, events: float
+) -> None:
     """Refuse columns of which rows that hold each other tell nothing: those of Cox's model at its events.
 
     ``design`` has all columns, ``coupling`` is the likelihood where no column has an effect.
     """
-    chosen = design.columns.take(always[design.kept]).dense().astype(np.float64, copy=False)
+    chosen = design.columns.take(unpenalized[design.kept]).dense().astype(np.float64, copy=False)
     q = chosen.shape[1]
     if q >= events:
         raise ValueError(
-            f"always names {q} columns, and there are {events:g} events: fewer columns can be fitted without "
-            "shrinkage; let the others be shrunk"
+            f"unpenalized names {q} columns, and there are {events:g} events: fewer columns can be fitted "
+            "without shrinkage; let the others be shrunk"
         )
-    places = np.flatnonzero(always)
+    places = np.flatnonzero(unpenalized)
     whole = np.einsum("ij,ij->j", chosen, coupling.diagonal[:, None] * chosen)
     inner = chosen.T @ np.apply_along_axis(coupling.times, 0, chosen)
     for j in range(q):
@@ -123,7 +125,7 @@ def refuse_untold(design: Standardised, always: Mask, columns: Columns, coupling
             tied = f"a combination of others that are, {', '.join(others)}," if others else "constant"
             raise ValueError(
                 f"{column_label(columns, int(places[j]))} of X is always in, but it is {tied} among those at "
-                "risk at each event, so that nothing is told of it: take it from always, or from X"
+                "risk at each event, so that nothing is told of it: take it from unpenalized, or from X"
             )
 
 
@@ -146,12 +148,12 @@ def left_of(response: ScaledResponse, design: Standardised) -> tuple[ScaledRespo
     return found, design._replace(free=free._replace(level=level / rest))
 
 
-def whole_units(units: Units, before: Standardised, always: Mask) -> Units:
+def whole_units(units: Units, before: Standardised, unpenalized: Mask) -> Units:
     """Return the units of all columns that are fitted, shrunk or not; ``before`` is the design of both."""
-    mean, scale = (np.zeros(always.size), np.zeros(always.size))
+    mean, scale = (np.zeros(unpenalized.size), np.zeros(unpenalized.size))
     mean[before.kept], scale[before.kept] = before.mean, before.scale
     scale[units.kept] = units.scale
-    kept = units.kept | always
+    kept = units.kept | unpenalized
     return units._replace(kept=kept, mean=mean[kept], scale=scale[kept])
 
 

@@ -34,7 +34,7 @@ def excess(model: Any, X: Any, y: Any, level: float, weights: Any = None, interc
 def test_a_quantile_is_the_linear_program(level: float) -> None:
     for seed in range(10):
         X, y = make(seed)
-        model = HorseshoeRegressor(Quantile(level=level), always=[0, 1, 2, 3]).fit(X, y)
+        model = HorseshoeRegressor(Quantile(level=level), unpenalized=[0, 1, 2, 3]).fit(X, y)
         assert abs(excess(model, X, y, level)) < 1e-8
         assert model.status_ is Status.CONVERGED
 
@@ -42,14 +42,14 @@ def test_a_quantile_is_the_linear_program(level: float) -> None:
 def test_the_median_is_the_linear_program() -> None:
     for seed in range(10):
         X, y = make(seed)
-        model = HorseshoeRegressor("laplace", always=[0, 1, 2, 3]).fit(X, y)
+        model = HorseshoeRegressor("laplace", unpenalized=[0, 1, 2, 3]).fit(X, y)
         assert abs(excess(model, X, y, 0.5)) < 1e-8
 
 
 def test_the_noise_is_the_mean_loss() -> None:
     X, y = make(0)
     for level in (0.1, 0.5, 0.8):
-        model = HorseshoeRegressor(Quantile(level=level), always=[0, 1, 2, 3]).fit(X, y)
+        model = HorseshoeRegressor(Quantile(level=level), unpenalized=[0, 1, 2, 3]).fit(X, y)
         loss = 2.0 * pinball(y - model.predict(X), np.ones(200), level) / 196.0
         assert model.sigma2_ == pytest.approx(loss**2, rel=1e-3)
 
@@ -57,7 +57,9 @@ def test_the_noise_is_the_mean_loss() -> None:
 def test_a_looser_tol_is_a_looser_fit() -> None:
     X, y = make(55)
     found = [
-        excess(HorseshoeRegressor(Quantile(level=0.95), always=[0, 1, 2, 3], tol=tol).fit(X, y), X, y, 0.95)
+        excess(
+            HorseshoeRegressor(Quantile(level=0.95), unpenalized=[0, 1, 2, 3], tol=tol).fit(X, y), X, y, 0.95
+        )
         for tol in (0.1, 1e-2, 1e-9)
     ]
     assert 1e-2 > found[0] > found[2]
@@ -69,8 +71,8 @@ def test_a_looser_tol_is_a_looser_fit() -> None:
 def test_other_columns_at_zero_do_not_matter(family: Any) -> None:
     X, y = make(1)
     more = np.column_stack([X, np.random.default_rng(2).standard_normal((200, 3))])
-    alone = HorseshoeRegressor(family, always=[0, 1, 2, 3]).fit(X, y)
-    beside = HorseshoeRegressor(family, always=[0, 1, 2, 3], tau=1e-6).fit(more, y)
+    alone = HorseshoeRegressor(family, unpenalized=[0, 1, 2, 3]).fit(X, y)
+    beside = HorseshoeRegressor(family, unpenalized=[0, 1, 2, 3], tau=1e-6).fit(more, y)
     np.testing.assert_allclose(beside.coef_, [*alone.coef_, 0.0, 0.0, 0.0], rtol=1e-6)
     assert beside.intercept_ == pytest.approx(alone.intercept_, rel=1e-6)
 
@@ -79,7 +81,7 @@ def test_weights_offset_and_no_intercept() -> None:
     X, y = make(3)
     weights, known = np.random.default_rng(1).integers(1, 4, 200) * 1.0, X[:, 0] ** 2
     for intercept in (True, False):
-        model = HorseshoeRegressor(Quantile(level=0.7), always=[0, 1, 2, 3], fit_intercept=intercept)
+        model = HorseshoeRegressor(Quantile(level=0.7), unpenalized=[0, 1, 2, 3], fit_intercept=intercept)
         model.fit(csc_array(X), y + known, sample_weight=weights, offset=known)
         assert abs(excess(model, X, y, 0.7, weights, intercept)) < 1e-8
 
@@ -87,12 +89,12 @@ def test_weights_offset_and_no_intercept() -> None:
 @pytest.mark.filterwarnings("ignore:R-hat")
 def test_intervals_and_draws_are_finite() -> None:
     X, y = make(4)
-    model = HorseshoeRegressor(Quantile(level=0.9), always=[0, 1, 2, 3]).fit(X, y)
+    model = HorseshoeRegressor(Quantile(level=0.9), unpenalized=[0, 1, 2, 3]).fit(X, y)
     low, high = model.coef_interval(method="mode").T
     assert np.all(low < model.coef_)
     assert np.all(model.coef_ < high)
     few: dict[str, Any] = {"n_draws": 50, "n_warmup": 50, "n_chains": 2, "random_state": 0}
-    draws = sample_posterior(X, y, family=Quantile(level=0.9), always=[0, 1, 2], **few)
+    draws = sample_posterior(X, y, family=Quantile(level=0.9), unpenalized=[0, 1, 2], **few)
     assert np.isfinite(draws.coef).all()
 
 
@@ -101,7 +103,7 @@ def test_strong_effects_on_classes_are_those_of_maximum_likelihood(weights: str)
     rng = np.random.default_rng(5)
     X = rng.standard_normal((300, 3))
     y = rng.random(300) < 1.0 / (1.0 + np.exp(-X @ [12.0, -6.0, 2.0]))
-    model = HorseshoeClassifier(augmentation=weights, always=[0, 1, 2], tol=1e-9).fit(X, y)
+    model = HorseshoeClassifier(augmentation=weights, unpenalized=[0, 1, 2], tol=1e-9).fit(X, y)
     other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(model.coef_.ravel(), other.coef_.ravel(), rtol=1e-4)
 
@@ -109,13 +111,13 @@ def test_strong_effects_on_classes_are_those_of_maximum_likelihood(weights: str)
 @pytest.mark.parametrize("family", ["student_t", "huber"])
 def test_tol_is_that_of_what_is_always_in(family: str) -> None:
     X, y = make(6)
-    close = HorseshoeRegressor(family, always=[0, 1, 2, 3], tol=1e-10).fit(X, y)
+    close = HorseshoeRegressor(family, unpenalized=[0, 1, 2, 3], tol=1e-10).fit(X, y)
     flat = HorseshoeRegressor(family, prior="ridge", tau=1e8, tol=1e-11).fit(X, y)
     np.testing.assert_allclose(close.coef_, flat.coef_, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("always", [[0], [0, 1, 2]])
-def test_what_separates_the_classes_is_said_to(always: list[int]) -> None:
+@pytest.mark.parametrize("unpenalized", [[0], [0, 1, 2]])
+def test_what_separates_the_classes_is_said_to(unpenalized: list[int]) -> None:
     X = np.random.default_rng(0).standard_normal((60, 3))
-    model = HorseshoeClassifier(always=always).fit(X, X[:, 0] > 0.0)
+    model = HorseshoeClassifier(unpenalized=unpenalized).fit(X, X[:, 0] > 0.0)
     assert model.status_ is Status.SEPARATED
