@@ -20,7 +20,7 @@ LEVELS = """
     average report intake
     estimators
     paper
-    cli
+    cli plots results
 """
 LEVEL = {room: number for number, line in enumerate(LEVELS.split("\n"), -1) for room in line.split()}
 FREE = ("__init__", "__main__")

@@ -110,7 +110,7 @@ def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, s
     with pytest.MonkeyPatch.context() as patch:
         for module in (fitting, classifier):
             patch.setattr(module, "em_options", lambda model, checkpoint: plain)
-        slow = kind(groups=LABEL).fit(X, y)
+        slow = kind(feature_groups=LABEL).fit(X, y)
     np.testing.assert_allclose(fast.coef_, slow.coef_, atol=1e-7)
 
 
