@@ -12,11 +12,11 @@ DOCS_STAMP := .venv/.docs-ready
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(STAMP): pyproject.toml requirements-dev.txt
+$(STAMP): pyproject.toml reproduction/pyproject.toml requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit("horseshoe needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
 	@echo "Setting up .venv: Python packages from requirements-dev.txt, once; this takes a minute or two ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -e . -e ./reproduction
 	@touch $@
 
 demo: $(STAMP)  ## fit the diabetes data: the answer, a report, the single mode, the posterior, pictures

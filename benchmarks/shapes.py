@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from horseshoe import sample_posterior
-from horseshoe.paper import table3
-from horseshoe.paper.core import Fit
-from horseshoe.paper.truths import TRUTHS, observe
 from horseshoe.priors import Horseshoe, InvertedBeta
+from horseshoe_reproduction import table3
+from horseshoe_reproduction.experiment import Fit
+from horseshoe_reproduction.truths import TRUTHS, observe
 
 PRIORS = {"a = b = 1/2": Horseshoe(), "a, b estimated": InvertedBeta("estimate", "estimate")}
 TABLE3 = "rho=0.7,sigma2=9"

@@ -12,8 +12,8 @@ import warnings
 import numpy as np
 
 from horseshoe import HorseshoeClassifier, sample_posterior
-from horseshoe.paper.core import Fit, Problem
-from horseshoe.paper.table6 import SETTINGS, draw
+from horseshoe_reproduction.experiment import Fit, Problem
+from horseshoe_reproduction.table6 import SETTINGS, draw
 
 SLABS = (None, 5.0, 2.5, 1.0, 0.5)
 

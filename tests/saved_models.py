@@ -34,8 +34,8 @@ from horseshoe import (
 )
 from horseshoe.estimators.saving import save_model
 from horseshoe.families import NegativeBinomial, Ordinal, Poisson, StudentT
-from horseshoe.paper.coverage import RESPONSES, SIZES
 from horseshoe.priors import Horseshoe, Slab
+from horseshoe_reproduction.coverage import RESPONSES, SIZES
 from registry import FAMILIES, GLOBAL_PRIORS, LOCAL_PRIORS
 from survival_data import survival
 

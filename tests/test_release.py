@@ -1,5 +1,6 @@
 """What is released: archives with the right content and metadata, and a workflow that calls what there is."""
 
+import os
 import re
 import subprocess
 import sys
@@ -19,14 +20,24 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
 
 
+def build(folder, project, stem):
+    """Return the wheel and the source archive of a project."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(project)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / f"{stem}-py3-none-any.whl", folder / f"{stem}.tar.gz"
+
+
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory):
     """Build the source archive, and the wheel from it, as `make dist` does."""
-    folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / f"horseshoe-{__version__}-py3-none-any.whl", folder / f"horseshoe-{__version__}.tar.gz"
+    return build(tmp_path_factory.mktemp("dist"), ROOT, f"horseshoe-{__version__}")
+
+
+@pytest.fixture(scope="module")
+def of_the_reproduction(tmp_path_factory):
+    """Build the archives of the reproduction."""
+    return build(tmp_path_factory.mktemp("dist"), ROOT / "reproduction", "horseshoe_reproduction-0.1.0")
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +51,12 @@ def metadata(in_wheel):
     return Parser().parsestr(in_wheel[f"horseshoe-{__version__}.dist-info/METADATA"].decode("utf-8"))
 
 
-def test_the_archives_are_fit_for_an_index(archives):
-    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, archives)]
+def test_the_archives_are_fit_for_an_index(archives, of_the_reproduction):
+    files = map(str, archives + of_the_reproduction)
+    command = [sys.executable, "-m", "twine", "check", "--strict", *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("PASSED") == 2
+    assert done.stdout.count("PASSED") == 4
 
 
 def test_the_metadata(metadata):
@@ -84,6 +96,36 @@ def test_the_source_archive_has_what_a_packager_needs(archives):
     ]
     assert not left_over
     assert not [name for name in names if name.startswith(("docs/gallery", "docs/generated"))]
+
+
+def test_the_wheel_of_the_reproduction_offers_its_command(of_the_reproduction):
+    with zipfile.ZipFile(of_the_reproduction[0]) as wheel:
+        names = wheel.namelist()
+        points = wheel.read("horseshoe_reproduction-0.1.0.dist-info/entry_points.txt").decode("utf-8")
+    assert "[horseshoe.commands]\nreproduce = horseshoe_reproduction.command:reproduce" in points
+    assert "horseshoe_reproduction/printed.csv" in names
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"horseshoe_reproduction"}
+
+
+def test_the_source_archives_have_what_their_tests_import(archives, of_the_reproduction, tmp_path):
+    """Unpack both, and run some tests of each where nothing else of the tree is."""
+    for archive in (archives[1], of_the_reproduction[1]):
+        with tarfile.open(archive) as files:
+            files.extractall(tmp_path, filter="data")
+    ours, theirs = (
+        tmp_path / file.name.removesuffix(".tar.gz") for file in (archives[1], of_the_reproduction[1])
+    )
+    sources = {"PYTHONPATH": os.pathsep.join([str(ours / "src"), str(theirs / "src"), str(ours)])}
+    for folder, *tests in (
+        (ours, "tests/reproduction/test_scores.py", "tests/estimators/test_slab.py", "--collect-only"),
+        (ours, "tests/reproduction/test_scores.py", "tests/test_variates.py"),
+        (theirs, "src/horseshoe_reproduction/scores.py", "--doctest-modules"),
+    ):
+        command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=folder, env=os.environ | sources
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_wheel_works_where_nothing_else_of_the_tree_is(archives, tmp_path):

@@ -19,7 +19,6 @@ LEVELS = """
     model
     average report intake
     estimators
-    paper
     cli plots results
 """
 LEVEL = {room: number for number, line in enumerate(LEVELS.split("\n"), -1) for room in line.split()}

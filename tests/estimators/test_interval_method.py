@@ -10,8 +10,8 @@ import pytest
 
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.families import Binomial, Laplace
-from horseshoe.paper.coverage import RESPONSES, SIZES
-from horseshoe.paper.methods import regressor
+from horseshoe_reproduction.coverage import RESPONSES, SIZES
+from horseshoe_reproduction.methods import regressor
 from registry import FAMILIES
 
 SHORT: dict[str, Any] = {"n_draws": 100, "n_warmup": 100, "n_chains": 2}

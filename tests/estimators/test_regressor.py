@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 
 import oracles
 from horseshoe import HorseshoeRegressor, Status
-from horseshoe.paper import table3
+from horseshoe_reproduction import table3
 from simulate import linear
 
 

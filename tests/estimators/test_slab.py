@@ -15,9 +15,9 @@ from horseshoe.em.options import Options
 from horseshoe.families import Gaussian, resolve_family
 from horseshoe.model.fit import fit
 from horseshoe.model.spec import ModelSpec
-from horseshoe.paper.coverage import RESPONSES
 from horseshoe.priors import HalfCauchy, Horseshoe, Lasso, Slab
 from horseshoe.sampling import gibbs
+from horseshoe_reproduction.coverage import RESPONSES
 
 FAMILIES = ("gaussian", "poisson", "binomial", "student_t", "negative_binomial", "laplace")
 

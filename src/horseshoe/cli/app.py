@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
 
 from horseshoe._version import __version__
-from horseshoe.cli import fit, predict, sample
+from horseshoe.cli import fit, predict, sample, shared
 from horseshoe.cli.once import Once
-from horseshoe.cli.reproduce import reproduce
 from horseshoe.cli.show import show
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -39,10 +40,33 @@ def root(
     """Sparse horseshoe regression."""
     if no_color:
         os.environ["NO_COLOR"] = "1"
+    context.obj = shared  # what commands of other distributions print with
+
+
+def _reproduce_is_missing(context: typer.Context) -> None:
+    """Reproduce a table or figure of the paper: needs the package horseshoe-reproduction."""
+    with shared.told(ValueError):
+        raise ValueError(
+            "horseshoe reproduce needs the package horseshoe-reproduction, which is in a checkout of "
+            "horseshoe: pip install ./reproduction"
+        )
+
+
+def add_commands(group: typer.Typer) -> None:
+    """Add the commands that installed distributions offer by the entry points "horseshoe.commands".
+
+    Each is a function as typer has them. Its ``context.obj`` is `horseshoe.cli.shared`.
+    """
+    found = {point.name: point for point in entry_points(group="horseshoe.commands")}
+    for name in sorted(found):
+        group.command(name)(found[name].load())
+    if "reproduce" not in found:
+        anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+        group.command("reproduce", context_settings=anything)(_reproduce_is_missing)
 
 
 app.command(cls=Once, epilog=fit.EXAMPLES)(fit.fit)
 app.command(cls=Once, epilog=predict.EXAMPLES)(predict.predict)
 app.command(cls=Once)(show)
 app.command(cls=Once, epilog=sample.EXAMPLES)(sample.sample)
-app.command()(reproduce)
+add_commands(app)

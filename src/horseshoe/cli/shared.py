@@ -27,7 +27,7 @@ from rich.progress import (
 from rich.text import Text
 
 from horseshoe._visible import UNSAFE, visible
-from horseshoe.cli.stop import STOP
+from horseshoe.cli.stop import STOP as STOP
 
 WIDE = 150
 """Columns of what is printed into a file or a pipe."""

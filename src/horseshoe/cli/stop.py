@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -60,8 +59,6 @@ class Stop:
             os.write(
                 2, f"{CLEAR if os.isatty(2) else ''}{visible(self.message())}\n".encode(errors="replace")
             )
-        for worker in list(getattr(sys.modules.get("horseshoe.paper.workers"), "RUNNING", ())):
-            worker.kill()
         for draft in self.folder.rglob(f"*.{os.getpid()}.draft") if self.folder else ():
             draft.unlink(missing_ok=True)
         if os.name == "posix":  # so that a shell knows, and ends its loop too
