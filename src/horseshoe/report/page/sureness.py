@@ -217,7 +217,7 @@ def components(effects: Sequence[Effects]) -> tuple[Fact, ...]:
     >>> x = np.arange(20.0)
     >>> found = effects_of(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)))
     >>> components(found)[0].label
-    'mean'
+    'null'
     """
     if not is_average(effects[0].model):
         return ()
