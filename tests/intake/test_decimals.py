@@ -28,7 +28,7 @@ def test_a_point_stands_between_thousands_where_any_number_has_a_decimal_comma(m
     assert table.frame["sales"].tolist() == [7805.0, 12.0]
     assert table.frame["change"].tolist() == [-0.11, 3.0]
     assert (table.decimal, "decimal commas" in table.notes) == ("comma", True)
-    assert table.said == {"sales": ("sales: numbers with points between thousands",)}
+    assert table.column_notes == {"sales": ("sales: numbers with points between thousands",)}
 
 
 @SEPARATORS
@@ -81,7 +81,7 @@ def test_words_with_numbers_in_them_are_not_asked_about(rows):
 def test_a_table_with_commas_between_fields_has_decimal_points():
     table = read([["a", "b"], ["7.805", '"1,234"']], ",")
     assert table.frame.to_numpy().tolist() == [[7.805, 1234.0]]
-    assert table.said == {"b": ("b: numbers with commas between thousands",)}
+    assert table.column_notes == {"b": ("b: numbers with commas between thousands",)}
     table = read([["a", "b"], ["7.805", '"0,5"']], ",")  # but not where a number says otherwise
     assert table.frame.to_numpy().tolist() == [[7805.0, 0.5]]
 
@@ -127,7 +127,7 @@ def test_all_of_a_long_column_is_read_in_one_way():
     words = [str(number).replace(".", ",") for number in numbers]
     table = read([["a", "b"], *([word, "1"] for word in words), ["unknown", "2"]])
     np.testing.assert_array_equal(table.frame["a"].to_numpy()[:-1], numbers)
-    assert table.said["a"][1] == "a: unknown read as missing in 1 row"
+    assert table.column_notes["a"][1] == "a: unknown read as missing in 1 row"
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,10 @@
-"""Which sign is the decimal one: decided by all numbers of a table, or refused."""
+"""The decimal sign of a table, decided by all of its numbers, or refused."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from horseshoe._types import Vector
 from horseshoe.intake.kinds import read_words, words_of
 from horseshoe.intake.messages import TableError, counted, shown
-from horseshoe.intake.numerals import CODE, MISSING, NUMBER, NUMERAL, OPEN, SHOWN, SIGNS, parse_words
+from horseshoe.intake.numerals import CODE, NUMBER, NUMERAL, OPEN, SHOWN, SIGNS, parse_words
 from horseshoe.intake.text_layout import SPACES
 
 _SHOWN = {sign: re.compile(pattern) for sign, pattern in SHOWN.items()}
@@ -21,44 +20,22 @@ _TWICE = {"point": re.compile(r",\d{3},"), "comma": re.compile(r"\.\d{3}\.")}
 _OPEN = re.compile(OPEN)
 
 
-@dataclass
-class DecimalEvidence:
-    """How a column writes numbers: what some of its words show, and one that may be read in two ways.
+class DecimalEvidence(NamedTuple):
+    """How a column writes numbers.
 
-    ``shown`` has the first word that shows a sign and its row, ``doubtful`` the first that shows none.
+    Attributes
+    ----------
+    numeric : bool
+        Whether at least half of its words are numbers in some way of writing.
+    shown : dict
+        The first word that shows each decimal sign.
+    doubtful : (int, str) or None
+        The row, counted from 1, and the first word that may be read in two ways.
     """
 
-    known: int = 0
-    numbers: int = 0
-    shown: dict[str, tuple[int, str]] = field(default_factory=dict)
-    doubtful: tuple[int, str] | None = None
-
-    def add(self, word: str, row: int, times: int = 1) -> None:
-        """Take a word into account that stands in a row, counted from 1, and in others.
-
-        Examples
-        --------
-        >>> writing = DecimalEvidence()
-        >>> for row, word in enumerate(["7.805", "12", "0,5"], 1):
-        ...     writing.add(word, row)
-        >>> writing.doubtful, writing.shown
-        ((1, '7.805'), {'comma': (3, '0,5')})
-        """
-        if word in MISSING:
-            return
-        self.known += times
-        sign = next((sign for sign, pattern in _SHOWN.items() if pattern.fullmatch(word)), None)
-        doubtful = sign is None and _OPEN.fullmatch(word) is not None
-        if sign is not None:
-            self.shown.setdefault(sign, (row, word))
-        elif doubtful and self.doubtful is None:
-            self.doubtful = row, word
-        self.numbers += times * bool(sign or doubtful or NUMBER.fullmatch(word))
-
-    @property
-    def numeric(self) -> bool:
-        """Whether at least half of its words are numbers in some way of writing."""
-        return 0 < self.known <= 2 * self.numbers
+    numeric: bool
+    shown: dict[str, str]
+    doubtful: tuple[int, str] | None
 
 
 class Decimals(NamedTuple):
@@ -68,8 +45,39 @@ class Decimals(NamedTuple):
     own: Mapping[str, str]
 
 
+def evidence_of(series: Any) -> DecimalEvidence:
+    """Return what a column of texts shows of its decimal sign.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> evidence_of(pandas.Series(["7.805", None, "12", "0,5"]))
+    DecimalEvidence(numeric=True, shown={'comma': '0,5'}, doubtful=(1, '7.805'))
+    """
+    shown, doubtful, numbers = dict[str, str](), None, 0
+    try:
+        codes, words = words_of(series)
+    except TypeError:  # nested values, which are refused where they are used
+        return DecimalEvidence(False, {}, None)
+    known = codes[codes >= 0]
+    distinct, first, times = np.unique(codes, return_index=True, return_counts=True)
+    for place in np.argsort(first):
+        if distinct[place] < 0:
+            continue
+        word = words[distinct[place]]
+        sign = next((sign for sign, pattern in _SHOWN.items() if pattern.fullmatch(word)), None)
+        if sign is not None:
+            shown.setdefault(sign, word)
+        elif _OPEN.fullmatch(word):
+            doubtful = doubtful or (int(first[place]) + 1, word)
+        elif not NUMBER.fullmatch(word):
+            continue
+        numbers += int(times[place])
+    return DecimalEvidence(0 < known.size <= 2 * numbers, shown, doubtful)
+
+
 def decide_decimal_sign(
-    columns: Mapping[str, DecimalEvidence], table: str, usual: str | None = None, decimal: str | None = None
+    columns: Mapping[str, DecimalEvidence], table: str, usual: str | None = None
 ) -> Decimals:
     """Return the sign that the numbers of a table show.
 
@@ -85,90 +93,78 @@ def decide_decimal_sign(
         What the table is called.
     usual : {"point", "comma"}, optional
         The sign where no number shows one; without it, numbers that may be read in two ways are refused.
-    decimal : {"point", "comma"}, optional
-        The sign that the user names, whatever the numbers show.
 
     Examples
     --------
-    >>> sales, change = DecimalEvidence(), DecimalEvidence()
-    >>> sales.add("7.805", 1)
-    >>> change.add("-0,11", 1)
+    >>> sales = DecimalEvidence(True, {}, (1, "7.805"))
+    >>> change = DecimalEvidence(True, {"comma": "0,11"}, None)
     >>> decide_decimal_sign({"sales": sales, "change": change}, "it")
     Decimals(sign='comma', own={})
     >>> decide_decimal_sign({"sales": sales}, "it")
     Traceback (most recent call last):
     horseshoe.intake.messages.TableError: sales is 7.805 in row 1, and no number in it shows whether ...
     """
-    if decimal is not None:
-        return Decimals(decimal, {})
     numeric = {name: column for name, column in columns.items() if column.numeric}
     votes = Counter(sign for column in numeric.values() for sign in column.shown)
     if len(votes) == 1:
         return Decimals(next(iter(votes)), {})
-    doubtful = {
-        name: column.doubtful
-        for name, column in numeric.items()
-        if column.doubtful is not None and not column.shown
-    }
+    doubtful = {name: one.doubtful for name, one in numeric.items() if one.doubtful and not one.shown}
     if doubtful and usual is None:
         raise TableError(_doubt(doubtful, numeric, table))
     if not votes:
         return Decimals(usual if doubtful else None, {})
     sign = max(votes, key=lambda one: votes[one])
     own = {name: next(iter(column.shown)) for name, column in numeric.items() if len(column.shown) == 1}
-    own |= {name: str(usual) for name in doubtful}
+    own |= dict.fromkeys(doubtful, str(usual))
     return Decimals(sign, {name: one for name, one in own.items() if one != sign})
 
 
 def _doubt(
     doubtful: Mapping[str, tuple[int, str]], numeric: Mapping[str, DecimalEvidence], table: str
 ) -> str:
+    """Say which number may be read in two ways, and why the table does not decide."""
     name, (row, word) = next(iter(doubtful.items()))
     others = f" (and so are the numbers of {counted(len(doubtful) - 1, 'other column')})"
     found = {
-        sign: f"{column.shown[sign][1]} in {shown(other)}"
+        sign: f"{example} in {shown(other)}"
         for other, column in numeric.items()
-        for sign in column.shown
+        for sign, example in column.shown.items()
     }
-    why = (
-        f"{table} has both decimal points ({found['point']}) and decimal commas ({found['comma']})"
-        if found
-        else f"no number in {table} shows whether the decimal sign is the point or the comma"
-    )
+    why = f"no number in {table} shows whether the decimal sign is the point or the comma"
+    if found:
+        why = f"{table} has both decimal points ({found['point']}) and decimal commas ({found['comma']})"
     return (
         f"{shown(name)} is {word} in row {row}{others if len(doubtful) > 1 else ''}, and {why}: "
         "say which it is with --decimal point or --decimal comma"
     )
 
 
-def search_sign(chunks: Iterable[str], delimiter: str) -> set[str]:
+def search_signs(chunks: Iterable[str], delimiter: str) -> set[str]:
     r"""Return the signs that fields of a text show, in one quick pass; some fields may be parts of words.
 
     Each chunk begins with the end of the line before it.
 
     Examples
     --------
-    >>> search_sign(["\n7.805;-0,11\n"], ";")
+    >>> search_signs(["\n7.805;-0,11\n"], ";")
     {'comma'}
-    >>> search_sign(['\n1,5\n2,5\n'], ","), search_sign(['\n"1,5",7\n'], ",")
+    >>> search_signs(['\n1,5\n2,5\n'], ","), search_signs(['\n"1,5",7\n'], ",")
     (set(), {'comma'})
     """
-    patterns = {sign: _field(SHOWN[sign], delimiter, quoted=delimiter == SIGNS[sign]) for sign in SIGNS}
     found = set[str]()
+    plain = {sign: _field(SHOWN[sign], delimiter) for sign in SIGNS}
+    quoted = {sign: _field(SHOWN[sign], delimiter, quoted=True) for sign in SIGNS}
     for chunk in chunks:
-        found |= {
-            sign
-            for sign, pattern in patterns.items()
-            if sign not in found and _may_show(chunk, sign) and pattern.search(chunk)
-        }
+        for sign in set(SIGNS) - found:
+            # commas between commas are in quotation marks: most files have none, and are done at once
+            inside = delimiter == "," and (sign == "comma" or "." not in chunk)
+            if inside and '"' not in chunk:
+                continue
+            if SIGNS[sign] in chunk or _TWICE[sign].search(chunk):
+                found |= {sign} if (quoted if inside else plain)[sign].search(chunk) else set()
         if len(found) == len(SIGNS):
             break
     return found
-
-
-def _may_show(chunk: str, sign: str) -> bool:
-    """Tell at once of most texts that no field shows a sign: it is not there, nor are groups such as .567."""
-    return SIGNS[sign] in chunk or _TWICE[sign].search(chunk) is not None
 
 
 def search_codes(chunks: Iterable[str], delimiter: str) -> bool:
@@ -179,47 +175,20 @@ def search_codes(chunks: Iterable[str], delimiter: str) -> bool:
     >>> search_codes(["\n01067,2\n"], ","), search_codes(["\n1067,0.2,0\n"], ",")
     (True, False)
     """
-    pattern = _field(CODE.pattern, delimiter)
-    quick = re.compile(r"[\s,;|\"]0\d")
-    return any(quick.search(chunk) and pattern.search(chunk) for chunk in chunks)
+    field = _field(CODE.pattern, delimiter)
+    starts = ("\n", " ", '"', "\t" if delimiter == SPACES else delimiter)
+    quick = [(f"{start}0", re.compile(rf"{re.escape(start)}0\d")) for start in starts]
+    return any(
+        field.search(chunk)
+        for chunk in chunks
+        if any(zero in chunk and pattern.search(chunk) for zero, pattern in quick)
+    )
 
 
 def _field(pattern: str, delimiter: str, quoted: bool = False) -> re.Pattern[str]:
     """Return the pattern of a whole field; ``quoted`` fields may hold the delimiter."""
     ends = '"' if quoted else r'\s"' if delimiter == SPACES else rf'\n"{re.escape(delimiter)}'
     return re.compile(rf"[{ends}] *{pattern} *(?=[{ends}]|\Z)")
-
-
-def columns_with_codes(rows: Iterable[list[str]]) -> set[int]:
-    """Return the places of the columns in which a whole number has a leading zero.
-
-    Examples
-    --------
-    >>> columns_with_codes([["1067", "1"], ["01067", "0"]])
-    {0}
-    """
-    return {
-        place
-        for row in rows
-        for place, word in enumerate(row)
-        if word[:1] == "0" and len(word) > 1 and word.isdigit()
-    }
-
-
-def writing_of(rows: Iterable[list[str]], names: Sequence[str]) -> dict[str, DecimalEvidence]:
-    """Return how each column of rows of fields writes its numbers; a column without a name is left out.
-
-    Examples
-    --------
-    >>> writing_of([["7.805", "x"], ["12", "y"]], ["sales", ""])["sales"].doubtful
-    (1, '7.805')
-    """
-    found = {name: DecimalEvidence() for name in names if name}
-    for number, row in enumerate(rows, 1):
-        for name, word in zip(names, row, strict=False):  # the lengths of rows are checked elsewhere
-            if name:
-                found[name].add(word.strip(), number)
-    return found
 
 
 def text_columns(frame: Any, words: Collection[str] = ()) -> list[str]:
@@ -237,52 +206,34 @@ def text_columns(frame: Any, words: Collection[str] = ()) -> list[str]:
     ]
 
 
-def writing_of_words(series: Any) -> DecimalEvidence:
-    """Return how a column of texts writes its numbers.
+def with_numbers(
+    frame: Any, decimals: Decimals, words: Collection[str] = ()
+) -> tuple[Any, dict[str, tuple[str, ...]]]:
+    """Return the frame with numbers in place of words such as 1.234,5, and the notes of each such column.
+
+    Columns of plain numbers are left as they are: `describe_columns` reads them.
 
     Examples
     --------
     >>> import pandas
-    >>> writing_of_words(pandas.Series([None, "0,5", "0,5"])).shown
-    {'comma': (2, '0,5')}
+    >>> frame, notes = with_numbers(pandas.DataFrame({"sales": ["7.805", "12"]}), Decimals("comma", {}))
+    >>> frame["sales"].tolist(), notes
+    ([7805.0, 12.0], {'sales': ('sales: numbers with points between thousands',)})
     """
-    found = DecimalEvidence()
-    try:
-        codes, words = words_of(series)
-    except TypeError:  # nested values, which are refused where they are used
-        return found
-    times = np.bincount(codes[codes >= 0], minlength=len(words))
-    first = np.zeros(len(words) + 1, dtype=int)
-    first[codes[::-1]] = np.arange(codes.size)[::-1]
-    for code, word in enumerate(words):
-        found.add(word, int(first[code]) + 1, int(times[code]))
-    return found
-
-
-def numbers_written(
-    series: Any, name: str, sign: str, plain: bool = False
-) -> tuple[Vector, tuple[str, ...]] | None:
-    """Return the numbers of a column of texts and what is said of them; None if some are no numbers.
-
-    Columns of plain numbers alone are left to those who look at columns, unless ``plain`` asks for them too.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> numbers, notes = numbers_written(pandas.Series(["7.805", "12", None]), "sales", "comma")
-    >>> numbers.tolist(), notes
-    ([7805.0, 12.0, nan], ('sales: numbers with points between thousands',))
-    """
-    try:
-        codes, words = words_of(series)
-    except TypeError:
-        return None
-    parsed = parse_words(words, sign)
-    if parsed.wrong.any() or not (plain or any(_needs(sign, word) for word in {*words} - {*parsed.absent})):
-        return None
-    return read_words(name, codes, words, parsed)
+    found, notes = dict[str, Vector](), dict[str, tuple[str, ...]]()
+    for name in text_columns(frame, words) if decimals.sign is not None else ():
+        sign = decimals.own.get(name, str(decimals.sign))
+        try:
+            codes, distinct = words_of(frame[name])
+        except TypeError:  # nested values, which are refused where they are used
+            continue
+        parsed = parse_words(distinct, sign)
+        needed = name in decimals.own or any(_needs(sign, word) for word in {*distinct} - {*parsed.absent})
+        if needed and not parsed.wrong.any():
+            found[name], notes[name] = read_words(name, codes, distinct, parsed)
+    return (frame.assign(**found) if found else frame), notes
 
 
 def _needs(sign: str, word: str) -> bool:
-    """Tell whether a number is another one, or none, to who does not know the sign."""
+    """Tell whether a number reads otherwise, or not at all, without the decimal sign."""
     return not NUMERAL.fullmatch(word) or (sign == "comma" and "." in word)

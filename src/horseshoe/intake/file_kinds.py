@@ -1,6 +1,12 @@
-"""Files that are no text: what they look like, and what to do with them."""
+"""Files: how they are opened, what those look like that are no text, and what to do with them."""
 
 from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import BinaryIO
+
+from horseshoe.intake.messages import TableError
 
 MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"\x1f\x8b", "a gzip file", "unpack it with gunzip"),
@@ -27,6 +33,24 @@ MAGIC: tuple[tuple[bytes, str, str], ...] = (
 )
 ARROW = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather"}
 """The files of Arrow, which are read."""
+
+
+class Source:
+    """Bytes that can be opened more than once: a file, or all of standard input."""
+
+    def __init__(self, name: str, path: Path | None = None, data: bytes = b""):
+        self.name, self.path, self.data = name, path, data
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a stream from their beginning."""
+        if self.path is None:
+            return io.BytesIO(self.data)
+        try:
+            return self.path.open("rb")
+        except PermissionError:
+            raise TableError(f"no permission to read {self.name}: ask its owner, or copy it") from None
+        except OSError as error:
+            raise TableError(f"{self.name} cannot be read: {error.strerror or error}") from None
 
 
 def arrow_kind(head: bytes) -> str | None:

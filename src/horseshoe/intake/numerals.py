@@ -17,22 +17,10 @@ MISSING = (
 )  # fmt: skip
 """Words that stand for a missing value in any column. None is a level in many a table, so it is not one."""
 
-ABSENT = frozenset(
-    {
-        "none",
-        "missing",
-        "unknown",
-        "not available",
-        "not applicable",
-        "nil",
-        "*",
-        "**",
-        "n.d.",
-        "nd",
-        "not known",
-        "k.a.",
-    }
-)
+ABSENT = frozenset({
+    "none", "missing", "unknown", "not available", "not applicable", "nil", "*", "**", "n.d.", "nd",
+    "not known", "k.a.",
+})  # fmt: skip
 """Words that stand for a missing value where all other values are numbers."""
 
 SIGNS = {"point": ".", "comma": ","}
@@ -47,14 +35,17 @@ CODE = re.compile(r"0\d+")
 """A whole number with a leading zero: a postcode or an id, not a quantity."""
 
 _THOUSANDS = r"[1-9]\d{0,2}"
-SHOWN = {
-    "point": rf"[+-]?(?:(?!{_THOUSANDS}\.\d{{3}}(?!\d|[eE]))\d*\.\d+(?:[eE][+-]?\d+)?"
-    rf"|{_THOUSANDS}(?:,\d{{3}})+\.\d+|{_THOUSANDS}(?:,\d{{3}}){{2,}}"
-    rf"|{_THOUSANDS}(?:[{SPACES}]\d{{3}})+\.\d+|{_THOUSANDS}(?:[{APOSTROPHES}]\d{{3}})+\.\d+)",
-    "comma": rf"[+-]?(?:(?!{_THOUSANDS},\d{{3}}(?!\d|[eE]))\d*,\d+(?:[eE][+-]?\d+)?"
-    rf"|{_THOUSANDS}(?:\.\d{{3}})+,\d+|{_THOUSANDS}(?:\.\d{{3}}){{2,}}"
-    rf"|{_THOUSANDS}(?:[{SPACES}]\d{{3}})+,\d+|{_THOUSANDS}(?:[{APOSTROPHES}]\d{{3}})+,\d+)",
-}
+
+
+def _shows(sign: str, other: str) -> str:
+    """Return the pattern of numbers that can be read only with ``sign`` as the decimal sign."""
+    plain = rf"(?!{_THOUSANDS}{sign}\d{{3}}(?!\d|[eE]))\d*{sign}\d+(?:[eE][+-]?\d+)?"
+    groups = rf"(?:{other}\d{{3}})+{sign}\d+|(?:{other}\d{{3}}){{2,}}"
+    neutral = "|".join(rf"(?:[{signs}]\d{{3}})+{sign}\d+" for signs in (SPACES, APOSTROPHES))
+    return rf"[+-]?(?:{plain}|{_THOUSANDS}(?:{groups}|{neutral}))"
+
+
+SHOWN = {"point": _shows(r"\.", ","), "comma": _shows(",", r"\.")}
 """Patterns of numbers that show which sign is the decimal one: 0,11 and 1.234,5, but not 7,805."""
 
 OPEN = rf"[+-]?{_THOUSANDS}[.,]\d{{3}}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -13,14 +12,15 @@ from typing import Any, BinaryIO
 from horseshoe._checks import check_choice
 from horseshoe._extras import require
 from horseshoe.intake.builtin_tables import BUILT_IN, built_in
-from horseshoe.intake.decimals import Decimals, decide_decimal_sign, text_columns, writing_of_words
-from horseshoe.intake.delimited import ReadOptions, check_names, read_delimited, with_numbers
-from horseshoe.intake.file_kinds import arrow_kind, looks_binary
+from horseshoe.intake.decimals import text_columns, with_numbers
+from horseshoe.intake.delimited import ReadOptions, check_names, read_delimited
+from horseshoe.intake.file_kinds import Source, arrow_kind, looks_binary
 from horseshoe.intake.messages import TableError, listed, near, shown
 from horseshoe.intake.numerals import SIGNS
 from horseshoe.intake.patterns import counts_up
 
 HEAD = 1 << 16
+SUFFIXES = {".csv", ".tsv", ".txt", ".parquet", ".feather"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Table:
         What to call it in a sentence: the file, ``standard input``, or the built-in name.
     decimal : {"point", "comma"}, optional
         The decimal sign, where numbers show it or the user names it.
-    said : dict
+    column_notes : dict
         How the numbers of columns are written, where that is not plain.
     """
 
@@ -45,39 +45,18 @@ class Table:
     notes: tuple[str, ...] = ()
     name: str = "the table"
     decimal: str | None = None
-    said: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    column_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def notes_of(self, names: Iterable[str | None]) -> tuple[str, ...]:
         """Return what was recognised in the table as a whole, and in the columns that are used.
 
         Examples
         --------
-        >>> table = Table(None, ("decimal commas",), said={"a": ("a: numbers with points",), "b": ("b",)})
+        >>> table = Table(None, ("decimal commas",), column_notes={"a": ("a: numbers with points",)})
         >>> table.notes_of(["a"])
         ('decimal commas', 'a: numbers with points')
         """
-        return (
-            *self.notes,
-            *(note for name in names if name is not None for note in self.said.get(name, ())),
-        )
-
-
-class Source:
-    """Bytes that can be opened more than once: a file, or what standard input had to say."""
-
-    def __init__(self, name: str, path: Path | None = None, data: bytes = b""):
-        self.name, self.path, self.data = name, path, data
-
-    def open(self) -> BinaryIO:
-        """Return the bytes as a stream from their beginning."""
-        if self.path is None:
-            return io.BytesIO(self.data)
-        try:
-            return self.path.open("rb")
-        except PermissionError:
-            raise TableError(f"no permission to read {self.name}: ask its owner, or copy it") from None
-        except OSError as error:
-            raise TableError(f"{self.name} cannot be read: {error.strerror or error}") from None
+        return (*self.notes, *(note for name in names for note in self.column_notes.get(str(name), ())))
 
 
 def read_table(
@@ -126,31 +105,25 @@ def read_table(
     columns separated by semicolons
     decimal commas
     """
-    pandas = require("pandas", "cli")
-    options = ReadOptions(
-        words, decimal if decimal is None else check_choice("decimal", decimal, tuple(SIGNS)), usual, used
-    )
-    if os.fspath(source) == "-":
-        return _from_source(Source("standard input", data=_all_bytes(stdin)), options, pandas)
-    path = Path(source)
-    name = shown(os.fspath(source), longest=300)
+    sign = None if decimal is None else check_choice("decimal", decimal, tuple(SIGNS))
+    options, given = ReadOptions(words, sign, usual, used), os.fspath(source)
+    if given == "-":
+        data = stdin if isinstance(stdin, bytes) else (sys.stdin.buffer if stdin is None else stdin).read()
+        return _from_source(Source("standard input", data=data), options)
+    path, name = Path(source), shown(given, longest=300)
     if not _exists(path, name):
-        if os.fspath(source) in BUILT_IN:
-            frame, _ = built_in(os.fspath(source))
-            return Table(frame, (f"built-in data set {source}",), str(source))
-        raise TableError(_not_there(path, name))
+        if given in BUILT_IN:
+            return Table(built_in(given)[0], (f"built-in data set {given}",), given)
+        raise TableError(f"{name} is not there{_instead_of(path)}")
     if path.is_dir():
-        raise TableError(f"{name} is a folder: name one file in it{_files_of(path)}")
+        names = [each for each in _names_in(path) or () if Path(each).suffix.lower() in SUFFIXES]
+        there = f" ({listed(sorted(names), most=5)})" if names else ""
+        raise TableError(f"{name} is a folder: name one file in it{there}")
+    file = Source(name, path)
     if not path.is_file():  # a pipe can be read once only
-        with Source(name, path).open() as stream:
-            return _from_source(Source(name, data=stream.read()), options, pandas)
-    return _from_source(Source(name, path), options, pandas)
-
-
-def _all_bytes(stdin: BinaryIO | bytes | None) -> bytes:
-    if isinstance(stdin, bytes):
-        return stdin
-    return (sys.stdin.buffer if stdin is None else stdin).read()
+        with file.open() as stream:
+            file = Source(name, data=stream.read())
+    return _from_source(file, options)
 
 
 def _exists(path: Path, name: str) -> bool:
@@ -162,85 +135,73 @@ def _exists(path: Path, name: str) -> bool:
         raise TableError(f"{name} cannot be a file: {error}") from None
 
 
-def _not_there(path: Path, name: str) -> str:
+def _names_in(folder: Path) -> list[str] | None:
+    """Return the names in a folder; None if it cannot be read."""
     try:
-        found = [each.name for each in path.parent.iterdir()]
+        return [each.name for each in folder.iterdir()]
     except OSError:
-        return f"{name} is not there, nor is its folder"
-    guess = near(path.name, [*found, *BUILT_IN])
-    return (
-        f"{name} is not there{guess}"
-        if guess
-        else (f"{name} is not there; the built-in data sets are {', '.join(BUILT_IN)}")
-    )
+        return None
 
 
-def _files_of(folder: Path) -> str:
-    kinds = {".csv", ".tsv", ".txt", ".parquet", ".feather"}
-    try:
-        names = sorted(each.name for each in folder.iterdir() if each.suffix.lower() in kinds)
-    except OSError:
-        return ""
-    return f" ({listed(names, most=5)})" if names else ""
+def _instead_of(path: Path) -> str:
+    """Return what may have been meant by a file that is not there."""
+    found = _names_in(path.parent)
+    if found is None:
+        return ", nor is its folder"
+    return near(path.name, [*found, *BUILT_IN]) or f"; the built-in data sets are {', '.join(BUILT_IN)}"
 
 
-def _from_source(source: Source, options: ReadOptions, pandas: Any) -> Table:
+def _from_source(source: Source, options: ReadOptions) -> Table:
     with source.open() as stream:
         head = stream.read(HEAD)
     if not head:
         raise TableError(f"{source.name} is empty: a header line and rows of data are needed")
     kind = arrow_kind(head)
     if kind is not None:
-        return _from_arrow(source, kind, options, pandas)
+        return _from_arrow(source, kind, options)
     binary = looks_binary(head)
     if binary is not None:
         raise TableError(f"{source.name} is not a table that can be read: {binary}")
-    found = read_delimited(source.open, source.name, options, pandas)
-    return Table(*_named(found.frame, found.notes, source.name), source.name, found.decimal, found.said)
+    found = read_delimited(source, options)
+    return Table(
+        *_named(found.frame, found.notes, source.name), source.name, found.decimal, found.column_notes
+    )
 
 
-def _from_arrow(source: Source, kind: str, options: ReadOptions, pandas: Any) -> Table:
-    arrow = require("pyarrow", "parquet")
+def _from_arrow(source: Source, kind: str, options: ReadOptions) -> Table:
+    pandas, arrow = require("pandas", "cli"), require("pyarrow", "parquet")
     read = pandas.read_parquet if kind == "parquet" else pandas.read_feather
     try:
         with source.open() as stream:
-            frame = read(stream)
+            frame = read(stream).reset_index(drop=True)
     except (arrow.ArrowException, OSError, ValueError, TypeError) as error:
         reason = shown(str(error).splitlines()[0] if str(error) else type(error).__name__)
         raise TableError(f"{source.name} is a damaged {kind.capitalize()} file: {reason}") from None
-    frame = frame.reset_index(drop=True)
-    if not frame.shape[0] or not frame.shape[1]:
-        raise TableError(
-            f"{source.name} has {frame.shape[0]} rows and {frame.shape[1]} columns: there are no data"
-        )
+    rows, width = frame.shape
+    if not rows or not width:
+        raise TableError(f"{source.name} has {rows} rows and {width} columns: there are no data")
     frame.columns = [str(each) for each in frame.columns]
     check_names(frame.columns, source.name)
-    decimals = _decimals_of(frame, source.name, options)
-    frame, said = with_numbers(frame, decimals, options.words)
-    notes = (f"read as {kind.capitalize()}",)
-    return Table(*_named(frame, notes, source.name), source.name, decimals.sign, said)
-
-
-def _decimals_of(frame: Any, name: str, options: ReadOptions) -> Decimals:
-    """Return the decimal sign of the columns of texts; numbers have none."""
-    written = {each: writing_of_words(frame[each]) for each in text_columns(frame) if options.asks(each)}
-    return decide_decimal_sign(written, name, options.usual, options.decimal)
+    decimals = options.decide(((name, frame[name]) for name in text_columns(frame)), source.name)
+    frame, column_notes = with_numbers(frame, decimals, options.words)
+    named = _named(frame, (f"read as {kind.capitalize()}",), source.name)
+    return Table(*named, source.name, decimals.sign, column_notes)
 
 
 def _named(frame: Any, notes: Iterable[str], name: str) -> tuple[Any, tuple[str, ...]]:
     """Return the frame without columns that have no name: empty ones and one that counts the rows."""
     nameless = [j for j, each in enumerate(frame.columns) if not str(each).strip()]
-    said = list(notes)
+    notes = list(notes)
     for j in nameless:
         values = frame.iloc[:, j]
         if values.isna().all():
-            said.append(f"column {j + 1} has no name and no values: left out")
+            notes.append(f"column {j + 1} has no name and no values: left out")
         elif j == 0 and values.dtype.kind in "iu" and counts_up(values.to_numpy()):
-            said.append("the first column has no name and counts the rows: left out")
+            notes.append("the first column has no name and counts the rows: left out")
         else:
             first = shown(values.dropna().iloc[0])
             raise TableError(
                 f"column {j + 1} of {name} has no name (its first value is {first}): name it in the header"
             )
     kept = [j for j in range(frame.shape[1]) if j not in nameless]
-    return (frame.iloc[:, kept] if nameless else frame), tuple(said)
+    return (frame.iloc[:, kept] if nameless else frame), tuple(notes)

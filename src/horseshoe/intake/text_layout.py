@@ -41,9 +41,9 @@ class Layout:
     notes: tuple[str, ...] = ()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all fields of a row; row names have none."""
-        return ("", *self.header) if self.row_names else self.header
+    def width(self) -> int:
+        """The number of fields of a row; row names are one without a name."""
+        return len(self.header) + self.row_names
 
 
 def find_encoding(stream: BinaryIO) -> tuple[str, tuple[str, ...]]:
