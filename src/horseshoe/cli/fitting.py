@@ -61,16 +61,12 @@ def ask_of(data: str, wishes: Wishes) -> PreparedProblem:
     """Read the data, and return what is asked of them."""
     from horseshoe.data.genotypes import is_bed_file
     from horseshoe.intake.genotypes import prepare_genotypes
-    from horseshoe.intake.missing_policy import read_missing_policy
     from horseshoe.intake.problem import prepare_problem
     from horseshoe.intake.read import read_table
     from horseshoe.intake.request import FitRequest
 
     if data != "-" and is_bed_file(data):
-        options = wishes.as_options()
-        return prepare_genotypes(
-            data, FitRequest(**options | {"missing": read_missing_policy(options["missing"])}), wishes.decimal
-        )
+        return prepare_genotypes(data, FitRequest.of(**wishes.as_options()), wishes.decimal)
     stdin = sys.stdin.buffer if data == "-" else None
     table = read_table(
         data, stdin=stdin, words=(*(wishes.categorical or ()), *(wishes.drop or ())), decimal=wishes.decimal

@@ -120,7 +120,7 @@ def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str
 
     from horseshoe.data.genotypes import is_bed_file, open_bed
     from horseshoe.intake.genotype_recipe import GenotypeRecipe
-    from horseshoe.intake.missing_policy import read_missing_policy
+    from horseshoe.intake.missing_values import read_missing_policy
 
     if not isinstance(recipe, GenotypeRecipe):
         raise ValueError(f"{data} holds genotypes, and the model was not fitted to any with horseshoe fit")

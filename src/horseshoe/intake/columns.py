@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from horseshoe._extras import require
-from horseshoe._types import Vector
 from horseshoe.intake.design import Design
 from horseshoe.intake.kinds import Column, describe_columns
 from horseshoe.intake.messages import TableError, counted, listed, near, shown
@@ -36,27 +35,23 @@ def describe_as_fitted(frame: Any, ingredients: Iterable[Ingredient]) -> dict[st
     Traceback (most recent call last):
     horseshoe.intake.messages.TableError: a holds numbers, but x in row 2: ...
     """
-    ingredients = list(ingredients)
-    words = {each.name for each in ingredients if each.levels}
+    words = {each.name: bool(each.levels) for each in ingredients}
     columns = describe_columns(
-        frame, [each.name for each in ingredients], words, {each.name for each in ingredients} - words
+        frame, words, {name for name in words if words[name]}, {name for name in words if not words[name]}
     )
-    wrong = [column for column in columns.values() if column.refusal]
-    if wrong:  # the fit has settled what the column is, so other kinds are no way out
-        check_usable(replace(column, refusal=_settled(str(column.refusal))) for column in wrong)
-    return {name: _as_numbers(column) if name not in words else column for name, column in columns.items()}
+    # the fit has settled what a column is, so other kinds are no way out
+    check_usable(replace(each, refusal=_as_fitted(each.refusal)) for each in columns.values() if each.refusal)
+    for name, column in columns.items():
+        if column.numbers is None and not words[name]:  # no values: numbers that are all missing
+            columns[name] = Column(name, "empty", numbers=np.full(column.missing.size, np.nan))
+    return columns
 
 
-def _settled(refusal: str) -> str:
+def _as_fitted(refusal: str) -> str:
+    """Return why a column cannot be used, with the advice that helps with new rows."""
     reason = refusal.rpartition(": ")[0]
     words = reason.endswith(") and no numbers")
     return f"{reason}: {'numbers are needed there' if words else 'mend the value, or leave the cell empty'}"
-
-
-def _as_numbers(column: Column) -> Column:
-    """Return a column without any value as numbers, which all are missing."""
-    empty = column.numbers is None
-    return Column(column.name, "empty", numbers=np.full(column.missing.size, np.nan)) if empty else column
 
 
 def check_usable(columns: Iterable[Column]) -> None:
@@ -84,36 +79,26 @@ def numbers_of(frame: Any, name: str) -> Column:
     return describe_as_fitted(frame, [Ingredient(name, "number")])[name]
 
 
-def check_exposure(exposure: Column | None) -> None:
-    """Refuse exposures that are not positive.
+def check_signs(roles: Mapping[str, Column]) -> None:
+    """Refuse exposures that are not positive, and weights that are negative, or all 0.
 
     Examples
     --------
-    >>> check_exposure(Column("days", "number", np.array([1.0, 0.0])))
+    >>> check_signs({"exposure": Column("days", "number", np.array([1.0, 0.0]))})
     Traceback (most recent call last):
     horseshoe.intake.messages.TableError: days is 0 in row 2: an exposure has to be positive
     """
-    _check_sign(exposure, lambda numbers: numbers <= 0, "an exposure has to be positive")
-
-
-def check_weights(weights: Column | None) -> None:
-    """Refuse weights that are negative, or all 0.
-
-    Examples
-    --------
-    >>> check_weights(Column("w", "number", np.array([1.0, -2.0])))
-    Traceback (most recent call last):
-    horseshoe.intake.messages.TableError: w is -2 in row 2: a weight is at least 0
-    """
-    _check_sign(weights, lambda numbers: numbers < 0, "a weight is at least 0")
-    if weights is not None and not np.nansum(np.asarray(weights.numbers)):
-        raise TableError(f"the weights in {shown(weights.name)} are all 0: no row would count")
-
-
-def _check_sign(column: Column | None, wrong: Callable[[Vector], Any], wanted: str) -> None:
-    if column is not None and wrong(np.asarray(column.numbers)).any():
-        row = int(wrong(np.asarray(column.numbers)).argmax())
-        raise TableError(f"{shown(column.name)} is {column.value(row)} in row {row + 1}: {wanted}")
+    for role, allowed, needed in (
+        ("weights", np.greater_equal, "a weight is at least 0"),
+        ("exposure", np.greater, "an exposure has to be positive"),
+    ):
+        numbers = np.asarray(roles[role].numbers) if role in roles else np.ones(1)
+        wrong = ~(allowed(numbers, 0.0) | np.isnan(numbers))
+        if wrong.any():
+            column, row = roles[role], int(wrong.argmax())
+            raise TableError(f"{shown(column.name)} is {column.value(row)} in row {row + 1}: {needed}")
+        if not np.nansum(numbers) and role == "weights":
+            raise TableError(f"the weights in {shown(roles[role].name)} are all 0: no row would count")
 
 
 def with_levels(column: Column, levels: tuple[str, ...]) -> Column:
@@ -139,14 +124,11 @@ def as_truth(column: Column, levels: tuple[str, ...]) -> Column:
     ('no', 'yes', 'no')
     """
     known = {level.casefold(): level for level in levels}
-    same: dict[str, str] = {}
-    for pair in PAIRS if len(levels) == 2 else ():
+    for pair in PAIRS:
         if set(pair) == set(known):
-            same = {"0": known[pair[0]], "1": known[pair[1]]}
-    words = tuple(
-        word if word in levels else known.get(word.casefold(), same.get(word, word)) for word in column.words
-    )
-    return replace(column, words=words)
+            known |= {"0": known[pair[0]], "1": known[pair[1]]}
+    words = (word if word in levels else known.get(word.casefold(), word) for word in column.words)
+    return replace(column, words=tuple(words))
 
 
 def frame_of(design: Design, encoded: Sequence[str], index: Any) -> Any:
@@ -168,7 +150,7 @@ def frame_of(design: Design, encoded: Sequence[str], index: Any) -> Any:
     return pandas.DataFrame(values, columns=list(encoded), index=index, copy=False)
 
 
-def check_frame(frame: Any, used: list[str], aside: list[str | None]) -> list[str]:
+def check_frame(frame: Any, used: Sequence[str], aside: Sequence[str | None]) -> list[str]:
     """Refuse a frame in which columns are missing; return a note of those that are not used.
 
     Examples
@@ -184,10 +166,8 @@ def check_frame(frame: Any, used: list[str], aside: list[str | None]) -> list[st
         guess = near(absent[0], [name for name in names if name not in wanted]) if len(absent) == 1 else ""
         if len(absent) > 1 and {name.casefold() for name in absent} <= {name.casefold() for name in names}:
             guess = "; the table writes them with other capitals: rename its columns"
-        raise TableError(
-            f"{counted(len(absent), 'column')} of the model {'is' if len(absent) == 1 else 'are'} "
-            f"not in the table: {listed(absent, most=50)}{guess}"
-        )
+        many = f"{counted(len(absent), 'column')} of the model {'is' if len(absent) == 1 else 'are'}"
+        raise TableError(f"{many} not in the table: {listed(absent, most=50)}{guess}")
     twice = [name for name in used if names.count(name) > 1] if len(there) < len(names) else []
     if twice:
         raise TableError(f"{listed(twice)} stands more than once in the table: rename the columns")
@@ -204,6 +184,4 @@ def by_name(frame: Any) -> Any:
     >>> by_name(pandas.DataFrame([[1, 2]])).columns.tolist()
     ['0', '1']
     """
-    if all(type(name) is str for name in frame.columns):
-        return frame
-    return frame.set_axis([str(name) for name in frame.columns], axis=1)
+    return frame if all(type(name) is str for name in frame.columns) else frame.rename(columns=str)

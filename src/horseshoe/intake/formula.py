@@ -40,6 +40,11 @@ class Formula:
         return tuple(dict.fromkeys(name for atom in self.atoms for name in atom.names))
 
     @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels that ``C()`` gives to columns."""
+        return {atom.names[0]: atom.levels for atom in self.atoms if atom.levels}
+
+    @property
     def factors(self) -> tuple[str, ...]:
         """The columns that stand in ``C()``."""
         return tuple(dict.fromkeys(atom.names[0] for atom in self.atoms if atom.factor))

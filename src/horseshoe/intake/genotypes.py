@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,15 @@ import numpy as np
 from horseshoe._types import Mask
 from horseshoe.data.genotypes import Genotypes, Snps, open_bed, snps_of
 from horseshoe.data.validation import check_parts
-from horseshoe.intake.columns import by_name, check_exposure, check_weights, numbers_of
+from horseshoe.intake.columns import by_name, check_signs, numbers_of
 from horseshoe.intake.genotype_recipe import GenotypeRecipe
 from horseshoe.intake.kinds import Column
 from horseshoe.intake.messages import TableError, counted, listed, shown
-from horseshoe.intake.missing_policy import MissingPolicy, check_filled
-from horseshoe.intake.missing_values import gaps_of, whole_rows
+from horseshoe.intake.missing_values import MissingPolicy, any_gap, check_imputed, gaps_of
 from horseshoe.intake.placeholders import check_placeholders, with_gaps
 from horseshoe.intake.problem import PreparedProblem
 from horseshoe.intake.read import Table, read_table
-from horseshoe.intake.request import FitRequest, check_there, with_implied_family
+from horseshoe.intake.request import FitRequest, check_names, with_implied_family
 from horseshoe.intake.target import read_target, settle
 
 FAMILIES, PERSONS = ("FID", "#FID"), ("IID", "#IID")
@@ -62,50 +62,44 @@ def prepare_genotypes(path: str, request: FitRequest, decimal: str | None = None
             raise TableError(f"--{way} is for tables: {advice}")
     request = with_implied_family(request)
     file, name = split_target(request.target)
+    # 1. the individuals, and their rows in the table
     bed = open_bed(path)
     table = read_table(file, words=(*FAMILIES, *PERSONS), decimal=decimal)
     people = list(zip(np.asarray(bed.fid).astype(str), np.asarray(bed.iid).astype(str), strict=True))
-    frame, there, notes = matched(table, people, path)
-    check_there(request, name, list(frame.columns), table.name)
+    frame, there, unmatched = matched(table, people, path)
+    check_names(request, name, list(frame.columns), table.name)
+    # 2. their phenotype
     frame, blanks = with_gaps(frame, request.missing_values, (name, *request.roles.values()), table.name)
     target = known_target(read_target(frame, name, request.family, request.categorical, request.numeric))
     roles = {role: numbers_of(frame, column) for role, column in request.roles.items()}
-    check_weights(roles.get("weights"))
-    check_exposure(roles.get("exposure"))
+    check_signs(roles)
     check_placeholders([target, *roles.values()], request.numeric)
     needed = {target.name: target, **{column.name: column for column in roles.values()}}
-    check_filled(gaps_of(needed), request.missing, {column: role for role, column in request.roles.items()})
-    kept, said = _kept(needed, there, people, request.missing, table.name, path)
-    rows = kept[there]
-    settled = settle(
-        target.take(rows), request.family, _numbers(roles.get("exposure"), rows), request.quantile
-    )
+    check_imputed(gaps_of(needed), request.missing, {column: role for role, column in request.roles.items()})
+    kept, incomplete = _kept(needed, there, people, request.missing, table.name, path)
+    known: dict[str, Any] = {role: column.take(kept[there]).numbers for role, column in roles.items()}
+    answer = settle(target.take(kept[there]), request.family, known.get("exposure"), request.quantile)
+    # 3. their genotypes
     parts = Genotypes(bed, None if kept.all() else np.flatnonzero(kept))
     snps = snps_of(bed)
     parts.names = snps.names
     _check_different(snps, path)
-    recipe = GenotypeRecipe(
-        name, settled.family, settled.classes, snps.names.size, np.arange(snps.names.size), snps, parts.fill
-    )
+    places = np.arange(snps.names.size)
+    read = table.notes_of([name, *request.roles.values()])
     return PreparedProblem(
         check_parts(parts),
-        settled.y,
-        _numbers(roles.get("weights"), rows),
-        _numbers(roles.get("offset"), rows),
-        _numbers(roles.get("exposure"), rows),
-        family=settled.family,
-        likelihood=settled.likelihood,
-        classes=settled.classes,
-        recipe=recipe,
-        terms={snp: snp for snp in snps.names.tolist()},
-        notes=(
-            *table.notes_of([name, *request.roles.values()]),
-            *(*blanks, *notes, *said, *_told(parts), *target.notes, *settled.notes),
-        ),
-        target=name,
-        name=Path(path).name,
+        answer.y,
+        answer.family,
+        answer.classes,
+        GenotypeRecipe(name, answer.family, answer.classes, places.size, places, snps, parts.fill),
+        {snp: snp for snp in snps.names.tolist()},
+        (*read, *blanks, *unmatched, *incomplete, *_counts(parts), *target.notes, *answer.notes),
+        name,
+        Path(path).name,
         rows_read=len(people),
         rows_dropped=int((~kept).sum()),
+        likelihood=answer.likelihood,
+        **known,
     )
 
 
@@ -133,10 +127,8 @@ def matched(table: Table, people: list[tuple[str, str]], path: str) -> tuple[Any
     place = {key: row for row, key in enumerate(keys)}
     there = np.array([key in place for key in wanted])
     if not there.any():
-        raise TableError(
-            f"no individual of {path} has a row in {table.name}: the .fam file has {listed(wanted, most=3)}, "
-            f"the table {listed(keys, most=3)}"
-        )
+        ids = f"the .fam file has {listed(wanted, most=3)}, the table {listed(keys, most=3)}"
+        raise TableError(f"no individual of {path} has a row in {table.name}: {ids}")
     more = len(keys) - int(there.sum())
     notes = [f"{counted(more, 'row')} of {table.name} without genotypes left out"] if more else []
     rows = [place[key] for key in wanted if key in place]
@@ -144,11 +136,10 @@ def matched(table: Table, people: list[tuple[str, str]], path: str) -> tuple[Any
 
 
 def _check_once(keys: list[str], where: str, advice: str = "") -> None:
-    if len(set(keys)) == len(keys):
-        return
-    seen: set[str] = set()
-    twice = next(key for key in keys if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    raise TableError(f"{shown(twice)} stands more than once in {where}: each individual has one row{advice}")
+    for key, times in Counter(keys).items():
+        if times > 1:
+            once = f"each individual has one row{advice}"
+            raise TableError(f"{shown(key)} stands more than once in {where}: {once}")
 
 
 def known_target(column: Column) -> Column:
@@ -164,37 +155,32 @@ def known_target(column: Column) -> Column:
         return column
     times = counted(int((numbers == UNKNOWN).sum()), "individual")
     note = f"-9 in {shown(column.name)} is taken to be missing, as PLINK does ({times})"
-    return Column(
-        column.name, column.kind, np.where(numbers == UNKNOWN, np.nan, numbers), notes=(*column.notes, note)
-    )
+    known = np.where(numbers == UNKNOWN, np.nan, numbers)
+    return Column(column.name, column.kind, known, notes=(*column.notes, note))
 
 
 def _kept(
     needed: dict[str, Column],
     there: Mask,
     people: list[tuple[str, str]],
-    ways: MissingPolicy,
+    policy: MissingPolicy,
     table: str,
     path: str,
 ) -> tuple[Mask, list[str]]:
-    """Return which individuals are fitted: what is not known of them is never filled in."""
+    """Return which individuals are fitted: their phenotype is never filled in."""
     kept = there.copy()
-    kept[there] = whole_rows(gaps_of(needed), int(there.sum()))
+    kept[there] = ~any_gap(gaps_of(needed).values(), int(there.sum()))
     gone = [f"{fid} {iid}" for (fid, iid), keeps in zip(people, kept, strict=True) if not keeps]
-    if gone and any(ways.of(name) == "error" for name in needed):
+    many = f"{counted(len(gone), 'individual')}"
+    if gone and any(policy.of(name) == "error" for name in needed):
         raise TableError(
-            f"{counted(len(gone), 'individual')} of {path} without {listed(needed)} in {table}: "
+            f"{many} of {path} without {listed(needed)} in {table}: "
             f"{listed(gone, most=5)}. Leave them out with --missing drop"
         )
     if kept.sum() < 2:
-        raise TableError(
-            f"{counted(int(kept.sum()), 'individual')} left with {listed(needed)}: a fit needs two"
-        )
-    return kept, [f"{counted(len(gone), 'individual')} without {listed(needed)} left out"] if gone else []
-
-
-def _numbers(column: Column | None, rows: Mask) -> Any:
-    return None if column is None else np.asarray(column.take(rows).numbers)
+        left = counted(int(kept.sum()), "individual")
+        raise TableError(f"{left} left with {listed(needed)}: a fit needs two")
+    return kept, [f"{many} without {listed(needed)} left out"] if gone else []
 
 
 def _check_different(snps: Snps, path: str) -> None:
@@ -207,12 +193,12 @@ def _check_different(snps: Snps, path: str) -> None:
         )
 
 
-def _told(parts: Genotypes) -> list[str]:
+def _counts(parts: Genotypes) -> list[str]:
+    """Return notes of how many genotypes there are, and how many are missing."""
     n, p = parts.shape
-    found = [f"{n:,} individuals and {p:,} SNPs; a column counts the allele that its name ends in"]
+    notes = [f"{n:,} individuals and {p:,} SNPs; a column counts the allele that its name ends in"]
     if parts.missing:
         share = f"{100.0 * parts.missing / (n * p):.2g}"
-        found.append(
-            f"{counted(parts.missing, 'missing genotype')} ({share} per cent) at the mean of the SNP"
-        )
-    return found
+        missing = counted(parts.missing, "missing genotype")
+        notes.append(f"{missing} ({share} per cent) at the mean of the SNP")
+    return notes

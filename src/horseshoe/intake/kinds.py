@@ -55,13 +55,23 @@ class Column:
         return np.asarray(self.codes) < 0
 
     @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each word."""
+        codes = np.asarray(self.codes)
+        return np.bincount(codes[codes >= 0], minlength=len(self.words))
+
+    @property
     def constant(self) -> bool:
         """Whether all values that are there are the same."""
-        if self.numbers is not None:
-            known = self.numbers[~np.isnan(self.numbers)]
-            return known.size == 0 or bool(known.min() == known.max())
-        codes = np.asarray(self.codes)
-        return np.unique(codes[codes >= 0]).size < 2
+        if self.numbers is None:
+            return bool(np.count_nonzero(self.counts) < 2)
+        known = self.numbers[~np.isnan(self.numbers)]
+        return known.size == 0 or bool(known.min() == known.max())
+
+    @property
+    def values(self) -> Any:
+        """The numbers, or the words of a column without gaps."""
+        return np.array(self.words)[self.codes] if self.numbers is None else self.numbers
 
     def take(self, rows: Mask) -> Column:
         """Return the column in some rows."""
@@ -133,12 +143,10 @@ def _column(name: str, series: Any, categorical: bool, numeric: bool) -> Column:
     try:
         codes, words = words_of(series)
     except TypeError:
-        return _refused(
-            name, "nested", "holds lists or other nested values", f"leave it out with {option('drop', name)}"
-        )
+        return _refused(name, "nested", "holds lists or other nested values")
     if kind == "c":
-        return _refused(name, "nested", "holds complex numbers", f"leave it out with {option('drop', name)}")
-    return _of_words(name, codes, words, categorical, numeric)
+        return _refused(name, "nested", "holds complex numbers")
+    return _words(name, codes, words, categorical, numeric)
 
 
 def words_of(series: Any) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -170,67 +178,48 @@ def _number(name: str, numbers: Vector, numeric: bool, notes: tuple[str, ...] = 
         return Column(name, "empty", numbers=numbers)
     infinite = np.isinf(numbers)
     if infinite.any():
-        row = int(infinite.argmax()) + 1
-        reason = f"is infinite in row {row}"
-        return _refused(
-            name,
-            "infinite",
-            reason,
-            f"mend the value, or leave the column out with {option('drop', name)}",
-            numbers,
-        )
+        return _refused(name, "infinite", f"is infinite in row {int(infinite.argmax()) + 1}", numbers)
     if not numeric and names_rows(name, known):
-        reason = (
-            f"counts the rows or names them ({level(known[0])}, {level(known[1])}, {level(known[2])}, ...)"
-        )
-        return _refused(name, "identifier", reason, _either(name, "numeric", "number"), numbers)
+        first = ", ".join(map(level, known[:3]))
+        return _refused(name, "identifier", f"counts the rows or names them ({first}, ...)", numbers)
     if not numeric and is_calendar(known):
         return _date(name, level(known[0]))
     truth = bool(((known == 0) | (known == 1)).all())
     return Column(name, "truth" if truth else "number", numbers=numbers, notes=notes)
 
 
-def _of_words(
+def _words(
     name: str, codes: NDArray[np.int64], words: tuple[str, ...], categorical: bool, numeric: bool
 ) -> Column:
-    column = Column(name, "category", codes=codes, words=words)
     counts = np.bincount(codes[codes >= 0], minlength=len(words))
     known = int(counts.sum())
     if not known:
-        return replace(column, kind="empty")
+        return Column(name, "empty", codes=codes, words=words)
     if not categorical and (numeric or (_may_be_numbers(words) and not _have_zeros_ahead(words))):
         parsed = parse_words(words)
         numbers = int(counts[~parsed.wrong & ~np.isnan(parsed.values)].sum())
         if numeric or numbers >= known / 2:
+            column = Column(name, "mixed", codes=codes, words=words)
             return _made_of_words(column, parsed, numeric, known - numbers)
     codes, words = _merged(codes, [level(word) for word in words])
-    column, counts = replace(column, codes=codes, words=words), np.bincount(codes[codes >= 0])
-    if not categorical:
-        dates = sum(int(counts[j]) for j, word in enumerate(words) if DATE.fullmatch(word))
-        if dates > 0.95 * known:
-            return _date(name, words[0])
-        text = _unusable(name, words, known)
-        if text is not None:
-            return replace(text, codes=codes, words=words)
+    refused = None if categorical else _unusable(name, words, np.bincount(codes[codes >= 0]))
+    if refused is not None:
+        return replace(refused, codes=codes, words=words)
     lowered = tuple(word.casefold() for word in words)
-    pair = next((pair for pair in PAIRS if set(pair) == set(lowered)), None) if len(words) == 2 else None
-    if pair is not None:
-        turned = lowered != pair
-        return (
-            replace(column, kind="truth", words=words[::-1], codes=np.where(codes < 0, -1, 1 - codes))
-            if turned
-            else replace(column, kind="truth")
-        )
-    said = []
+    if lowered[::-1] in PAIRS:  # false comes first
+        codes, words = np.where(codes < 0, -1, 1 - codes), words[::-1]
+    if {lowered, lowered[::-1]} & {*PAIRS}:
+        return Column(name, "truth", codes=codes, words=words)
+    notes = []
     if len(words) > MANY_LEVELS:
-        said.append(f"{shown(name)} has {len(words):,} levels, each a column of its own")
+        notes.append(f"{shown(name)} has {len(words):,} levels, each a column of its own")
     if not categorical and _have_zeros_ahead(words):
         code = next(word for word in words if CODE.fullmatch(word))
-        said.append(
+        notes.append(
             f"{shown(name)}: leading zeros ({code}) mark codes, taken as categories; "
             f"if they are numbers, say so with {option('numeric', name)}"
         )
-    return replace(column, notes=tuple(said))
+    return Column(name, "category", codes=codes, words=words, notes=tuple(notes))
 
 
 def _may_be_numbers(words: tuple[str, ...]) -> bool:
@@ -245,80 +234,91 @@ def _have_zeros_ahead(words: tuple[str, ...]) -> bool:
 
 def _made_of_words(column: Column, parsed: Parsed, numeric: bool, others: int) -> Column:
     """Return the numbers that the words of a column are, or the refusal that names the first that is none."""
-    name, codes = column.name, np.asarray(column.codes)
-    wrong = np.append(parsed.wrong, False)
-    if parsed.wrong.any():
-        row = int(wrong[codes].argmax())
-        more = f" and {counted(others - 1, 'other value')}" if others > 1 else ""
-        reason = f"holds numbers, but {shown(column.value(row))} in row {row + 1}{more}"
-        if parsed.wrong.all():
-            reason = f"holds words ({shown(column.value(row))}) and no numbers"
-        advice = (
-            "mend the value or leave the cell empty, or treat the column "
-            f"as categories with {option('categorical', name)}"
-        )
-        return replace(column, kind="mixed", refusal=f"{shown(name)} {reason}: {advice}")
-    numbers, said = read_words(name, codes, column.words, parsed)
-    return _number(name, numbers, numeric, said)
+    codes = np.asarray(column.codes)
+    if not parsed.wrong.any():
+        numbers, notes = read_words(column.name, codes, column.words, parsed)
+        return _number(column.name, numbers, numeric, notes)
+    row = int(np.append(parsed.wrong, False)[codes].argmax())
+    more = f" and {counted(others - 1, 'other value')}" if others > 1 else ""
+    reason = f"holds numbers, but {shown(column.value(row))} in row {row + 1}{more}"
+    if parsed.wrong.all():
+        reason = f"holds words ({shown(column.value(row))}) and no numbers"
+    return replace(column, refusal=_refused(column.name, "mixed", reason).refusal)
 
 
 def read_words(
     name: str, codes: NDArray[np.int64], words: tuple[str, ...], parsed: Parsed
 ) -> tuple[Vector, tuple[str, ...]]:
-    """Return the numbers that the words of a column are in each row, and what is said of them.
+    """Return the numbers that the words of a column are in each row, and notes of how they were read.
 
     Examples
     --------
     >>> read_words("x", np.array([0, 1, -1]), ("1,5", "nil"), parse_words(["1,5", "nil"]))[1]
     ('x: numbers with decimal commas', 'x: nil read as missing in 1 row')
     """
-    said = [] if parsed.note is None else [f"{shown(name)}: numbers with {parsed.note}"]
-    for word in parsed.absent:
-        times = int((codes == words.index(word)).sum())
-        said.append(f"{shown(name)}: {shown(word)} read as missing in {counted(times, 'row')}")
-    return np.append(parsed.values, np.nan)[codes], tuple(said)
+    notes = [] if parsed.note is None else [f"{shown(name)}: numbers with {parsed.note}"]
+    times = {word: int((codes == words.index(word)).sum()) for word in parsed.absent}
+    notes += [read_as_missing(name, word, number) for word, number in times.items()]
+    return np.append(parsed.values, np.nan)[codes], tuple(notes)
 
 
-def _unusable(name: str, words: tuple[str, ...], known: int) -> Column | None:
-    """Refuse words that say who a row is, or that nobody but a person can read."""
-    different = len(words)
-    length = sum(map(len, words)) / different
-    spaces = sum(word.count(" ") for word in words) / different
-    advice = _either(name, "categorical", "category")
-    codes = _have_zeros_ahead(words)
-    if codes:
-        advice += f", or if it is a number, with {option('numeric', name)}"
-    if (
-        not codes
-        and different > 20
-        and sum(MEASURED.fullmatch(word) is not None for word in words) > 0.9 * different
-    ):
-        reason = f"holds numbers with signs or units beside them ({shown(words[0])})"
-        mend = f"take these off in the table, or leave the column out with {option('drop', name)}"
-        return _refused(name, "mixed", reason, mend)
-    if different > 20 and different > 0.3 * known and (length > 30 or spaces >= 4):
-        return _refused(name, "text", f"holds free text ({shown(words[0])})", advice)
-    if (different == known and known >= FEW_ROWS) or (different > 20 and different > 0.5 * known):
-        reason = (
-            f"has {different:,} different words in {counted(known, 'row')}, "
-            f"so it names the rows ({shown(words[0])})"
-        )
-        return _refused(name, "identifier", reason, advice)
+def read_as_missing(name: str, word: str, times: int) -> str:
+    """Return the note of a word that stands for a missing value.
+
+    Examples
+    --------
+    >>> read_as_missing("dose", "?", 2)
+    'dose: ? read as missing in 2 rows'
+    """
+    return f"{shown(name)}: {shown(word)} read as missing in {counted(times, 'row')}"
+
+
+def _unusable(name: str, words: tuple[str, ...], counts: NDArray[np.int64]) -> Column | None:
+    """Refuse words that are dates, that say who a row is, or that nobody but a person can read."""
+    different, known = len(words), int(counts.sum())
+    if sum(int(counts[j]) for j, word in enumerate(words) if DATE.fullmatch(word)) > 0.95 * known:
+        return _date(name, words[0])
+    codes, many, first = _have_zeros_ahead(words), different > 20, shown(words[0])
+    measured = sum(MEASURED.fullmatch(word) is not None for word in words)
+    if many and not codes and measured > 0.9 * different:
+        return _refused(name, "measured", f"holds numbers with signs or units beside them ({first})")
+    together = "".join(words)
+    long = len(together) > 30 * different or together.count(" ") >= 4 * different
+    if many and different > 0.3 * known and long:
+        return _refused(name, "text", f"holds free text ({first})")
+    if (different == known and known >= FEW_ROWS) or (many and different > 0.5 * known):
+        many_words = f"{different:,} different words in {counted(known, 'row')}"
+        reason = f"has {many_words}, so it names the rows ({first})"
+        return _refused(name, "codes" if codes else "names", reason)
     return None
 
 
-def _either(name: str, kind: str, thing: str) -> str:
-    return (
-        f"leave it out with {option('drop', name)}, or if it is a {thing}, say so with {option(kind, name)}"
-    )
-
-
 def _date(name: str, example: str) -> Column:
-    advice = (
-        f"make a number of it (days since a day, month, hour), or leave it out with {option('drop', name)}"
-    )
-    return _refused(name, "date", f"holds dates or times ({example})", advice)
+    return _refused(name, "date", f"holds dates or times ({example})")
 
 
-def _refused(name: str, kind: str, reason: str, advice: str, numbers: Vector | None = None) -> Column:
-    return Column(name, kind, numbers=numbers, refusal=f"{shown(name)} {reason}: {advice}")
+REFUSED = {
+    "nested": ("nested", "leave it out with {drop}"),
+    "infinite": ("infinite", "mend the value, or leave the column out with {drop}"),
+    "date": ("date", "make a number of it (days since a day, month, hour), or leave it out with {drop}"),
+    "identifier": ("identifier", "leave it out with {drop}, or if it is a number, say so with {numeric}"),
+    "names": ("identifier", "leave it out with {drop}, or if it is a category, say so with {categorical}"),
+    "codes": (
+        "identifier",
+        "leave it out with {drop}, or if it is a category, say so with {categorical}, or if it is a number, "
+        "with {numeric}",
+    ),
+    "text": ("text", "leave it out with {drop}, or if it is a category, say so with {categorical}"),
+    "measured": ("mixed", "take these off in the table, or leave the column out with {drop}"),
+    "mixed": (
+        "mixed",
+        "mend the value or leave the cell empty, or treat the column as categories with {categorical}",
+    ),
+}
+"""What cannot be used as it is: the kind of column, and what to do."""
+
+
+def _refused(name: str, why: str, reason: str, numbers: Vector | None = None) -> Column:
+    kind, advice = REFUSED[why]
+    ways = {way: option(way, name) for way in ("drop", "numeric", "categorical")}
+    return Column(name, kind, numbers=numbers, refusal=f"{shown(name)} {reason}: {advice.format(**ways)}")

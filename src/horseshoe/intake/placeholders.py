@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from horseshoe._types import Mask, Vector
-from horseshoe.intake.kinds import Column, level, words_of
+from horseshoe.intake.kinds import Column, level, read_as_missing, words_of
 from horseshoe.intake.messages import TableError, counted, figure, near, option, shown
 from horseshoe.intake.patterns import FEW_ROWS
 
@@ -27,12 +26,24 @@ SHORT = np.array([-1.0, -7.0, -8.0, -9.0])
 CODES = np.unique(np.concatenate([LONG, -LONG, SHORT]))
 
 
-@dataclass(frozen=True)
-class Placeholder:
+class Placeholder(NamedTuple):
     """A value that stands for a missing one, in one column or, without a name, in all of them."""
 
     column: str | None
     value: str
+
+
+def split_named(text: str, names: Collection[str]) -> tuple[str | None, str]:
+    """Return the column and the value that a text such as ``age=99`` names; a name may have a sign =, too.
+
+    Examples
+    --------
+    >>> split_named("a=b=99", ["a=b"]), split_named("-999", ["a=b"])
+    (('a=b', '99'), (None, '-999'))
+    """
+    ends = [place for place, letter in enumerate(text) if letter == "="]
+    parts = ((text[:end], text[end + 1 :]) for end in ends)
+    return next((part for part in parts if part[0] in names), (None, text))
 
 
 def read_placeholders(
@@ -48,18 +59,13 @@ def read_placeholders(
     (Placeholder(column=None, value='-999'), Placeholder(column='age', value='99'))
     """
     found = []
-    for text in map(str, texts):
-        ends = [place for place, letter in enumerate(text) if letter == "="]
-        parts = [(text[:end], text[end + 1 :]) for end in ends]
-        part = next((part for part in parts if part[0] in names), None)
-        if part is None and parts and table is not None:
-            guess = near(parts[-1][0], names)
-            raise TableError(
-                f"{option('missing-value', text)}: {shown(parts[-1][0])} is not a column of {table}{guess}"
-            )
-        found.append(
-            Placeholder(None, text.strip()) if part is None else Placeholder(part[0], part[1].strip())
-        )
+    for text in texts:
+        name, value = split_named(text, names)
+        if name is None and "=" in text and table is not None:
+            unknown = text.rpartition("=")[0]
+            where = f"{shown(unknown)} is not a column of {table}{near(unknown, names)}"
+            raise TableError(f"{option('missing-value', text)}: {where}")
+        found.append(Placeholder(name, value.strip()))
     return tuple(found)
 
 
@@ -85,9 +91,7 @@ def without_placeholders(
             there = _equal(series, one.value)
             if there.any():
                 changed[name] = series.mask(there)
-                notes.append(
-                    f"{shown(name)}: {shown(one.value)} read as missing in {counted(int(there.sum()), 'row')}"
-                )
+                notes.append(read_as_missing(name, one.value, int(there.sum())))
                 found.add(one)
     return (frame.assign(**changed) if changed else frame), tuple(notes), found
 

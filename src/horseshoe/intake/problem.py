@@ -1,8 +1,8 @@
-"""A table and what is asked of it: the question that an estimator can answer."""
+"""A table and what is asked of it, prepared for an estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,15 +15,14 @@ from horseshoe.intake.fitted_ranges import range_of
 from horseshoe.intake.kinds import Column
 from horseshoe.intake.leakage import find_leaks
 from horseshoe.intake.messages import TableError
-from horseshoe.intake.missing_policy import read_missing_policy
 from horseshoe.intake.ordered_target import order_of, settle_levels
 from horseshoe.intake.placeholders import with_gaps
 from horseshoe.intake.read import Table
 from horseshoe.intake.recipe import Recipe
 from horseshoe.intake.request import FitRequest, check_request
 from horseshoe.intake.survival_target import settle_lifetimes
-from horseshoe.intake.target import settle
-from horseshoe.intake.training_columns import Prepared, prepare
+from horseshoe.intake.target import Target, settle
+from horseshoe.intake.training_columns import TrainingColumns, prepare_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,53 +70,36 @@ class PreparedProblem:
 
     X: Any
     y: Any
-    weights: Vector | None
-    offset: Vector | None
-    exposure: Vector | None
     family: str
     classes: tuple[Any, ...]
     recipe: Any
     terms: dict[str, str]
     notes: tuple[str, ...]
+    target: str
+    name: str
+    rows_read: int
+    rows_dropped: int
+    weights: Vector | None = None
+    offset: Vector | None = None
+    exposure: Vector | None = None
+    entry: Vector | None = None
+    strata: Any = None
+    likelihood: Any = None
     warnings: tuple[str, ...] = ()
     fit_intercept: bool = True
-    target: str = ""
-    name: str = ""
-    rows_read: int = 0
-    rows_dropped: int = 0
-    cells_imputed: int = 0
     dropped_columns: dict[str, str] = field(default_factory=dict)
     imputed_columns: dict[str, int] = field(default_factory=dict)
     rows_imputed: int = 0
     dropped_gaps: dict[str, int] = field(default_factory=dict)
-    entry: Vector | None = None
-    strata: Any = None
-    likelihood: Any = None
+
+    @property
+    def cells_imputed(self) -> int:
+        """How many values were filled in."""
+        return sum(self.imputed_columns.values())
 
 
-def prepare_problem(
-    table: Table,
-    target: str | None = None,
-    *,
-    family: str | None = None,
-    formula: str | None = None,
-    weights: str | None = None,
-    offset: str | None = None,
-    exposure: str | None = None,
-    missing: str | Sequence[str] = "error",
-    drop: Collection[str] = (),
-    categorical: Collection[str] = (),
-    numeric: Collection[str] = (),
-    columns: Sequence[str] | None = None,
-    event: str | None = None,
-    entry: str | None = None,
-    strata: str | None = None,
-    quantile: float | None = None,
-    levels: Sequence[str] | None = None,
-    missing_values: Collection[Any] = (),
-    unpenalized: Collection[str] = (),
-) -> PreparedProblem:
-    """Return what is asked of a table, ready to fit.
+def prepare_problem(table: Table, target: str | None = None, **options: Any) -> PreparedProblem:
+    """Return what is to be fitted to a table, ready to fit.
 
     Parameters
     ----------
@@ -125,79 +107,37 @@ def prepare_problem(
         From `read_table`.
     target : str
         The column to explain; a formula may name it instead.
-    family : str, optional
-        A family, or ``classes``; by default what the values of the target suggest, which is said.
-    formula : str, optional
-        As ``y ~ a * b + log(c)``.
-    weights, offset, exposure : str, optional
-        Columns that hold them.
-    missing : "error", "drop" or "median", or several texts
-        What to do with missing values: refuse them, drop their rows, or fill them in with the median or the
-        most frequent level. ``["median", "trt=drop"]`` says something else of one column. Columns in
-        ``unpenalized`` are filled in only by name, and companions of the target never.
-    drop, columns : names, optional
-        Columns to leave out, or the only ones to use.
-    categorical, numeric : names, optional
-        Columns to take as categories or as numbers, whatever they look like.
-    event : str, optional
-        The column that says whether the event was seen at the time that the target holds, or the row is
-        censored: 0 and 1, or words such as no and yes; ``status=dead`` names the value that means the event.
-    entry, strata : str, optional
-        With an event, columns that say from when on a row is at risk, and in which stratum it is.
-    quantile : float, optional
-        Which quantile of the target is modelled, 0.9 for one.
-    levels : words, optional
-        The levels of the target from the lowest to the highest; an ordered categorical has its order.
-    missing_values : values, optional
-        What stands for a missing value: -999 in any column, ``age=99`` in one. A value that looks like one
-        and is not named here is asked about, unless its column is among ``numeric``.
-    unpenalized : names, optional
-        Columns, or terms of the formula, that the estimator is not going to penalise.
+    **options
+        The parameters of `horseshoe.intake.request.FitRequest`.
 
     Examples
     --------
     >>> from horseshoe.intake.read import read_table
-    >>> question = prepare_problem(read_table("diabetes"), "progression")
-    >>> question.X.shape, question.family
+    >>> problem = prepare_problem(read_table("diabetes"), "progression")
+    >>> problem.X.shape, problem.family
     ((442, 10), 'gaussian')
-    >>> question.notes[-1]
+    >>> problem.notes[-1]
     'progression holds numbers: family gaussian; --family chooses another'
     """
-    only = None if columns is None else tuple(columns)
-    ways = read_missing_policy(missing)
-    request = FitRequest(
-        target, family, formula, weights, offset, exposure, ways, tuple(drop), tuple(categorical)
-    )
-    request = replace(request, numeric=tuple(numeric), columns=only, event=event, entry=entry, strata=strata)
-    request = replace(request, quantile=quantile, levels=None if levels is None else tuple(levels))
-    request = replace(request, missing_values=tuple(map(str, missing_values)), unpenalized=tuple(unpenalized))
-    return _answer(table, request)
-
-
-def _answer(table: Table, request: FitRequest) -> PreparedProblem:
+    request = FitRequest.of(target, **options)
     frame = by_name(table.frame)
     request, formula, features = check_request(request, list(frame.columns), table.name)
     if request.family == "ordinal" and request.levels is None:
         request = replace(request, levels=order_of(frame, str(request.target)))
     used = (str(request.target), *features, *request.roles.values())
     frame, blanks = with_gaps(frame, request.missing_values, used, table.name)
-    ready = prepare(frame, request, formula, features)
-    if request.event is not None:
-        target = settle_lifetimes(ready.target, request.event, ready.known, request.event_value)
-    elif request.levels is not None:
-        target = settle_levels(ready.target, request.levels)
-    else:
-        target = settle(ready.target, request.family, ready.known.get("exposure"), request.quantile)
+    ready = prepare_columns(frame, request, formula, features)
+    answer = _target(ready, request)
     roles: dict[str, Any] = dict(request.roles)
     recipe = Recipe(
         str(request.target),
-        target.family,
+        answer.family,
         ready.ingredients,
         encoded=(),
         missing=request.missing.rest,
         missing_in=dict(request.missing.named),
         formula=None if formula is None else formula.text,
-        classes=target.classes,
+        classes=answer.classes,
         missing_values=request.missing_values,
         decimal=table.decimal,
         ranges=_ranges(ready, request),
@@ -208,39 +148,42 @@ def _answer(table: Table, request: FitRequest) -> PreparedProblem:
     X = frame_of(design, encoded, frame.index[ready.kept])
     return PreparedProblem(
         X,
-        target.y,
-        ready.known.get("weights"),
-        ready.known.get("offset"),
-        ready.known.get("exposure"),
-        family=target.family,
-        likelihood=target.likelihood,
-        classes=target.classes,
-        recipe=replace(recipe, encoded=encoded, fit_intercept=design.fit_intercept),
-        terms={name: design.terms[name] for name in encoded},
-        notes=(*table.notes_of(used), *blanks, *ready.notes, *target.notes),
-        warnings=_leaks(ready.columns, X.to_numpy(), recipe, encoded, target.y),
-        fit_intercept=design.fit_intercept,
-        target=recipe.target,
-        name=table.name,
+        answer.y,
+        answer.family,
+        answer.classes,
+        replace(recipe, encoded=encoded, fit_intercept=design.fit_intercept),
+        {name: design.terms[name] for name in encoded},
+        (*table.notes_of(used), *blanks, *ready.notes, *answer.notes),
+        recipe.target,
+        table.name,
         rows_read=len(frame),
         rows_dropped=int((~ready.kept).sum()),
-        cells_imputed=sum(ready.imputed.values()),
+        likelihood=answer.likelihood,
+        warnings=_leaks(ready.columns, X.to_numpy(), recipe, encoded, answer.y),
+        fit_intercept=design.fit_intercept,
         dropped_columns=ready.dropped,
         imputed_columns=ready.imputed,
         rows_imputed=ready.rows_imputed,
         dropped_gaps=ready.dropped_gaps,
-        entry=ready.known.get("entry"),
-        strata=ready.known.get("strata"),
+        **{role: values for role, values in ready.roles.items() if role != "event"},
     )
 
 
-def _ranges(ready: Prepared, request: FitRequest) -> dict[str, tuple[float, float]]:
+def _target(ready: TrainingColumns, request: FitRequest) -> Target:
+    """Return the target as it is fitted: times and events, ordered levels, or what its values suggest."""
+    if request.event is not None:
+        return settle_lifetimes(ready.target, request.event, ready.roles, request.event_value)
+    if request.levels is not None:
+        return settle_levels(ready.target, request.levels)
+    return settle(ready.target, request.family, ready.roles.get("exposure"), request.quantile)
+
+
+def _ranges(ready: TrainingColumns, request: FitRequest) -> dict[str, tuple[float, float]]:
     """Return the ranges of all numbers that new rows have too."""
-    known = {
-        name: ready.known[role] for role, name in request.roles.items() if role in ("offset", "exposure")
-    }
     numbers = {name: column.numbers for name, column in ready.columns.items() if column.numbers is not None}
-    return {name: range_of(values) for name, values in (numbers | known).items()}
+    known = (role for role in ("offset", "exposure") if role in ready.roles)
+    numbers |= {request.roles[role]: ready.roles[role] for role in known}
+    return {name: range_of(values) for name, values in numbers.items()}
 
 
 def _leaks(

@@ -13,8 +13,8 @@ from horseshoe.intake.columns import (
     Ingredient,
     as_truth,
     by_name,
-    check_exposure,
     check_frame,
+    check_signs,
     describe_as_fitted,
     frame_of,
     numbers_of,
@@ -24,10 +24,15 @@ from horseshoe.intake.design import Design, formula_design, plain_design
 from horseshoe.intake.fitted_ranges import find_outside
 from horseshoe.intake.formula import parse_formula
 from horseshoe.intake.genotype_recipe import FORMAT, GenotypeRecipe
-from horseshoe.intake.kinds import Column, level
+from horseshoe.intake.kinds import Column
 from horseshoe.intake.messages import TableError, counted, listed, option, shown
-from horseshoe.intake.missing_policy import MissingPolicy, read_missing_policy
-from horseshoe.intake.missing_values import filled, gaps_error, gaps_of, whole_rows
+from horseshoe.intake.missing_values import (
+    MissingPolicy,
+    filled,
+    gaps_error,
+    gaps_of,
+    read_missing_policy,
+)
 from horseshoe.intake.placeholders import read_placeholders, without_placeholders
 from horseshoe.intake.recipe_data import from_plain, to_plain
 
@@ -135,10 +140,15 @@ class Recipe:
         return cls(ingredients=tuple(Ingredient(**each) for each in ingredients), **fields)
 
     @property
+    def roles(self) -> dict[str, str]:
+        """The columns of new rows that are no predictors: those of the offset and the exposure."""
+        named = {"offset": self.offset, "exposure": self.exposure}
+        return {role: name for role, name in named.items() if name is not None}
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that new rows need."""
-        beside = (name for name in (self.offset, self.exposure) if name is not None)
-        return (*(each.name for each in self.ingredients), *beside)
+        return (*(each.name for each in self.ingredients), *self.roles.values())
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
@@ -177,87 +187,72 @@ class Recipe:
             ``["median", "trt=drop"]`` says something else of one column.
             Imputing takes the values of the fit, so it needs a fit with ``missing="median"``.
         """
-        ways = (
-            MissingPolicy(self.missing, self.missing_in) if missing is None else read_missing_policy(missing)
-        )
+        policy = MissingPolicy(self.missing, self.missing_in)
+        policy = policy if missing is None else read_missing_policy(missing)
         frame = by_name(frame)
-        beside = [name for name in (self.offset, self.exposure) if name is not None]
+        # 1. what each column is, with the levels of the fit
         aside = [self.target, self.weights, self.event, self.entry, self.strata]
-        notes = check_frame(frame, [*self.columns], aside)
+        unused = check_frame(frame, self.columns, aside)
         placeholders = read_placeholders(self.missing_values, [*self.columns, *filter(None, aside)])
         frame, blanks, _ = without_placeholders(frame, placeholders, self.columns)
-        columns, unseen = self._coded(describe_as_fitted(frame, self.ingredients), ways)
-        known = {name: numbers_of(frame, name) for name in beside}
-        check_exposure(None if self.exposure is None else known[self.exposure])
-        numbers = [column for column in (*columns.values(), *known.values()) if column.numbers is not None]
-        heard = [note for column in numbers for note in column.notes]
-        gaps = gaps_of({**columns, **known})
-        kept = _kept(gaps, ways, len(frame))
-        holes = {name: gap & kept for name, gap in gaps.items() if (gap & kept).any()}
-        columns, said = self._imputed(columns, holes)
-        if not kept.all():
-            said.append(f"{counted(int((~kept).sum()), 'row')} with missing values left out")
+        columns, unseen = self._with_levels(describe_as_fitted(frame, self.ingredients), policy)
+        roles = {role: numbers_of(frame, name) for role, name in self.roles.items()}
+        check_signs(roles)
+        # 2. the rows
+        every = columns | {column.name: column for column in roles.values()}
+        gaps, advice = gaps_of(every), "Fill them in, or leave the rows out with --missing drop"
+        kept = policy.kept_rows(gaps, len(frame), advice)
+        # 3. values for the gaps that are left
         taken = {each.name: columns[each.name].take(kept) for each in self.ingredients}
+        imputed = self._fill(taken, {name: gap & kept for name, gap in gaps.items() if (gap & kept).any()})
+        if not kept.all():
+            imputed.append(f"{counted(int((~kept).sum()), 'row')} with missing values left out")
         design = self.design(taken, np.flatnonzero(kept))
+        numbers = [column for column in every.values() if column.numbers is not None]
+        recognised = (note for column in numbers for note in column.notes)
         return Applied(
             frame_of(design, self.encoded, frame.index[kept]),
-            None if self.offset is None else known[self.offset].take(kept).numbers,
-            None if self.exposure is None else known[self.exposure].take(kept).numbers,
-            (*notes, *heard, *blanks, *unseen, *said),
+            roles["offset"].take(kept).numbers if "offset" in roles else None,
+            roles["exposure"].take(kept).numbers if "exposure" in roles else None,
+            (*unused, *recognised, *blanks, *unseen, *imputed),
             tuple(int(row) + 1 for row in np.flatnonzero(~kept)),
             find_outside(numbers, self.ranges, kept),
         )
 
-    def _coded(
-        self, columns: Mapping[str, Column], ways: MissingPolicy
+    def _with_levels(
+        self, columns: Mapping[str, Column], policy: MissingPolicy
     ) -> tuple[dict[str, Column], list[str]]:
         """Return the columns with the codes of the recipe; an unknown level is refused, or missing."""
         coded, unseen = dict(columns), []
-        kinds = {each.name: each.kind for each in self.ingredients}
-        for name, levels in self.levels.items():
-            column = columns[name] if kinds[name] != "truth" else as_truth(columns[name], levels)
-            strange = [word for word in column.words if word not in levels]
-            if strange and ways.of(name) == "error":
-                row = int(
-                    np.isin(np.asarray(column.codes), [column.words.index(word) for word in strange]).argmax()
-                )
+        for each in (each for each in self.ingredients if each.levels):
+            name, column = each.name, columns[each.name]
+            column = as_truth(column, each.levels) if each.kind == "truth" else column
+            strange = [place for place, word in enumerate(column.words) if word not in each.levels]
+            if strange and policy.of(name) == "error":
+                row = int(np.isin(np.asarray(column.codes), strange).argmax())
                 raise TableError(
                     f"{shown(name)} is {shown(column.value(row))} in row {row + 1}, a level the fit has not "
                     "seen. Leave such rows out with --missing drop, or fit with more levels"
                 )
             if strange:
-                said = f"{shown(name)} has levels the fit has not seen ({listed(strange, most=5)})"
-                unseen.append(f"{said}: treated as missing")
-            coded[name] = with_levels(column, levels)
+                words = listed((column.words[place] for place in strange), most=5)
+                unseen.append(f"{shown(name)} has levels the fit has not seen ({words}): treated as missing")
+            coded[name] = with_levels(column, each.levels)
         return coded, unseen
 
-    def _imputed(
-        self, columns: Mapping[str, Column], gaps: Mapping[str, Mask]
-    ) -> tuple[dict[str, Column], list[str]]:
+    def _fill(self, columns: dict[str, Column], gaps: Mapping[str, Mask]) -> list[str]:
+        """Fill gaps with the values of the fit, and return notes of that."""
         fills = {each.name: each.fill for each in self.ingredients if each.fill is not None}
         bare = {name: gap for name, gap in gaps.items() if name not in fills}
         if bare:
             ways = " ".join(option("missing", f"{name}=drop") for name in [*bare][:5])
-            raise gaps_error(
-                bare,
-                f"The fit has kept no values to fill them in: drop the rows with {ways}, or --missing drop",
-            )
-        said = [
-            f"{shown(name)}: {counted(int(gap.sum()), 'missing value')} "
-            f"filled in with {shown(level(fills[name]))}"
-            for name, gap in gaps.items()
-        ]
-        return {
-            name: filled(column, fills[name]) if name in gaps else column for name, column in columns.items()
-        }, said
-
-
-def _kept(gaps: Mapping[str, Mask], ways: MissingPolicy, rows: int) -> Mask:
-    """Return the rows that are not dropped for their missing values; refuse those that must not have any."""
-    refused = {name: gap for name, gap in gaps.items() if ways.of(name) == "error"}
-    if refused:
-        raise gaps_error(refused, "Fill them in, or leave the rows out with --missing drop")
-    return whole_rows({name: gap for name, gap in gaps.items() if ways.of(name) == "drop"}, rows)
+            advice = f"drop the rows with {ways}, or --missing drop"
+            raise gaps_error(bare, f"The fit has kept no values to fill them in: {advice}")
+        notes = []
+        for name in gaps:
+            columns[name], note = filled(columns[name], fills[name])
+            notes.append(note)
+        return notes
 
 
 def recipe_of(plain: Mapping[str, Any] | None) -> Any:
