@@ -31,7 +31,7 @@ class MissingPolicy:
     --------
     >>> policy = MissingPolicy("median", {"trt": "drop"})
     >>> policy.of("trt"), policy.of("chol")
-    ('drop', 'impute')
+    ('drop', 'median')
     """
 
     rest: str = "error"
@@ -55,7 +55,7 @@ def read_missing_policy(given: str | Sequence[str]) -> MissingPolicy:
     Examples
     --------
     >>> read_missing_policy(["median", "trt=drop"])
-    MissingPolicy(rest='impute', named={'trt': 'drop'})
+    MissingPolicy(rest='median', named={'trt': 'drop'})
     >>> read_missing_policy(["median", "drop"])
     Traceback (most recent call last):
     horseshoe.intake.messages.TableError: --missing median and --missing drop: name one way for all ...

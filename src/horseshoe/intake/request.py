@@ -36,8 +36,8 @@ class FitRequest:
     missing : MissingPolicy
         What to do with missing values. `of` takes "error", "drop" or "median", or several texts: refuse them,
         drop their rows, or fill them in with the median or the most frequent level.
-        ``["median", "trt=drop"]`` says something else of one column. Columns in ``unpenalized`` are filled in only
-        by name, and columns with a role never.
+        ``["median", "trt=drop"]`` says something else of one column. Columns in ``unpenalized`` are filled
+        in only by name, and columns with a role never.
     drop, columns : names, optional
         Columns to leave out, or the only ones to use.
     categorical, numeric : names, optional
@@ -62,7 +62,7 @@ class FitRequest:
     Examples
     --------
     >>> FitRequest.of("y", missing=["median", "trt=drop"], drop=["id"]).missing
-    MissingPolicy(rest='impute', named={'trt': 'drop'})
+    MissingPolicy(rest='median', named={'trt': 'drop'})
     """
 
     target: str | None
