@@ -3,14 +3,14 @@
 They need matplotlib, which the extra ``horseshoe[plot]`` installs.
 """
 
-from horseshoe.report.path_plot import plot_path
 from horseshoe.report.plots_classes import plot_calibration, plot_roc
-from horseshoe.report.plots_coefficients import plot_coefficients, plot_inclusion, plot_shrinkage
+from horseshoe.report.plots_columns import plot_coefficients, plot_inclusion, plot_shrinkage
 from horseshoe.report.plots_counts import plot_rootogram
 from horseshoe.report.plots_fit import plot_components, plot_convergence, plot_shrinkage_profile
-from horseshoe.report.plots_levels import plot_levels
+from horseshoe.report.plots_ordinal import plot_levels
+from horseshoe.report.plots_path import plot_path
+from horseshoe.report.plots_posterior import plot_forest, plot_predictive, plot_rank, plot_trace
 from horseshoe.report.plots_rows import plot_observed, plot_residuals
-from horseshoe.report.posterior_plots import plot_forest, plot_predictive, plot_rank, plot_trace
 
 __all__ = [
     "plot_calibration",

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from horseshoe import AdaptiveRegressor
-from horseshoe.report.page.build import Asked, build_page
-from horseshoe.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
+from horseshoe.report.page.build import ReportInput, build_page
+from horseshoe.report.page.content import Fact, Heading, Number, Page, Picture, Row, Table
 from horseshoe.report.page.html import STEP, render
 
 NASTY = (
@@ -52,9 +52,9 @@ def everywhere(name):
         warnings=(name,),
         asked=(Fact(name, name),),
         data=(Fact(name, name),),
-        dropped=(Reason(name, name),),
-        encoded=(Reason(name, name),),
-        imputed=(Reason(name, name),),
+        dropped=(Fact(name, name),),
+        encoded=(Fact(name, name),),
+        imputed=(Fact(name, name),),
         notes=(name,),
         pictures=(Picture(name, name, PIXEL, name),),
         how_sure=(name,),
@@ -257,7 +257,7 @@ def test_the_report_of_a_fit_is_whole(browser):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((60, len(NASTY))), columns=list(NASTY))
     y = X.to_numpy() @ np.arange(len(NASTY)) + rng.standard_normal(60)
-    page = build_page(AdaptiveRegressor(cv=3).fit(X, y), Asked(X, y, target=NASTY[0], command=NASTY[1]))
+    page = build_page(AdaptiveRegressor(cv=3).fit(X, y), ReportInput(X, y, target=NASTY[0], command=NASTY[1]))
     address = browser.open(render(page), width=390)
     assert sorted(browser.names()) == sorted(map(without_overrides, NASTY))
     assert browser.script("return [...document.images].every((image) => image.naturalWidth > 500)")

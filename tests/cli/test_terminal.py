@@ -12,7 +12,7 @@ import pytest
 from cli.commands import done, refused
 from horseshoe import HorseshoeRegressor
 from horseshoe.cli.shared import write_data
-from horseshoe.report.page.numbers import named
+from horseshoe.report.page.phrases import named
 from horseshoe.report.summaries import summary_text
 
 RED, TITLE, TURNED, LINES = "\x1b[31mred", "\x9b2Jclear", "\u202egnp.exe", "two\nlines\tand a tab"
@@ -101,7 +101,7 @@ def test_summaries_and_sentences():
 
 
 def test_labels_of_pictures():
-    from horseshoe.report.axes import shown
+    from horseshoe.report.figure import plot_label
 
     for name in NAMES:
-        check(shown(name))
+        check(plot_label(name))

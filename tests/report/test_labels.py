@@ -15,7 +15,7 @@ import simulate
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
 from horseshoe.families import Family
 from horseshoe.plots import plot_coefficients, plot_forest, plot_rank, plot_trace
-from horseshoe.report.axes import told_apart, unit_of
+from horseshoe.report.figure import unique_labels, unit_of
 
 mpl.use("Agg")
 SHORT = {"n_draws": 60, "n_warmup": 60, "n_chains": 2, "random_state": 0}
@@ -146,12 +146,12 @@ def test_nothing_selected_of_many() -> None:
     assert [text.get_text() for text in few.get_legend().get_texts()] == ["exactly zero"]
 
 
-def test_names_that_would_look_the_same_are_told_apart() -> None:
+def test_names_that_would_look_the_same_are_unique_labels() -> None:
     names = [LONG.format(j) for j in range(3)]
-    labels = told_apart(names, [4, 5, 9])
+    labels = unique_labels(names, [4, 5, 9])
     assert len(set(labels)) == 3
     assert [label[-3:] for label in labels] == ["(4)", "(5)", "(9)"]
-    assert told_apart(["a", "b"], [4, 5]) == ["a", "b"]
+    assert unique_labels(["a", "b"], [4, 5]) == ["a", "b"]
 
 
 # --- nothing overlaps ------------------------------------------------------------------------------------

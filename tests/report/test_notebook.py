@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import simulate
 from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
-from horseshoe.report.notebook import MOST
+from horseshoe.report.summaries import MOST_SELECTED
 
 EVERY = [HorseshoeRegressor(), AdaptiveRegressor(cv=3), HorseshoeClassifier(), AdaptiveClassifier(cv=3)]
 NAME = '<script>alert("{}")</script>&'
@@ -66,7 +66,7 @@ def test_after_it_the_selected_columns_stand_below(model: Any, n_classes: int) -
     assert cells.scripts == 0
     several = getattr(found, "classes_", np.arange(2)).size > 2
     shown = [row[several] for row in cells.rows[1:]]
-    assert len(shown) == min(found.support_.sum(), MOST)
+    assert len(shown) == min(found.support_.sum(), MOST_SELECTED)
     assert set(shown) <= set(found.get_feature_names_out())
     if not several:
         coef = found.sparse_coef_ if hasattr(found, "sparse_coef_") else found.coef_
@@ -78,10 +78,10 @@ def test_after_it_the_selected_columns_stand_below(model: Any, n_classes: int) -
 
 def test_no_more_than_twenty() -> None:
     model = fitted(HorseshoeRegressor(), p=30)
-    assert model.support_.sum() > MOST
+    assert model.support_.sum() > MOST_SELECTED
     html = model._repr_html_()
-    assert len(Cells(html).rows) == MOST + 1
-    assert f"the first {MOST} are shown" in html
+    assert len(Cells(html).rows) == MOST_SELECTED + 1
+    assert f"the first {MOST_SELECTED} are shown" in html
 
 
 def test_nothing_selected() -> None:

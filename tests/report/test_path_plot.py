@@ -14,7 +14,7 @@ from matplotlib import pyplot
 import simulate
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, horseshoe_path
 from horseshoe.plots import plot_path
-from horseshoe.report.path_plot import apart
+from horseshoe.report.plots_path import spread_out
 
 mpl.use("Agg")
 LONG = "the concentration of substance {} in the serum"
@@ -197,11 +197,11 @@ def test_names_are_written_apart_and_within_the_axes() -> None:
     rng = np.random.default_rng(0)
     for n in (1, 2, 7, 10):
         at = np.sort(rng.choice([0.0, 0.2, 1.0], n) + 0.001 * rng.random(n))
-        places = apart(at, 0.1)
+        places = spread_out(at, 0.1)
         assert (np.diff(places) >= 0.1 - 1e-12).all()
         assert places.min() >= 0.05 - 1e-12
         assert places.max() <= 0.95 + 1e-12
-    np.testing.assert_allclose(apart(np.array([0.2, 0.5, 0.8]), 0.1), [0.2, 0.5, 0.8])
+    np.testing.assert_allclose(spread_out(np.array([0.2, 0.5, 0.8]), 0.1), [0.2, 0.5, 0.8])
 
 
 def test_a_name_that_would_start_mathematics() -> None:

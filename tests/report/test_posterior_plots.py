@@ -17,7 +17,7 @@ from horseshoe.data.dense import Dense
 from horseshoe.families import Family, Location
 from horseshoe.plots import plot_forest, plot_predictive, plot_rank, plot_trace
 from horseshoe.posterior.draws import Posterior
-from horseshoe.report.axes import CHAINS, MODE, SELECTED, ZERO
+from horseshoe.report.figure import CHAINS, MODE, SELECTED, ZERO
 
 mpl.use("Agg")
 NAMES = ["price_$x$", "constant", "x2", "x3", "x4", "x5", "x6"]

@@ -27,9 +27,9 @@ from horseshoe.plots import (
     plot_roc,
     plot_rootogram,
 )
-from horseshoe.report.plots_classes import calibration, roc
+from horseshoe.report.plots_classes import calibration
 from horseshoe.report.plots_counts import bar_edges, expected_counts
-from horseshoe.report.rows import Predicted, interval_of, predicted
+from horseshoe.report.predictions import Predictions, held_out_interval, predictions_of
 from pictures import assert_legend_is_free, assert_nothing_overlaps, by_label
 
 N, P = 150, 5
@@ -92,15 +92,15 @@ def test_without_rows_those_left_out_are_drawn(fits: Any, kind: str, draw: Any) 
     assert "rows left out" in ax.get_title()
     drawn = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() in ("o", "x")])
     np.testing.assert_allclose(np.sort(drawn), np.sort(model.cv_prediction_))
-    honest = predicted(model, None, None, "test")
+    honest = predictions_of(model, None, None, "test")
     np.testing.assert_array_equal(honest.y, y)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in NUMBERS if "cv" in kind])
 def test_intervals_of_rows_left_out_cover(fits: Any, kind: str) -> None:
-    rows = predicted(fits[kind][2], None, None, "test")
+    rows = predictions_of(fits[kind][2], None, None, "test")
     for level in (0.5, 0.8, 0.95):
-        low, high = interval_of(rows, level).T
+        low, high = held_out_interval(rows, level).T
         assert np.mean((low <= rows.y) & (rows.y <= high)) == pytest.approx(level, abs=0.02)
     if rows.family.positive_only:
         assert low.min() >= 0.0
@@ -124,7 +124,7 @@ def test_offsets_exposures_and_weights_are_used() -> None:
     known = {"offset": 0.1 * rng.standard_normal(N), "exposure": rng.uniform(0.5, 2.0, N)}
     weights = rng.integers(0, 3, N).astype(float)
     model = HorseshoeRegressor(family="poisson").fit(X, y, sample_weight=weights, **known)
-    rows = predicted(model, X, y, "test", **known, sample_weight=weights)
+    rows = predictions_of(model, X, y, "test", **known, sample_weight=weights)
     np.testing.assert_allclose(rows.mean, model.predict(X, **known))
     np.testing.assert_array_equal(rows.weights, weights)
     for draw in (*OF_NUMBERS, plot_rootogram):
@@ -172,8 +172,7 @@ def test_the_area_under_the_curve(fits: Any, kind: str) -> None:
     ax = plot_roc(model, X, y)
     assert f"{roc_auc_score(truth, second):.3f}" in ax.get_title()
     weights = np.random.default_rng(0).integers(0, 4, N).astype(float)
-    rows = predicted(model, X, y, "test", sample_weight=weights)
-    false, found = roc(rows)
+    false, found = plot_roc(model, X, y, sample_weight=weights).lines[1].get_data()
     want = roc_auc_score(truth, second, sample_weight=weights)
     assert np.trapezoid(found, false) == pytest.approx(want)
 
@@ -193,12 +192,12 @@ def test_calibration_by_hand() -> None:
     rng = np.random.default_rng(0)
     mean = rng.random(400)
     y = (rng.random(400) < mean).astype(float)
-    at, share, counts = calibration(Predicted(y, mean, np.ones(400), Binomial(), ""), 4)
+    at, share, counts = calibration(Predictions(y, mean, np.ones(400), Binomial(), ""), 4)
     order = np.argsort(mean).reshape(4, 100)
     np.testing.assert_allclose(at, [mean[group].mean() for group in order])
     np.testing.assert_allclose(share, [y[group].mean() for group in order])
     assert counts.tolist() == [100.0] * 4
-    tied = calibration(Predicted(y, np.full(400, 0.5), np.ones(400), Binomial(), ""), 4)
+    tied = calibration(Predictions(y, np.full(400, 0.5), np.ones(400), Binomial(), ""), 4)
     assert tied[0].tolist() == [0.5]
     assert tied[2].tolist() == [400.0]
 
@@ -220,14 +219,14 @@ def test_calibration_has_intervals_around_its_points(fits: Any) -> None:
 
 def test_expected_counts_are_those_of_scipy(fits: Any) -> None:
     X, y, model = fits["poisson"]
-    rows, edges = predicted(model, X, y, "test"), bar_edges(y)
+    rows, edges = predictions_of(model, X, y, "test"), bar_edges(y)
     found = expected_counts(rows, edges)
     mean = model.predict(X)
     last = int(edges[-2] + 0.5)
     want = [stats.poisson.pmf(k, mean).sum() for k in range(last)] + [stats.poisson.sf(last - 1, mean).sum()]
     np.testing.assert_allclose(found, want)
     X, y, model = fits["negative_binomial"]
-    rows, edges = predicted(model, X, y, "test"), bar_edges(y)
+    rows, edges = predictions_of(model, X, y, "test"), bar_edges(y)
     mean, size = model.predict(X), model.family_.size_
     first = stats.nbinom.pmf(0, size, size / (size + mean)).sum()
     if edges[1] == 0.5:

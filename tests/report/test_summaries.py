@@ -12,7 +12,7 @@ import pytest
 import simulate
 from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.data.dense import Dense
-from horseshoe.report.formats import FORMATS, Grid, escape_latex, escape_markdown, write_grid
+from horseshoe.report.markup import FORMATS, TextTable, escape_latex, escape_markdown, write_table
 from horseshoe.report.summaries import summary_text
 
 N, P = 90, 6
@@ -218,9 +218,9 @@ def test_names_are_shown_and_never_obeyed(averaged: bool) -> None:
 
 
 def test_signs_and_powers_in_latex() -> None:
-    text = write_grid(Grid(["", "coef", "interval"], [["a", "-1.2e-8", "-3.0 to 4.0"]]), "latex")
+    text = write_table(TextTable(["", "coef", "interval"], [["a", "-1.2e-8", "-3.0 to 4.0"]]), "latex")
     assert r"a & $-$1.2$\times 10^{-8}$ & $-$3.0 to 4.0 \\" in text
-    assert r"$<$0.01" in write_grid(Grid(["", "x"], [["a", "<0.01"]]), "latex")
+    assert r"$<$0.01" in write_table(TextTable(["", "x"], [["a", "<0.01"]]), "latex")
 
 
 def test_escapes() -> None:
@@ -229,7 +229,7 @@ def test_escapes() -> None:
 
 
 def test_wide_characters_take_two_places() -> None:
-    lines = write_grid(Grid(["", "x"], [["身長", "1"], ["abcd", "22"]])).splitlines()
+    lines = write_table(TextTable(["", "x"], [["身長", "1"], ["abcd", "22"]])).splitlines()
     assert lines[2] == "身長   1"
     assert lines[3] == "abcd  22"
 

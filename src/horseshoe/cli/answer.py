@@ -73,7 +73,7 @@ class Answer:
 
     def sentences(self, effects: Sequence[Effects]) -> tuple[str, ...]:
         """Return the answer in words."""
-        from horseshoe.report.page.words import answer
+        from horseshoe.report.page.answer import answer
 
         return answer(effects, self.level, self.target, self.classes)
 
@@ -87,8 +87,8 @@ class Answer:
 
 def print_answer(console: Console, answer: Answer) -> None:
     """Print the answer: words, table, statistics, and what to be careful with."""
-    from horseshoe.report.page.sureness import components
-    from horseshoe.report.page.table import table_of
+    from horseshoe.report.page.coefficient_table import table_of
+    from horseshoe.report.page.evidence import components
 
     effects = answer.effects()
     for note in answer.notes:

@@ -178,7 +178,7 @@ def _write(
 def _page(answer: Answer, question: PreparedProblem, seconds: float) -> str:
     from horseshoe.intake.messages import counted
     from horseshoe.intake.recipe_notes import encodings_of, fillings_of, gaps_of_rows, missing_sentences
-    from horseshoe.report.page.build import Asked, build_page
+    from horseshoe.report.page.build import ReportInput, build_page
     from horseshoe.report.page.html import render
 
     recipe = question.recipe
@@ -187,7 +187,7 @@ def _page(answer: Answer, question: PreparedProblem, seconds: float) -> str:
     if question.cells_imputed:
         rows = counted(question.rows_imputed, "row")
         facts.append(("Values filled in", f"{question.cells_imputed:,} in {rows}"))
-    asked = Asked(
+    asked = ReportInput(
         question.X,
         question.y,
         question.weights,

@@ -185,21 +185,10 @@ class Averaged(AverageMixin):
         -------
         pandas.DataFrame
         """
-        from horseshoe.report.groups import group_columns
-        from horseshoe.report.tables import average_columns, class_frame, frame
+        from horseshoe.report.tables import summary_frame
 
         check_is_fitted(self)
-        grouped = check_choice("by", by, ("column", "group")) == "group"
-        tables = [
-            group_columns(part) if grouped else average_columns(part, level, exponentiate)
-            for part in outputs_of(self) or [self]
-        ]
-        if outputs_of(self):
-            return class_frame(self.outputs_.tolist(), tables, "output")
-        table = frame(tables[0])
-        if not grouped:
-            table.attrs["component_weights"] = [(row.name, row.weight) for row in self.components_]
-        return table
+        return summary_frame(self, level, exponentiate, by)
 
     def left_out(self) -> LeftOut:
         """Return the rows of the fit that were left out at least once, and what was predicted of them then.

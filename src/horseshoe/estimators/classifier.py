@@ -352,15 +352,10 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         -------
         pandas.DataFrame
         """
-        from horseshoe.report.groups import group_columns
-        from horseshoe.report.tables import class_frame, frame, mode_columns
+        from horseshoe.report.tables import summary_frame
 
         check_is_fitted(self)
-        if check_choice("by", by, ("column", "group")) == "group":
-            parts = [group_columns(model) for model in self.estimators_]
-        else:
-            parts = [mode_columns(model, level, exponentiate, method) for model in self.estimators_]
-        return frame(parts[0]) if len(parts) == 1 else class_frame(self.classes_.tolist(), parts)
+        return summary_frame(self, level, exponentiate, by, method=method)
 
     @property
     def expected_by_chance_(self) -> Any:

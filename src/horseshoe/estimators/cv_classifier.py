@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from horseshoe._checks import check_choice, check_level
+from horseshoe._checks import check_level
 from horseshoe._types import Mask, Matrix, Status, Vector
 from horseshoe.average.folds import check_classes
 from horseshoe.average.result import AverageFit
@@ -252,17 +252,10 @@ status_
         -------
         pandas.DataFrame
         """
-        from horseshoe.report.groups import group_columns
-        from horseshoe.report.tables import average_columns, class_frame
+        from horseshoe.report.tables import summary_frame
 
         check_is_fitted(self)
-        if len(self.estimators_) == 1:
-            return self.estimators_[0].summary(level, exponentiate, by)
-        if check_choice("by", by, ("column", "group")) == "group":
-            parts = [group_columns(model) for model in self.estimators_]
-        else:
-            parts = [average_columns(model, level, exponentiate) for model in self.estimators_]
-        return class_frame(self.classes_.tolist(), parts)
+        return summary_frame(self, level, exponentiate, by)
 
     def _part(self) -> AdaptiveRegressor:
         """Return a regression for one class that is to be given its fit."""

@@ -39,7 +39,7 @@ class Described(BaseEstimator):
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram, and once fitted the selected columns below it."""
-        from horseshoe.report.notebook import selected_table
+        from horseshoe.report.summaries import selected_table
 
         diagram = str(super()._html_repr())
         return diagram + selected_table(self) if "coef_" in self.__dict__ else diagram

@@ -17,7 +17,8 @@ from horseshoe.estimators.grids import Grid, check_grid
 from horseshoe.estimators.regressor import HorseshoeRegressor
 from horseshoe.estimators.selector import hand_down_names, remember_columns
 from horseshoe.model.fit import Earlier
-from horseshoe.report.tables import feature_names, path_table
+from horseshoe.report.parts import feature_names
+from horseshoe.report.tables import path_frame
 
 Estimator = HorseshoeRegressor | HorseshoeClassifier
 
@@ -74,7 +75,7 @@ class Path:
         -------
         pandas.DataFrame
         """
-        return path_table(self)
+        return path_frame(self)
 
 
 def horseshoe_path(

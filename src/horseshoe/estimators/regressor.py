@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from horseshoe._checks import check_choice
 from horseshoe._types import Callback
 from horseshoe.estimators.chance import ChanceMixin
 from horseshoe.estimators.described import Described
@@ -315,18 +314,10 @@ class HorseshoeRegressor(
         -------
         pandas.DataFrame
         """
-        from horseshoe.report.groups import group_columns
-        from horseshoe.report.tables import class_frame, frame, mode_columns
+        from horseshoe.report.tables import summary_frame
 
         check_is_fitted(self)
-        grouped = check_choice("by", by, ("column", "group")) == "group"
-        tables = [
-            group_columns(part) if grouped else mode_columns(part, level, exponentiate, method)
-            for part in outputs_of(self) or [self]
-        ]
-        if not outputs_of(self):
-            return frame(tables[0])
-        return class_frame(self.outputs_.tolist(), tables, "output")
+        return summary_frame(self, level, exponentiate, by, method=method)
 
     @property
     def expected_by_chance_(self) -> Any:

@@ -9,20 +9,19 @@ from scipy.special import betaincinv
 
 from horseshoe._checks import check_level
 from horseshoe._types import Vector
-from horseshoe.report.axes import (
+from horseshoe.report.digits import significant
+from horseshoe.report.figure import (
     SELECTED,
     ZERO,
-    at_least_one,
-    hide_spines,
-    inches,
-    new_axes,
+    axes_of,
+    check_count,
+    finish,
     percent,
-    put_title,
-    shown,
-    wrap,
+    plot_label,
+    size_in_inches,
+    wrap_label,
 )
-from horseshoe.report.digits import significant
-from horseshoe.report.rows import Predicted, predicted, refuse_numbers
+from horseshoe.report.predictions import Predictions, check_two_classes, predictions_of
 
 WIDTH, HEIGHT = 5.2, 5.2
 BARS = 0.14
@@ -69,33 +68,28 @@ def plot_calibration(
     >>> plot_calibration(model).get_xlabel()
     'predicted probability of b'
     """
-    n_groups, level = at_least_one("n_groups", n_groups), check_level(level)
-    rows = predicted(model, X, y, "plot_calibration", offset, exposure, sample_weight)
-    refuse_numbers(rows, "plot_calibration")
+    n_groups, level = check_count("n_groups", n_groups), check_level(level)
+    rows = predictions_of(model, X, y, "plot_calibration", offset, exposure, sample_weight)
+    check_two_classes(rows, "plot_calibration")
     at, share, counts = calibration(rows, n_groups)
     ends = _shares_interval(share * counts, counts, level)
-    ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
-    ax.plot((0.0, 1.0), (0.0, 1.0), "--", color=ZERO, linewidth=1.2)
+    what = "y = 1" if rows.classes is None else plot_label(rows.classes[1])
+    ax = _unit_square(ax, f"predicted probability of {what}", f"share that is {what}", -BARS)
     ax.vlines(at, *ends, color=SELECTED, linewidth=1.5)
     ax.plot(at, share, "o-", color=SELECTED, linewidth=1.0, markersize=6.0)
     _draw_bars(ax, rows)
-    what = "y = 1" if rows.classes is None else shown(rows.classes[1])
-    _put_labels(ax, f"predicted probability of {what}", f"share that is {what}")
-    ax.set(xlim=(-0.02, 1.02), ylim=(-BARS - 0.02, 1.02))
     ax.set_yticks(np.linspace(0.0, 1.0, 6))
-    hide_spines(ax, "top", "right")
-    put_title(ax, f"calibration with {percent(level)} intervals", rows.source)
-    return ax
+    return finish(ax, f"calibration with {percent(level)} intervals", rows.source)
 
 
-def calibration(rows: Predicted, n_groups: int) -> tuple[Vector, Vector, Vector]:
+def calibration(rows: Predictions, n_groups: int) -> tuple[Vector, Vector, Vector]:
     """Return the mean probability, the share of the second class, and the rows of each group.
 
     Examples
     --------
     >>> from horseshoe.families import Binomial
     >>> y, mean = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.1, 0.1, 0.7, 0.9])
-    >>> calibration(Predicted(y, mean, np.ones(4), Binomial(), ""), 2)
+    >>> calibration(Predictions(y, mean, np.ones(4), Binomial(), ""), 2)
     (array([0.1, 0.8]), array([0., 1.]), array([2., 2.]))
     """
     order = np.argsort(rows.mean, kind="stable")
@@ -124,18 +118,21 @@ def _shares_interval(successes: Vector, counts: Vector, level: float) -> tuple[V
     return np.where(successes <= 0.0, 0.0, low), np.where(failures <= 0.0, 1.0, high)
 
 
-def _draw_bars(ax: Any, rows: Predicted) -> None:
+def _draw_bars(ax: Any, rows: Predictions) -> None:
     """Draw below the picture how many rows have each probability."""
     counts, edges = np.histogram(rows.mean, 20, (0.0, 1.0), weights=rows.weights)
     heights = BARS * 0.9 * counts / counts.max()
     ax.bar(0.5 * (edges[1:] + edges[:-1]), heights, 0.045, bottom=-BARS - 0.02, color=ZERO)
 
 
-def _put_labels(ax: Any, below: str, beside: str) -> None:
-    """Put labels to the axes, on two lines where the names of the classes are long."""
-    width, height = inches(ax)
-    ax.set_xlabel(wrap(below, width))
-    ax.set_ylabel(wrap(beside, height))
+def _unit_square(ax: Any, below: str, beside: str, bottom: float = 0.0) -> Any:
+    """Return axes from 0 to 1 with the diagonal, their labels on two lines where classes have long names."""
+    ax = axes_of(ax, WIDTH, HEIGHT)
+    width, height = size_in_inches(ax)
+    ax.plot((0.0, 1.0), (0.0, 1.0), "--", color=ZERO, linewidth=1.2)
+    ax.set(xlabel=wrap_label(below, width), ylabel=wrap_label(beside, height))
+    ax.set(xlim=(-0.02, 1.02), ylim=(bottom - 0.02, 1.02))
+    return ax
 
 
 def plot_roc(
@@ -169,36 +166,13 @@ def plot_roc(
     >>> plot_roc(model).get_title().splitlines()[0].split(" 0")[0]
     'area under the curve'
     """
-    rows = predicted(model, X, y, "plot_roc", offset, exposure, sample_weight)
-    refuse_numbers(rows, "plot_roc")
-    false, found = roc(rows)
-    area = float(np.trapezoid(found, false))
-    ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
-    ax.plot((0.0, 1.0), (0.0, 1.0), "--", color=ZERO, linewidth=1.2)
+    from sklearn.metrics import auc, roc_curve  # imported here: it is slow to import
+
+    rows = predictions_of(model, X, y, "plot_roc", offset, exposure, sample_weight)
+    check_two_classes(rows, "plot_roc")
+    false, found, _ = roc_curve(rows.y, rows.mean, sample_weight=rows.weights, drop_intermediate=False)
+    first, second = ("0", "1") if rows.classes is None else map(plot_label, rows.classes)
+    ax = _unit_square(ax, f"share of {first} taken for {second}", f"share of {second} found")
     ax.plot(false, found, color=SELECTED, linewidth=2.0)
     ax.fill_between(false, 0.0, found, color=SELECTED, alpha=0.08, linewidth=0.0)
-    first, second = ("0", "1") if rows.classes is None else (shown(name) for name in rows.classes)
-    _put_labels(ax, f"share of {first} taken for {second}", f"share of {second} found")
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    hide_spines(ax, "top", "right")
-    put_title(ax, f"area under the curve {significant(area)}", rows.source)
-    return ax
-
-
-def roc(rows: Predicted) -> tuple[Vector, Vector]:
-    """Return the shares of false and of found rows as the limit of the probability falls.
-
-    Examples
-    --------
-    >>> from horseshoe.families import Binomial
-    >>> y, mean = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.1, 0.7, 0.7, 0.9])
-    >>> roc(Predicted(y, mean, np.ones(4), Binomial(), ""))
-    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
-    """
-    order = np.argsort(-rows.mean, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(rows.mean[order])), order.size - 1)
-    shares = []
-    for of in (rows.weights * (1.0 - rows.y), rows.weights * rows.y):
-        reached = np.cumsum(of[order])
-        shares.append(np.concatenate([[0.0], reached[last] / reached[-1]]))
-    return shares[0], shares[1]
+    return finish(ax, f"area under the curve {significant(float(auc(false, found)))}", rows.source)

@@ -8,8 +8,8 @@ import numpy as np
 
 from horseshoe._types import Vector
 from horseshoe.families import Predictive
-from horseshoe.report.axes import MODE, SELECTED, ZERO, hide_spines, new_axes, put_legend, put_title
-from horseshoe.report.rows import Predicted, predicted
+from horseshoe.report.figure import MODE, SELECTED, ZERO, axes_of, finish
+from horseshoe.report.predictions import Predictions, predictions_of
 
 MOST_BARS, SHARE = 40, 0.99
 """Bars at most; the last has the counts beyond this quantile of those observed."""
@@ -50,14 +50,14 @@ def plot_rootogram(
     >>> plot_rootogram(HorseshoeRegressor(family="poisson").fit(X, y), X, y).get_ylabel()
     'square root of the number of rows'
     """
-    rows = predicted(model, X, y, "plot_rootogram", offset, exposure, sample_weight)
-    _refuse(rows)
+    rows = predictions_of(model, X, y, "plot_rootogram", offset, exposure, sample_weight)
+    _check_counts(rows)
     edges = bar_edges(rows.y)
     observed = np.histogram(np.minimum(rows.y, edges[-1]), edges, weights=rows.weights)[0]
     expected = expected_counts(rows, edges)
     top, hung = np.sqrt(expected), np.sqrt(expected) - np.sqrt(observed)
     middle, width = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
-    ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
+    ax = axes_of(ax, WIDTH, HEIGHT)
     bars = {"color": ZERO, "edgecolor": "white", "linewidth": 0.5, "label": "observed"}
     ax.bar(middle, top - hung, 0.85 * width, bottom=hung, **bars)
     ax.plot(middle, top, "o-", color=MODE, markersize=4.0, linewidth=1.5, label="expected")
@@ -65,14 +65,12 @@ def plot_rootogram(
     beyond = rows.y.max() > edges[-1]
     last = f" (last bar: {np.ceil(edges[-2]):,.0f} and more)" if beyond else ""
     ax.set(xlabel=f"count{last}", ylabel="square root of the number of rows")
-    hide_spines(ax, "top", "right", "bottom")
-    put_title(ax, "counts observed, hung from those expected", rows.source)
     low, high = float(min(hung.min(), 0.0)), float(max(top.max(), (top - hung).max()))
-    put_legend(ax, low - 0.04 * (high - low), high * 1.02, ENTRY)
-    return ax
+    heights, title = (low - 0.04 * (high - low), high * 1.02), "counts observed, hung from those expected"
+    return finish(ax, title, rows.source, legend=heights, entry=ENTRY, hide=("top", "right", "bottom"))
 
 
-def _refuse(rows: Predicted) -> None:
+def _check_counts(rows: Predictions) -> None:
     """Refuse responses that are no counts."""
     if not (rows.family.discrete and isinstance(rows.family, Predictive)):
         raise ValueError(
@@ -97,13 +95,13 @@ def bar_edges(y: Vector) -> Vector:
     return np.arange(-0.5, high + 0.5 + width, width)
 
 
-def expected_counts(rows: Predicted, edges: Vector) -> Vector:
+def expected_counts(rows: Predictions, edges: Vector) -> Vector:
     """Return how many rows are expected between the edges; the last bar has all that is beyond.
 
     Examples
     --------
     >>> from horseshoe.families import Poisson
-    >>> rows = Predicted(np.zeros(2), np.array([1.0, 1.0]), np.ones(2), Poisson(), "")
+    >>> rows = Predictions(np.zeros(2), np.array([1.0, 1.0]), np.ones(2), Poisson(), "")
     >>> expected_counts(rows, np.array([-0.5, 0.5, 1.5])).round(2)
     array([0.74, 1.26])
     """

@@ -11,22 +11,19 @@ from horseshoe._types import Iteration
 from horseshoe.em.mstep import Hyper
 from horseshoe.model.profile import profile
 from horseshoe.priors import LocalPrior, resolve_global, resolve_known
-from horseshoe.report.axes import (
+from horseshoe.report.digits import significant
+from horseshoe.report.figure import (
     CHAINS,
+    LINE_STYLES,
     MODE,
     SELECTED,
     ZERO,
-    broken,
-    hide_spines,
-    new_axes,
-    plain_ticks,
-    put_legend,
-    put_title,
-    shown,
+    axes_of,
+    break_at_jumps,
+    finish,
+    plot_label,
 )
-from horseshoe.report.digits import significant
-from horseshoe.report.model import one_part, part_labels, parts_of
-from horseshoe.report.path_plot import STYLES
+from horseshoe.report.parts import one_part, part_labels, parts_of
 
 ENTRY = 2.0
 REACH, POINTS = 8.0, 801
@@ -63,29 +60,25 @@ def plot_convergence(model: Any, ax: Any = None) -> Any:
     traces = [part.trace_ for part in parts]
     if not any(traces):
         raise ValueError(f"there was nothing to iterate: {parts[0].status_}")
-    ax = new_axes(6.5, 4.0) if ax is None else ax
-    labels = [None if label is None else shown(label) for label in part_labels(model)]
-    for place, (label, trace) in enumerate(zip(labels, traces, strict=True)):
-        _draw_trace(ax, trace, label, place)
+    ax = axes_of(ax, 6.5, 4.0)
+    for place, (label, trace) in enumerate(zip(part_labels(model), traces, strict=True)):
+        changes = np.array([line.change for line in trace])
+        at, seen = np.arange(1, changes.size + 1), changes > 0.0  # nothing else has a logarithm
+        style = {"color": CHAINS[place % len(CHAINS)], "linestyle": LINE_STYLES[place % len(LINE_STYLES)]}
+        marker, name = "o" if changes.size <= 60 else None, "change" if label is None else plot_label(label)
+        ax.plot(at[seen], changes[seen], marker=marker, markersize=3.5, label=name, **style)
     tol = float(model.tol)
     ax.axhline(tol, color=ZERO, linewidth=1.0, linestyle=":", label="tol")
     ax.set_yscale("log")
     ax.set(xlabel="iteration", ylabel="change of the coefficients")
-    hide_spines(ax, "top")
+    ax.xaxis.get_major_locator().set_params(integer=True)
     _draw_active(ax, traces)
-    _finish_trace(ax, traces, tol)
+    heights = [tol, *(line.change for trace in traces for line in trace if line.change > 0.0)]
+    low, high = min(heights), max(heights)
+    room = 10.0**0.1 * (high / low) ** 0.05
     n_iter = max(len(trace) for trace in traces)
-    put_title(ax, f"{n_iter:,} iteration{'' if n_iter == 1 else 's'}", _ended(parts))
-    return ax
-
-
-def _draw_trace(ax: Any, trace: tuple[Iteration, ...], label: str | None, place: int) -> None:
-    changes = np.array([line.change for line in trace])
-    at = np.arange(1, changes.size + 1)
-    seen = changes > 0.0  # nothing else has a logarithm
-    style = {"color": CHAINS[place % len(CHAINS)], "linestyle": STYLES[place % len(STYLES)]}
-    marker = "o" if changes.size <= 60 else None
-    ax.plot(at[seen], changes[seen], marker=marker, markersize=3.5, label=label or "change", **style)
+    title = f"{n_iter:,} iteration{'' if n_iter == 1 else 's'}"
+    return finish(ax, title, _ended(parts), legend=(low / room, high * room), entry=ENTRY, hide=("top",))
 
 
 def _draw_active(ax: Any, traces: list[tuple[Iteration, ...]]) -> None:
@@ -99,17 +92,7 @@ def _draw_active(ax: Any, traces: list[tuple[Iteration, ...]]) -> None:
     right.set_ylabel("columns still in (steps)", color=MODE)
     right.yaxis.get_major_locator().set_params(integer=True)
     right.tick_params(axis="y", labelcolor=MODE)
-    hide_spines(right, "top")
-
-
-def _finish_trace(ax: Any, traces: list[tuple[Iteration, ...]], tol: float) -> None:
-    """Put the legend above, and whole numbers at the axis of iterations."""
-    changes = np.array([line.change for trace in traces for line in trace if line.change > 0.0] or [tol])
-    low, high = np.log10(min(changes.min(), tol)), np.log10(max(changes.max(), tol))
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    put_legend(ax, 10.0 ** (low - 0.05 * (high - low) - 0.1), 10.0 ** (high + 0.1), ENTRY)
-    strip = 10.0 ** (low + 1.25 * (high - low) + 0.2)
-    ax.set_ylim(top=strip)
+    right.spines["top"].set_visible(False)
 
 
 def _ended(parts: list[Any]) -> str:
@@ -150,7 +133,7 @@ def plot_components(model: Any, ax: Any = None) -> Any:
     rows = [*part.components_][::-1]
     names = ["average", *(row.name for row in rows)]
     errors = np.array([part.cv_error_, *(row.error for row in rows)])
-    ax = new_axes(6.5, 1.4 + 0.35 * len(names)) if ax is None else ax
+    ax = axes_of(ax, 6.5, 1.4 + 0.35 * len(names))
     at = np.arange(len(names))
     ax.hlines(at, errors.min(), errors, color=ZERO, linewidth=1.0)
     ax.plot(errors[1:], at[1:], "o", color=SELECTED)
@@ -163,10 +146,7 @@ def plot_components(model: Any, ax: Any = None) -> Any:
     weights.spines["right"].set_visible(False)
     what = "mean squared error" if part.family_.squared_error else "mean deviance, up to a constant,"
     ax.set_xlabel(f"{what} of rows left out")
-    hide_spines(ax, "top", "right")
-    plain_ticks(ax.xaxis)
-    put_title(ax, "what is averaged")
-    return ax
+    return finish(ax, "what is averaged")
 
 
 def plot_shrinkage_profile(
@@ -207,17 +187,15 @@ def plot_shrinkage_profile(
     hyper, size, what = _prior_of(prior, lambda_power, tau, n)
     z = np.linspace(-REACH, REACH, POINTS)
     estimate = profile(hyper, size, z)
-    ax = new_axes(5.2, 5.2) if ax is None else ax
+    ax = axes_of(ax, 5.2, 5.2)
     ax.plot((-REACH, REACH), (-REACH, REACH), "--", color=ZERO, linewidth=1.2)
     ax.axhline(0.0, color=ZERO, linewidth=0.8)
-    ax.plot(*broken(z, estimate), color=SELECTED, linewidth=2.0)
+    ax.plot(*break_at_jumps(z, estimate), color=SELECTED, linewidth=2.0)
     zero = float(np.abs(z[estimate == 0.0]).max(initial=0.0))
     note = "" if zero == 0.0 else f"zero up to {significant(zero, 2)} standard errors"
     ax.set(xlabel="least-squares estimate, in standard errors", ylabel="posterior mode, in the same unit")
     ax.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal")
-    hide_spines(ax, "top", "right")
-    put_title(ax, what, note)
-    return ax
+    return finish(ax, what, note)
 
 
 def _prior_of(prior: Any, lambda_power: Any, tau: Any, n: Any) -> tuple[Hyper, float, str]:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from horseshoe._checks import check_level
 from horseshoe._types import Matrix, Vector
 from horseshoe.families import Predictive
-from horseshoe.report.axes import (
-    MODE,
-    SELECTED,
-    ZERO,
-    hide_spines,
-    new_axes,
-    percent,
-    plain_ticks,
-    put_legend,
-    put_title,
+from horseshoe.report.figure import MODE, SELECTED, ZERO, axes_of, finish, percent
+from horseshoe.report.parts import is_average
+from horseshoe.report.predictions import (
+    HELD_OUT,
+    MOST_POINTS,
+    Predictions,
+    check_numbers,
+    held_out_interval,
+    predictions_of,
+    thin_out,
 )
-from horseshoe.report.rows import Predicted, few, interval_of, predicted, refuse_classes
 
 GROUPS, LEAST = 12, 8
 """Groups of rows with like predictions, at most, and the rows of one at least."""
@@ -81,37 +81,43 @@ def plot_observed(
     ('predicted', 'observed')
     """
     level = check_level(level)
-    rows = predicted(model, X, y, "plot_observed", offset, exposure, sample_weight)
-    refuse_classes(rows, "plot_observed")
-    if rows.is_left_out:
-        interval = interval_of(rows, level)
+    rows = predictions_of(model, X, y, "plot_observed", offset, exposure, sample_weight)
+    check_numbers(rows, "plot_observed")
+    averaged = is_average(model)
+    if rows.source == HELD_OUT:
+        interval = held_out_interval(rows, level)
     else:
-        known = {"offset": offset, "exposure": exposure}
-        given = {name: value for name, value in known.items() if value is not None}
-        default = {} if hasattr(model, "inclusion_") else {"method": "mode"}
-        options = default if method is None else {"method": method}
-        interval = np.asarray(model.predict_interval(X, level, **given, **options))
-    ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
-    of_mean = not (hasattr(model, "inclusion_") or isinstance(rows.family, Predictive))
+        options = {"offset": offset, "exposure": exposure, "method": method}
+        if method is None and not averaged:
+            options["method"] = "mode"
+        given = {name: value for name, value in options.items() if value is not None}
+        interval = np.asarray(model.predict_interval(X, level, **given))
+    ax = axes_of(ax, WIDTH, HEIGHT)
+    of_mean = not (averaged or isinstance(rows.family, Predictive))
     _draw_band(ax, rows, interval, f"{percent(level)} intervals{' of the mean' if of_mean else ''}")
-    _draw_points(ax, rows, None if of_mean else interval)
+    drawn = thin_out(rows.mean)
+    _draw_points(ax, rows, None if of_mean else interval, drawn)
     ax.set(xlabel="predicted", ylabel="observed")
-    hide_spines(ax, "top", "right")
-    shown = few(rows.mean)
-    low, high = _ends(rows.y[shown], rows.mean[shown])
-    put_title(ax, "observed against predicted", rows.source, _part(shown.size, rows.y.size))
-    put_legend(ax, low, high, ENTRY)
-    plain_ticks(ax.xaxis, ax.yaxis)
-    return ax
+    return _finish(ax, "observed against predicted", rows, rows.y[drawn], rows.mean[drawn])
 
 
-def _draw_band(ax: Any, rows: Predicted, interval: Matrix, label: str) -> None:
+def _finish(ax: Any, title: str, rows: Predictions, *heights: Any) -> Any:
+    """Put caption and legend to a picture of rows; ``heights`` are those of all that is drawn."""
+    every = np.concatenate([np.ravel(part) for part in heights])
+    low, high = float(every.min()), float(every.max())
+    room = 0.04 * (high - low) if high > low else max(abs(high), 1.0)
+    drawn, n_rows = min(MOST_POINTS, rows.y.size), rows.y.size
+    note = "" if drawn == n_rows else f"{drawn:,} of {n_rows:,} are drawn"
+    return finish(ax, title, rows.source, note, legend=(low - room, high + room), entry=ENTRY)
+
+
+def _draw_band(ax: Any, rows: Predictions, interval: Matrix, label: str) -> None:
     """Draw the intervals as a band, which is their mean among rows of like predictions, and the diagonal."""
     finite = np.isfinite(interval).all(axis=1)
     if finite.any():
         mean, low, high = rows.mean[finite], *interval[finite].T
         first, last = np.argmin(mean), np.argmax(mean)
-        middle = [grouped(mean, ends, rows.weights[finite]) for ends in (low, high)]
+        middle = [group_means(mean, ends, rows.weights[finite]) for ends in (low, high)]
         at = np.concatenate([mean[[first]], middle[0][0], mean[[last]]])
         lower, upper = (
             np.concatenate([ends[[first]], groups, ends[[last]]])
@@ -123,20 +129,19 @@ def _draw_band(ax: Any, rows: Predicted, interval: Matrix, label: str) -> None:
     ax.plot(ends, ends, "--", color=ZERO, linewidth=1.2, label="observed = predicted")
 
 
-def _draw_points(ax: Any, rows: Predicted, interval: Matrix | None) -> None:
-    """Draw the rows; those outside their interval, if it is one of y, with another mark."""
-    shown = np.zeros(rows.y.size, dtype=bool)
-    shown[few(rows.mean)] = True
+def _draw_points(ax: Any, rows: Predictions, interval: Matrix | None, drawn: NDArray[np.intp]) -> None:
+    """Draw some rows; those outside their interval, if it is one of y, with another mark."""
     if interval is None:
-        ax.plot(rows.mean[shown], rows.y[shown], label="row", **POINT)
+        ax.plot(rows.mean[drawn], rows.y[drawn], label="row", **POINT)
         return
     inside = (interval[:, 0] <= rows.y) & (rows.y <= interval[:, 1])
     share = float(rows.weights @ inside) / float(rows.weights.sum())
-    for which, style, label in ((inside, POINT, "within"), (~inside, CROSS, "outside")):
+    kinds = ((inside, share, POINT, "within"), (~inside, 1.0 - share, CROSS, "outside"))
+    for which, part, style, label in kinds:
         if which.any():
-            part = share if label == "within" else 1.0 - share
-            at = which & shown
-            ax.plot(rows.mean[at], rows.y[at], label=f"{label} ({_rounded(part)})", **style)
+            digits = 1 if 0.0 < part < 1.0 else 0
+            at = drawn[which[drawn]]
+            ax.plot(rows.mean[at], rows.y[at], label=f"{label} ({100.0 * part:.{digits}f}%)", **style)
 
 
 def plot_residuals(
@@ -170,34 +175,28 @@ def plot_residuals(
     >>> plot_residuals(model, x[:, None], x + np.sin(x)).get_ylabel()
     'observed - predicted'
     """
-    rows = predicted(model, X, y, "plot_residuals", offset, exposure, sample_weight)
-    refuse_classes(rows, "plot_residuals")
+    rows = predictions_of(model, X, y, "plot_residuals", offset, exposure, sample_weight)
+    check_numbers(rows, "plot_residuals")
     left = (rows.y - rows.mean) / rows.deviation
-    ax = new_axes(WIDTH, HEIGHT) if ax is None else ax
-    shown = few(rows.mean)
+    ax, drawn = axes_of(ax, WIDTH, HEIGHT), thin_out(rows.mean)
     ax.axhline(0.0, color=ZERO, linewidth=1.2, linestyle="--")
-    ax.plot(rows.mean[shown], left[shown], label="row", **POINT)
-    at, middle = grouped(rows.mean, left, rows.weights)
+    ax.plot(rows.mean[drawn], left[drawn], label="row", **POINT)
+    at, middle = group_means(rows.mean, left, rows.weights)
     ax.plot(at, middle, color=MODE, linewidth=2.0, label="mean of like predictions")
     what = "observed - predicted"
     if not rows.family.is_location:
         what += ",\nin standard deviations"
     ax.set(xlabel="predicted", ylabel=what)
-    hide_spines(ax, "top", "right")
-    low, high = _ends(left[shown], middle, 0.0)
-    put_title(ax, "what is left", rows.source, _part(shown.size, left.size))
-    put_legend(ax, low, high, ENTRY)
-    plain_ticks(ax.xaxis, ax.yaxis)
-    return ax
+    return _finish(ax, "what is left", rows, left[drawn], middle, 0.0)
 
 
-def grouped(mean: Vector, values: Vector, weights: Vector, most: int = GROUPS) -> tuple[Vector, Vector]:
+def group_means(mean: Vector, values: Vector, weights: Vector, most: int = GROUPS) -> tuple[Vector, Vector]:
     """Return the mean prediction and the mean value of groups of rows with like predictions.
 
     Examples
     --------
     >>> x = np.arange(10.0)
-    >>> grouped(x, 2.0 * x, np.ones(10))
+    >>> group_means(x, 2.0 * x, np.ones(10))
     (array([4.5]), array([9.]))
     """
     order = np.argsort(mean, kind="stable")
@@ -209,19 +208,3 @@ def grouped(mean: Vector, values: Vector, weights: Vector, most: int = GROUPS) -
     ]
     found = np.array(pairs)
     return found[:, 0], found[:, 1]
-
-
-def _ends(*values: Any) -> tuple[float, float]:
-    """Return the lowest and the highest of all, with a little room."""
-    every = np.concatenate([np.ravel(part) for part in values])
-    low, high = float(every.min()), float(every.max())
-    room = 0.04 * (high - low) if high > low else max(abs(high), 1.0)
-    return low - room, high + room
-
-
-def _part(shown: int, of: int) -> str:
-    return "" if shown == of else f"{shown:,} of {of:,} are drawn"
-
-
-def _rounded(share: float) -> str:
-    return f"{100.0 * share:.1f}%" if 0.0 < share < 1.0 else f"{100.0 * share:.0f}%"

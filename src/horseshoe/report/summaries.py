@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from horseshoe._checks import check_choice, check_level
-from horseshoe._types import Mask
-from horseshoe.report.axes import percent
 from horseshoe.report.digits import ratios, share, significant, together
-from horseshoe.report.formats import Grid, write_grid
-from horseshoe.report.model import part_labels, parts_of
-from horseshoe.report.tables import average_columns, has_ratios, mode_columns
+from horseshoe.report.figure import percent, strongest
+from horseshoe.report.markup import TextTable, write_table
+from horseshoe.report.parts import feature_names, is_average, part_kind, part_labels, parts_of
+from horseshoe.report.tables import coefficient_columns
 
 FEW = 30
 """Of more columns than this only those are written that are selected, unless others are asked for."""
+MOST_SELECTED = 20
+"""Columns that a notebook shows, at most."""
 RATIOS = {"odds_ratio": "odds ratio", "rate_ratio": "rate ratio"}
 
 
@@ -67,31 +68,21 @@ def summary_text(
     check_choice("rows", rows, ("auto", "selected", "all"))
     level, parts = check_level(level), parts_of(model)
     if exponentiate is None:
-        exponentiate = has_ratios(parts[0].family_)
+        exponentiate = parts[0].family_.ratio is not None
     every = rows == "all" or (rows == "auto" and model.n_features_in_ <= FEW)
     notes = [] if every else [f"of {model.n_features_in_:,} columns those that are selected"]
     if statistics:
         notes += [f"{name}: {value}" for name, value in model.statistics().lines()]
-    kind = "output" if hasattr(model, "outputs_") else "class"
-    header: list[str] = []
-    lines: list[list[str]] = []
-    for label, part in zip(_labels(model), parts, strict=True):
-        columns = average_columns if hasattr(part, "inclusion_") else mode_columns
-        table = columns(part, level, exponentiate, **options)
-        keep = np.ones(len(table["coef"]), dtype=bool) if every else _selected(table)
-        kept = {name: values[keep] for name, values in table.items()}
-        header = [*([] if label is None else [kind]), *_header(kept, level)]
-        lines += [[*([] if label is None else [label]), *line] for line in _lines(kept)]
-    return write_grid(Grid(header, lines, notes, len(header) - len(_header(kept, level)) + 1), format)
-
-
-def _labels(model: Any) -> list[str | None]:
-    return [None if label is None else str(label) for label in part_labels(model)]
-
-
-def _selected(table: dict[str, Any]) -> Mask:
-    """Return which lines are of the intercept, or of a column that is selected."""
-    return np.asarray(table["selected"] | np.isnan(table["per_sd"]))
+    header, lines = list[str](), list[list[str]]()
+    for label, part in zip(part_labels(model), parts, strict=True):
+        table = coefficient_columns(part, level, exponentiate, **options)
+        if not every:
+            keep = table["selected"] | np.isnan(table["per_sd"])
+            table = {name: values[keep] for name, values in table.items()}
+        header, found = _header(table, level), _lines(table)
+        lines += found if label is None else [[str(label), *line] for line in found]
+    names = 1 if part_labels(model) == [None] else 2
+    return write_table(TextTable([part_kind(model)] * (names - 1) + header, lines, notes, names), format)
 
 
 def _ratio(table: dict[str, Any]) -> str | None:
@@ -124,4 +115,45 @@ def _lines(table: dict[str, Any]) -> list[list[str]]:
             lines.append([*line, share(table["inclusion"][i]), few if chosen else ""])
         else:
             lines.append([*line, share(table["shrinkage"][i])])
+    return lines
+
+
+def selected_table(model: Any) -> str:
+    """Return a small HTML table of the selected columns, the strongest first, for a notebook.
+
+    Nothing is computed for it but what the fit already knows: intervals are for `summary`.
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressor
+    >>> x = np.arange(20.0)
+    >>> print(selected_table(HorseshoeRegressor().fit(x[:, None], 0.0 * x)))
+    <p>none of 1 columns selected</p>
+    """
+    lines: list[list[str]] = []
+    labels = part_labels(model)
+    for label, part in zip(labels, parts_of(model), strict=True):
+        lines += [([] if label is None else [str(label)]) + line for line in _selected_lines(part)]
+    p, n_selected = model.n_features_in_, int(model.get_support().sum())
+    said = f"{f'{n_selected:,}' if n_selected else 'none'} of {p:,} columns selected"
+    if not lines:
+        return f"<p>{said}</p>"
+    if len(lines) > MOST_SELECTED:
+        said += f"; the first {MOST_SELECTED} are shown"
+    header = ["selected", "coef", "per sd", "inclusion" if is_average(model) else "std"]
+    names = 1 if labels == [None] else 2
+    return write_table(TextTable([""] * (names - 1) + header, lines[:MOST_SELECTED], [said], names), "html")
+
+
+def _selected_lines(part: Any) -> list[list[str]]:
+    """Return a line for each selected column of one regression."""
+    averaged, names = is_average(part), feature_names(part)
+    coef = part.sparse_coef_ if averaged else part.coef_
+    strength, lines = coef * part.scale_, []
+    for j in strongest(strength, int((coef != 0.0).sum()))[::-1]:
+        if averaged:
+            first, last = significant(coef[j]), share(part.inclusion_[j])
+        else:
+            first, last = together([coef[j], part.coef_std_[j]])
+        lines.append([names[j], first, significant(strength[j]), last])
     return lines

@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from horseshoe.report.page.content import Fact, Heading, Number, Page, Picture, Reason, Row, Table
-from horseshoe.report.page.html import STEP, data_block, render, text
+from horseshoe.report.markup import escape_html
+from horseshoe.report.page.content import Fact, Heading, Number, Page, Picture, Row, Table
+from horseshoe.report.page.html import STEP, data_block, render
 
 NAMES = (
     "<script>alert(1)</script>",
@@ -61,7 +62,7 @@ def table(name="a", rows=1):
 
 
 def page(name="a", rows=1):
-    fact, reason = (Fact(name, name),), (Reason(name, name),)
+    fact, reason = (Fact(name, name),), (Fact(name, name),)
     return Page(
         name, name, (name,), (name,), fact, fact, reason, reason, reason, (name,), table(name, rows),
         (Picture(name, name, b"\x89PNG", name),), (name,), (name,), fact, (), name, (name,), name, name,
@@ -117,4 +118,4 @@ def test_numbers_that_json_does_not_know_are_refused():
 
 
 def test_text_within_quotes_stays_there():
-    assert text('" onload="x') == "&quot; onload=&quot;x"
+    assert escape_html('" onload="x') == "&quot; onload=&quot;x"

@@ -1,4 +1,4 @@
-"""From a fitted model and what was asked to the content of a report."""
+"""From a fitted model and its data to the content of a report."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 
 from horseshoe._checks import check_level
 from horseshoe._version import __version__
-from horseshoe.report.page.content import Fact, Page, Reason
+from horseshoe.report.page.answer import answer, terms_of
+from horseshoe.report.page.coefficient_table import table_of
+from horseshoe.report.page.content import Fact, Page
 from horseshoe.report.page.effects import Effects, effects_of
+from horseshoe.report.page.evidence import components, convergence, how_sure
 from horseshoe.report.page.methods import family_words, methods
-from horseshoe.report.page.numbers import alone, counted, named
-from horseshoe.report.page.pictures import draw_all, drawings, ending
-from horseshoe.report.page.sureness import components, convergence, how_sure
-from horseshoe.report.page.table import table_of
-from horseshoe.report.page.words import answer, terms_of
+from horseshoe.report.page.phrases import alone, counted, named
+from horseshoe.report.page.pictures import data_pictures, draw_all, fit_pictures
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked, and of which data: the values that were fitted, and what happened to them before.
+class ReportInput:
+    """The data and the request that a report is about: what was fitted, and what happened to it before.
 
     Attributes
     ----------
@@ -82,22 +82,25 @@ class Asked:
 
     @property
     def rows(self) -> dict[str, Any]:
-        """What is known of the rows."""
-        known = {name: getattr(self, name) for name in ("offset", "exposure", "sample_weight")}
-        return {"X": self.X, "y": self.y} | {
-            name: value for name, value in known.items() if value is not None
-        }
+        """What was fitted to, by the names that pictures take it under."""
+        names = ("X", "y", "offset", "exposure", "sample_weight")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
 
 
-def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "auto") -> Page:
+def build_page(model: Any, given: ReportInput, level: float = 0.95, method: str = "auto") -> Page:
     """Return what a report says of a fitted model.
 
     Parameters
     ----------
     model : HorseshoeRegressor, HorseshoeClassifier, AdaptiveRegressor or AdaptiveClassifier
         A fitted model.
-    asked : Asked
-        What was asked, and the data.
+    given : ReportInput
+        The data, and the request.
     level : float, default=0.95
         The coverage of the intervals.
     method : {"auto", "mode", "posterior"}, default="auto"
@@ -112,95 +115,96 @@ def build_page(model: Any, asked: Asked, level: float = 0.95, method: str = "aut
     >>> from sklearn.datasets import load_diabetes
     >>> from horseshoe import HorseshoeRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> page = build_page(HorseshoeRegressor().fit(X, y), Asked(X, y, target="progression"))
+    >>> page = build_page(HorseshoeRegressor().fit(X, y), ReportInput(X, y, target="progression"))
     >>> page.answer[0][:51], page.table.rows[0].names
     ('5 of 10 variables matter for progression: bmi (+5.7', ('bmi',))
     """
     level = check_level(level)
     with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for the reader to know
         warnings.simplefilter("always")
-        effects = effects_of(model, level, asked.terms, method)
-    said = methods(model, effects, _n_rows(asked.X), level, asked.target, method, asked.missing)
-    drawn, ended = (
-        draw_all(drawings(model, effects, asked.rows, level, method)),
-        draw_all(ending(model, effects)),
-    )
+        effects = effects_of(model, level, given.terms, method)
+    described = methods(model, effects, given.n_rows, level, given.target, method, given.missing)
+    drawn = draw_all(data_pictures(model, effects, given.rows, level, method))
+    ended = draw_all(fit_pictures(model, effects))
     classes = [str(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else []
     return Page(
-        title=asked.title or f"What matters for {asked.target}",
-        subtitle=_subtitle(effects, asked),
-        answer=answer(effects, level, asked.target, classes),
-        warnings=(*asked.warnings, *dict.fromkeys(str(one.message) for one in heard)),
-        asked=_asked(model, effects, asked, classes),
-        data=_data(effects, asked),
-        dropped=_reasons(asked.dropped),
-        encoded=_reasons(asked.encoded),
-        imputed=_reasons(asked.imputed),
-        gaps=_reasons(asked.gaps),
-        notes=(*asked.notes, *drawn.notes, *ended.notes),
+        title=given.title or f"What matters for {given.target}",
+        subtitle=_subtitle(effects, given),
+        answer=answer(effects, level, given.target, classes),
+        warnings=(*given.warnings, *dict.fromkeys(str(one.message) for one in heard)),
+        asked=_request_facts(model, effects, given, classes),
+        data=_data_facts(effects, given),
+        dropped=_facts(given.dropped),
+        encoded=_facts(given.encoded),
+        imputed=_facts(given.imputed),
+        gaps=_facts(given.gaps),
+        notes=(*given.notes, *drawn.notes, *ended.notes),
         table=table_of(effects, level),
         pictures=drawn.pictures,
-        how_sure=(*how_sure(effects, level, method), *_known_part(model, effects[0], asked)),
+        how_sure=(*how_sure(effects, level, method), *_beyond_offset(model, effects[0], given)),
         convergence=convergence(effects),
         components=components(effects),
         ending=ended.pictures,
-        methods=said.paragraph,
-        citations=said.citations,
-        command=asked.command,
+        methods=described.paragraph,
+        citations=described.citations,
+        command=given.command,
         version=__version__,
     )
 
 
-def _reasons(pairs: Sequence[tuple[str, str]]) -> tuple[Reason, ...]:
-    return tuple(Reason(str(column), str(reason)) for column, reason in pairs)
+def _facts(pairs: Sequence[tuple[str, str]]) -> tuple[Fact, ...]:
+    return tuple(Fact(str(label), str(text)) for label, text in pairs)
 
 
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _subtitle(effects: Sequence[Effects], asked: Asked) -> str:
+def _subtitle(effects: Sequence[Effects], given: ReportInput) -> str:
     terms, _ = terms_of(effects)
-    size = f"{counted(_n_rows(asked.X), 'row')}, {counted(len(terms), 'column')}"
-    return f"{named(asked.source)}: {size}" if asked.source else size
+    size = f"{counted(given.n_rows, 'row')}, {counted(len(terms), 'column')}"
+    return f"{named(given.source)}: {size}" if given.source else size
 
 
-def _asked(model: Any, effects: Sequence[Effects], asked: Asked, classes: Sequence[str]) -> tuple[Fact, ...]:
-    until = f", until {asked.event}" if asked.event else ""
-    found = [Fact("To explain", asked.target + until), Fact("Taken to have", family_words(effects[0].family))]
-    if classes:
-        found.append(Fact("Classes", ", ".join(classes)))
-    given = (("weights", asked.sample_weight), ("an offset", asked.offset), ("an exposure", asked.exposure))
-    of_times = (("entry times", asked.entry), ("strata", asked.strata))
-    known = [name for name, values in (*given, *of_times) if values is not None]
-    if known:
-        found.append(Fact("Given", ", ".join(known)))
-    found.append(Fact("Estimator", type(model).__name__))
-    if asked.seconds is not None:
-        found.append(Fact("Time", f"{asked.seconds:.2g} s"))
-    return tuple(found)
+def _request_facts(
+    model: Any, effects: Sequence[Effects], given: ReportInput, classes: Sequence[str]
+) -> tuple[Fact, ...]:
+    until = f", until {given.event}" if given.event else ""
+    beside = {
+        "weights": given.sample_weight,
+        "an offset": given.offset,
+        "an exposure": given.exposure,
+        "entry times": given.entry,
+        "strata": given.strata,
+    }
+    found = {
+        "To explain": given.target + until,
+        "Taken to have": family_words(effects[0].family),
+        "Classes": ", ".join(classes),
+        "Given": ", ".join(name for name, values in beside.items() if values is not None),
+        "Estimator": type(model).__name__,
+        "Time": "" if given.seconds is None else f"{given.seconds:.2g} s",
+    }
+    return tuple(Fact(label, text) for label, text in found.items() if text)
 
 
-def _known_part(model: Any, one: Effects, asked: Asked) -> tuple[str, ...]:
+def _beyond_offset(model: Any, one: Effects, given: ReportInput) -> tuple[str, ...]:
     """Say that what an offset explains is not in the share explained."""
-    given = "exposure" if asked.exposure is not None else "offset" if asked.offset is not None else None
-    if given is None:
+    name = "exposure" if given.exposure is not None else "offset"
+    if given.exposure is None and given.offset is None:
         return ()
     nothing = "an intercept" if one.family.has_intercept else "no effects"
-    compares = f"{model.statistics().measure} compares with {nothing} beside the {given}"
+    compares = f"{model.statistics().measure} compares with {nothing} beside the {name}"
     return (f"{compares}, so it is what the columns explain beyond it.",)
 
 
-def _data(effects: Sequence[Effects], asked: Asked) -> tuple[Fact, ...]:
+def _data_facts(effects: Sequence[Effects], given: ReportInput) -> tuple[Fact, ...]:
     terms, _ = terms_of(effects)
-    fitted = len(effects[0].names)
+    model, fitted = effects[0].model, len(effects[0].names)
     more = "" if fitted == len(terms) else f" ({counted(fitted, 'column')} after encoding)"
-    found = [Fact("Source", asked.source)] if asked.source else []
-    found += [Fact("Rows", f"{_n_rows(asked.X):,}"), Fact("Columns", f"{len(terms):,}{more}")]
-    events = dict(effects[0].model.statistics().lines()).get("events")
-    found += [] if events is None else [Fact("Events", events)]
-    response = np.asarray(asked.y)
-    if events is None and response.dtype.kind in "fiu" and not hasattr(effects[0].model, "classes_"):
+    found = [("Source", given.source)] if given.source else []
+    found += [("Rows", f"{given.n_rows:,}"), ("Columns", f"{len(terms):,}{more}")]
+    events = dict(model.statistics().lines()).get("events")
+    response = np.asarray(given.y)
+    if events is not None:
+        found.append(("Events", events))
+    elif response.dtype.kind in "fiu" and not hasattr(model, "classes_"):
         low, mean, high = (alone(float(value)) for value in (response.min(), response.mean(), response.max()))
-        found.append(Fact(named(asked.target), f"{low} to {high}, mean {mean}"))
-    return (*found, *(Fact(str(label), str(value)) for label, value in asked.facts))
+        found.append((named(given.target), f"{low} to {high}, mean {mean}"))
+    return _facts((*found, *given.facts))

@@ -10,17 +10,10 @@ PER_SD, SELECTED_ONLY = "Per SD", "Selected only"
 
 
 class Fact(NamedTuple):
-    """A line of a list of facts: what, and its value."""
+    """A line of a list: what, and its value; or a column of the user's, and what was done to it."""
 
     label: str
-    value: str
-
-
-class Reason(NamedTuple):
-    """A column of the user's, and what was done to it, or why it was left out."""
-
-    column: str
-    reason: str
+    text: str
 
 
 class Number(NamedTuple):
@@ -102,9 +95,9 @@ class Page:
     warnings: tuple[str, ...] = ()
     asked: tuple[Fact, ...] = ()
     data: tuple[Fact, ...] = ()
-    dropped: tuple[Reason, ...] = ()
-    encoded: tuple[Reason, ...] = ()
-    imputed: tuple[Reason, ...] = ()
+    dropped: tuple[Fact, ...] = ()
+    encoded: tuple[Fact, ...] = ()
+    imputed: tuple[Fact, ...] = ()
     notes: tuple[str, ...] = ()
     table: Table | None = None
     pictures: tuple[Picture, ...] = ()
@@ -116,4 +109,4 @@ class Page:
     citations: tuple[str, ...] = ()
     command: str = ""
     version: str = ""
-    gaps: tuple[Reason, ...] = ()
+    gaps: tuple[Fact, ...] = ()

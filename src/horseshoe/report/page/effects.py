@@ -1,18 +1,21 @@
-"""What a fitted model says of its columns, one regression at a time: what table, words and pictures share."""
+"""The effects of the columns of a fitted model, one regression at a time: for table, words and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from horseshoe._types import Mask, Vector
 from horseshoe.families import Family
-from horseshoe.report.model import part_labels, parts_of
-from horseshoe.report.tables import average_columns, feature_names, has_ratios, mode_columns
+from horseshoe.report.parts import feature_names, part_labels, parts_of
+from horseshoe.report.tables import coefficient_columns
+
+COLUMNS = {name: name for name in ("coef", "lower", "upper", "per_sd", "selected", "inclusion", "shrinkage")}
+COLUMNS["sparse"] = "sparse_coef"
+"""The attributes of `Effects`, and the columns of the table that they hold."""
 
 
 @dataclass(frozen=True)
@@ -56,31 +59,43 @@ class Effects:
     @property
     def is_ratio(self) -> bool:
         """Whether exp of a coefficient is what people read: a ratio of odds or of means."""
-        return has_ratios(self.family)
+        return self.family.ratio is not None
 
-    def is_zero(self, j: int) -> bool:
-        """Tell whether a coefficient is exactly zero and has no interval."""
-        return bool(self.coef[j] == self.lower[j] == self.upper[j] == 0.0)
+    @property
+    def null(self) -> str:
+        """The text of the null value, no effect: 0 of a coefficient, 1 of a ratio."""
+        return "1" if self.is_ratio else "zero"
 
-    def strongest(self) -> NDArray[np.intp]:
-        """Return the places of the columns: the selected first, and of each kind the strongest first.
+    @property
+    def uncertain(self) -> Mask:
+        """The selected columns whose interval includes the null value."""
+        return np.asarray(self.selected & (self.lower <= 0.0) & (self.upper >= 0.0))
+
+    def ranked(self, which: Mask | None = None) -> list[int]:
+        """Return the places of some columns or of all: the selected first, of each kind the strongest first.
 
         Examples
         --------
         >>> values = np.array([1.0, -3.0, 2.0])
         >>> some = np.array([True, False, True])
-        >>> Effects(None, None, ["a"] * 3, ["a"] * 3, values, values, values, values, some).strongest()
-        array([2, 0, 1])
+        >>> Effects(None, None, ["a"] * 3, ["a"] * 3, values, values, values, values, some).ranked()
+        [2, 0, 1]
         """
-        return np.lexsort((-np.abs(self.per_sd), ~self.selected))
+        order: list[int] = np.lexsort((-np.abs(self.per_sd), ~self.selected)).tolist()
+        return order if which is None else [j for j in order if which[j]]
+
+    def terms_of(self, places: Iterable[int]) -> list[str]:
+        """Return the user's columns that some columns stand for, each once."""
+        return list(dict.fromkeys(self.terms[j] for j in places))
 
 
 def effects_of(
     model: Any, level: float = 0.95, terms: Mapping[str, str] | None = None, method: str = "auto"
 ) -> list[Effects]:
-    """Return what a model says of its columns: one entry, or one for each of several classes.
+    """Return the columns of a model with their effects: one entry, or one for each of several classes.
 
-    ``method`` is that of the intervals, where the model has a choice.
+    ``terms`` say which of the user's columns each column stands for, where the names differ; ``method`` is
+    that of the intervals, where the model has a choice.
 
     Examples
     --------
@@ -90,24 +105,11 @@ def effects_of(
     >>> found.names, found.coef.round(1), found.selected
     (['x0'], array([3.]), array([ True]))
     """
-    parts, names = parts_of(model), feature_names(model)
-    labels = [None if label is None else str(label) for label in part_labels(model)]
+    names, found = feature_names(model), []
     users = [(terms or {}).get(name, name) for name in names]
-    return [
-        Effects(part, label, names, users, **_columns(part, level, method))
-        for part, label in zip(parts, labels, strict=True)
-    ]
-
-
-def is_average(model: Any) -> bool:
-    """Tell whether the model is an average over components, and not a single mode."""
-    return hasattr(model, "components_")
-
-
-def _columns(part: Any, level: float, method: str) -> dict[str, Any]:
-    """Return the columns of the summary, without the row of the intercept."""
-    table = average_columns(part, level) if is_average(part) else mode_columns(part, level, method=method)
-    last = {name: values[-part.n_features_in_ :] for name, values in table.items()}
-    known = {name: last[name] for name in ("coef", "lower", "upper", "per_sd", "selected")}
-    beside = {"inclusion": "inclusion", "shrinkage": "shrinkage", "sparse": "sparse_coef"}
-    return known | {name: last.get(column) for name, column in beside.items()}
+    for part, label in zip(parts_of(model), part_labels(model), strict=True):
+        table = coefficient_columns(part, level, method=method)
+        last = {name: values[-len(names) :] for name, values in table.items()}  # without the intercept
+        known: dict[str, Any] = {field: last.get(column) for field, column in COLUMNS.items()}
+        found.append(Effects(part, None if label is None else str(label), names, users, **known))
+    return found

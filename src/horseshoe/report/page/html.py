@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
-import re
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from horseshoe.report.page.content import Fact, Heading, Page, Picture, Reason, Row, Table
+from horseshoe.report.markup import Html, element, escape_html, join_html, replace_unfit
+from horseshoe.report.page.content import Fact, Page, Picture, Row, Table
 
 STEP = 200
 """Rows that are shown at first; the others wait as data: ten thousand in the document would be slow."""
-UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\ud800-\udfff]")
-"""What HTML cannot hold: control characters, and halves of characters, which no file can hold either; and
-overrides of direction, which turn the letters after them about."""
+NOTHING = Html("")
 
 
 def render(page: Page) -> str:
@@ -33,19 +30,25 @@ def render(page: Page) -> str:
     >>> "<title>&lt;b&gt;</title>" in text, "http" in text.replace("http-equiv", "")
     (True, False)
     """
-    style, script = _asset("page.css"), _asset("table.js")
+    style, script = (
+        (files("horseshoe.report.page") / name).read_text("utf-8") for name in ("page.css", "table.js")
+    )
+    figures = join_html(map(_figure, page.pictures), "\n")
     parts = (
         _section("answer", "The answer", _paragraphs(page.answer), "answer"),
         _section("warnings", "Please note", _bullets(page.warnings), "warnings"),
         _facts_of(page),
-        _coefficients(page.table),
-        _pictures(page.pictures),
+        _section(
+            "coefficients", "Every column", NOTHING if page.table is None else _coefficients(page.table)
+        ),
+        _section("pictures", "Pictures", _block("pictures", figures)),
         _section("sure", "How sure is this?", _paragraphs(page.how_sure)),
         _convergence(page),
         _methods(page),
         _section("command", "To do this again", _paste(page.command, "pre")),
     )
-    body = "\n".join(part for part in parts if part)
+    body = join_html((part for part in parts if part), "\n")
+    title, version = escape_html(page.title), escape_html(page.version)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -53,42 +56,27 @@ def render(page: Page) -> str:
 <meta http-equiv="Content-Security-Policy" content="{policy(style, script)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>{text(page.title)}</title>
+<title>{title}</title>
 <link rel="icon" href="data:,">
 <style>{style}</style>
 </head>
 <body>
 <header>
 <p class="kind">Report of a sparse regression</p>
-<h1><bdi>{text(page.title)}</bdi></h1>
-{f'<p class="subtitle">{text(page.subtitle)}</p>' if page.subtitle else ""}
+<h1><bdi>{title}</bdi></h1>
+{element("p", page.subtitle, class_="subtitle") if page.subtitle else ""}
 </header>
 <main>
 {body}
 </main>
-<footer>Written by horseshoe {text(page.version)}. This file needs no network and loads nothing.</footer>
+<footer>Written by horseshoe {version}. This file needs no network and loads nothing.</footer>
 <script>{script}</script>
 </body>
 </html>
 """
 
 
-def text(value: object) -> str:
-    r"""Return anything as text in HTML, also within quotes.
-
-    Examples
-    --------
-    >>> text('<script>alert("1")</script> &')
-    '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp;'
-    """
-    return html.escape(_fit(str(value)), quote=True)
-
-
-def _fit(plain: str) -> str:
-    return UNFIT.sub("\N{REPLACEMENT CHARACTER}", plain)
-
-
-def data_block(value: Any) -> str:
+def data_block(value: Any) -> Html:
     r"""Return plain data as JSON that no parser of HTML can take for the end of a script.
 
     Examples
@@ -99,7 +87,7 @@ def data_block(value: Any) -> str:
     plain = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         plain = plain.replace(character, f"\\u{ord(character):04x}")
-    return plain
+    return Html(plain)
 
 
 def policy(style: str, script: str) -> str:
@@ -120,153 +108,141 @@ def _digest(source: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
-def _asset(name: str) -> str:
-    return (files("horseshoe.report.page") / name).read_text("utf-8")
-
-
-def _section(name: str, heading: str, content: str, kind: str = "") -> str:
+def _section(name: str, heading: str, content: Html, kind: str | None = None) -> Html:
     if not content:
-        return ""
-    shape = f' class="{kind}"' if kind else ""
-    return (
-        f'<section id="{name}"{shape} aria-labelledby="{name}-h">\n'
-        f'<h2 id="{name}-h">{heading}</h2>\n{content}\n</section>'
-    )
+        return NOTHING
+    title = element("h2", heading, id=f"{name}-h")
+    lines = ("\n", title, "\n", content, "\n")
+    return element("section", *lines, id=name, class_=kind, aria_labelledby=f"{name}-h")
 
 
-def _paste(plain: str, tag: str) -> str:
-    return f'<{tag} class="paste">{text(plain)}</{tag}>' if plain else ""
+def _block(kind: str, content: Html, name: str | None = None) -> Html:
+    """Return a division with its content on lines of its own; nothing around nothing."""
+    return element("div", "\n", content, "\n", class_=kind, id=name) if content.strip() else NOTHING
 
 
-def _paragraphs(sentences: Iterable[str]) -> str:
-    return "\n".join(f"<p>{_sentence(sentence)}</p>" for sentence in sentences)
+def _paste(text: str, tag: str) -> Html:
+    return element(tag, text, class_="paste") if text else NOTHING
 
 
-def _sentence(plain: str) -> str:
-    return text(plain).replace(" %", "&nbsp;%")  # the sign stays with its number
+def _paragraphs(sentences: Iterable[str]) -> Html:
+    whole = (
+        Html(escape_html(one).replace(" %", "&nbsp;%")) for one in sentences
+    )  # a sign stays with its number
+    return join_html((element("p", one) for one in whole), "\n")
 
 
-def _bullets(sentences: Iterable[str]) -> str:
-    items = "".join(f"<li>{text(sentence)}</li>" for sentence in sentences)
-    return f"<ul>{items}</ul>" if items else ""
+def _bullets(items: Iterable[str], kind: str | None = None) -> Html:
+    found = [element("li", item) for item in items]
+    return element("ul", *found, class_=kind) if found else NOTHING
 
 
-def _facts(facts: Iterable[Fact]) -> str:
-    lines = "".join(f"<dt>{text(fact.label)}</dt><dd><bdi>{text(fact.value)}</bdi></dd>" for fact in facts)
-    return f'<dl class="facts">{lines}</dl>' if lines else ""
+def _facts(facts: Iterable[Fact]) -> Html:
+    lines = [
+        join_html([element("dt", fact.label), element("dd", element("bdi", fact.text))]) for fact in facts
+    ]
+    return element("dl", *lines, class_="facts") if lines else NOTHING
 
 
-def _facts_of(page: Page) -> str:
-    treated = "".join(
-        _treated(heading, reasons)
+def _facts_of(page: Page) -> Html:
+    treated = [
+        element("div", element("h3", heading), _bullets(map(_treated, reasons)), class_="treated")
         for heading, reasons in (
             ("Left out", page.dropped),
             ("Encoded", page.encoded),
             ("Missing values filled in", page.imputed),
             ("Rows dropped for missing values", page.gaps),
         )
-    )
-    notes = f'<div class="treated">{_bullets(page.notes)}</div>' if page.notes else ""
+        if reasons
+    ]
+    if page.notes:
+        treated.append(element("div", _bullets(page.notes), class_="treated"))
     asked = _section("asked", "What was asked", _facts(page.asked))
-    data = _section("data", "The data", _facts(page.data) + treated + notes)
-    return f'<div class="pair" id="facts">\n{asked}\n{data}\n</div>' if asked or data else ""
+    data = _section("data", "The data", join_html([_facts(page.data), *treated]))
+    return _block("pair", join_html((asked, data), "\n"), "facts")
 
 
-def _treated(heading: str, reasons: tuple[Reason, ...]) -> str:
-    items = "".join(f"<li><bdi>{text(one.column)}</bdi>: {text(one.reason)}</li>" for one in reasons)
-    return f'<div class="treated"><h3>{heading}</h3><ul>{items}</ul></div>' if items else ""
+def _treated(reason: Fact) -> Html:
+    return join_html([element("bdi", reason.label), ": ", reason.text])
 
 
-def _coefficients(table: Table | None) -> str:
-    if table is None:
-        return ""
-    lines = "\n".join(_line(row) for row in table.rows[:STEP])
-    hidden = len(table.rows) - STEP
-    rest = f"{STEP:,} of {len(table.rows):,} rows are shown." if hidden > 0 else ""
-    content = f"""<div class="controls" hidden>
+def _coefficients(table: Table) -> Html:
+    rows, headings = table.rows, (*table.names, *table.numbers)
+    hidden = len(rows) - STEP
+    rest = f"{STEP:,} of {len(rows):,} rows are shown." if hidden > 0 else ""
+    note = element("p", table.note, class_="note") if table.note else ""
+    legend = [
+        element("div", element("dt", f"{one.name}:"), " ", element("dd", one.help))
+        for one in headings
+        if one.help
+    ]
+    head = [element("th", one.name, scope="col") for one in table.names]
+    head += [element("th", one.name, scope="col", class_="number") for one in table.numbers]
+    return Html(f"""<div class="controls" hidden>
 <label class="filter">Filter <input type="search" autocomplete="off" spellcheck="false"></label>
 <label><input type="checkbox"> Selected only</label>
 <output aria-live="polite">{rest}</output>
 </div>
 <div class="box" role="region" aria-labelledby="coefficients-h" tabindex="0">
 <table>
-<thead><tr>{_headings(table)}</tr></thead>
+<thead>{element("tr", *head)}</thead>
 <tbody>
-{lines}
+{join_html(map(_line, rows[:STEP]), chr(10))}
 </tbody>
 </table>
 </div>
 <p class="more" hidden><button type="button">Show more rows</button></p>
-{f'<p class="note">{text(table.note)}</p>' if table.note else ""}
-<dl class="legend">{_legend(table)}</dl>
-<script type="application/json" id="rows">{data_block(_plain(table))}</script>"""
-    return _section("coefficients", "Every column", content)
+{note}
+{element("dl", *legend, class_="legend")}
+{element("script", data_block(_plain(table)), type="application/json", id="rows")}""")
 
 
-def _headings(table: Table) -> str:
-    words = (f'<th scope="col">{text(one.name)}</th>' for one in table.names)
-    numbers = (f'<th scope="col" class="number">{text(one.name)}</th>' for one in table.numbers)
-    return "".join((*words, *numbers))
-
-
-def _legend(table: Table) -> str:
-    known: tuple[Heading, ...] = tuple(one for one in (*table.names, *table.numbers) if one.help)
-    return "".join(f"<div><dt>{text(one.name)}:</dt> <dd>{text(one.help)}</dd></div>" for one in known)
-
-
-def _line(row: Row) -> str:
+def _line(row: Row) -> Html:
     """Return a row as the script makes it too."""
-    mark = '<span class="mark" aria-hidden="true">\N{BLACK CIRCLE}</span>' if row.selected else ""
-    said = '<span class="hidden"> (selected)</span>' if row.selected else ""
-    name, *others = row.names
-    texts = "".join(f'<td class="text"><bdi>{text(other)}</bdi></td>' for other in others)
-    numbers = "".join(f'<td class="number">{text(number.text)}</td>' for number in row.numbers)
-    kind = "selected" if row.selected else "unselected"
-    head = f'<th scope="row">{mark}<bdi>{text(name)}</bdi>{said}</th>'
-    return f'<tr class="{kind}">{head}{texts}{numbers}</tr>'
+    name = element("bdi", row.names[0])
+    head = [name]
+    if row.selected:
+        mark = element("span", "\N{BLACK CIRCLE}", class_="mark", aria_hidden="true")
+        head = [mark, name, element("span", " (selected)", class_="hidden")]
+    cells = [element("th", *head, scope="row")]
+    cells += [element("td", element("bdi", other), class_="text") for other in row.names[1:]]
+    cells += [element("td", number.text, class_="number") for number in row.numbers]
+    return element("tr", *cells, class_="selected" if row.selected else "unselected")
 
 
 def _plain(table: Table) -> dict[str, Any]:
-    return {
-        "step": STEP,
-        "rows": [
-            [
-                int(row.selected),
-                [_fit(name) for name in row.names],
-                [number.value for number in row.numbers],
-                [_fit(number.text) for number in row.numbers],
-            ]
-            for row in table.rows
-        ],
-    }
+    """Return the rows as the script reads them."""
+    rows = [
+        [
+            int(row.selected),
+            [replace_unfit(name) for name in row.names],
+            [number.value for number in row.numbers],
+            [replace_unfit(number.text) for number in row.numbers],
+        ]
+        for row in table.rows
+    ]
+    return {"step": STEP, "rows": rows}
 
 
-def _pictures(pictures: tuple[Picture, ...]) -> str:
-    drawn = "\n".join(map(_figure, pictures))
-    return _section("pictures", "Pictures", f'<div class="pictures">\n{drawn}\n</div>' if drawn else "")
-
-
-def _figure(picture: Picture) -> str:
-    kind = ' class="wide"' if picture.wide else ""
+def _figure(picture: Picture) -> Html:
     source = f"data:{picture.kind};base64,{base64.b64encode(picture.content).decode()}"
-    return (
-        f"<figure{kind}><h3>{text(picture.heading)}</h3>"
-        f'<img src="{source}" alt="{text(picture.alt)}">'
-        f"<figcaption>{text(picture.caption)}</figcaption></figure>"
+    return element(
+        "figure",
+        element("h3", picture.heading),
+        element("img", src=source, alt=picture.alt),
+        element("figcaption", picture.caption),
+        class_="wide" if picture.wide else None,
     )
 
 
-def _convergence(page: Page) -> str:
-    drawn = "\n".join(map(_figure, page.ending))
-    beside = (
-        f'<div class="pair">\n{_facts(page.components)}\n{drawn}\n</div>' if page.components or drawn else ""
-    )
-    return _section("convergence", "How the fit ended", _paragraphs(page.convergence) + beside)
+def _convergence(page: Page) -> Html:
+    figures = join_html(map(_figure, page.ending), "\n")
+    beside = _block("pair", join_html([_facts(page.components), figures], "\n"))
+    return _section("convergence", "How the fit ended", join_html([_paragraphs(page.convergence), beside]))
 
 
-def _methods(page: Page) -> str:
+def _methods(page: Page) -> Html:
     if not page.methods:
-        return ""
-    cited = "".join(f"<li>{text(citation)}</li>" for citation in page.citations)
-    content = f'{_paste(page.methods, "p")}\n<ul class="citations">{cited}</ul>'
-    return _section("methods", "Methods, to paste into a paper", content)
+        return NOTHING
+    parts = [_paste(page.methods, "p"), _bullets(page.citations, "citations")]
+    return _section("methods", "Methods, to paste into a paper", join_html(parts, "\n"))

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from horseshoe._version import __version__
 from horseshoe.families import Family
 from horseshoe.report.digits import share
-from horseshoe.report.page.effects import Effects, is_average
-from horseshoe.report.page.numbers import alone, counted, listed, named, percent_of
-from horseshoe.report.page.sureness import interval_method
+from horseshoe.report.page.effects import Effects
+from horseshoe.report.page.evidence import interval_method
+from horseshoe.report.page.phrases import alone, counted, listed, named, percent_of
+from horseshoe.report.parts import is_average
 
 CITATIONS = {
     "horseshoe": (

@@ -1,4 +1,4 @@
-"""The draws of single quantities, chain by chain: which to draw, and how."""
+"""Which quantities of a posterior to draw, and the panels that show their draws chain by chain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from horseshoe._types import Matrix
-from horseshoe.report.axes import CHAINS, hide_spines, tick_logarithm, told_apart, unit_of
+from horseshoe.report.figure import CHAINS, log_ticks, unique_labels, unit_of
 from horseshoe.sampling import diagnostics
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _named(posterior: Posterior, name: Any) -> Iterable[Quantity]:
 
 
 def _coefficients(posterior: Posterior, columns: Any) -> list[Quantity]:
-    names = told_apart([posterior.feature_names[j] for j in columns], columns)
+    names = unique_labels([posterior.feature_names[j] for j in columns], columns)
     unit = unit_of(posterior.family, posterior.classes, "one unit")
     return [Quantity(name, posterior.coef[:, :, j], unit) for name, j in zip(names, columns, strict=True)]
 
@@ -87,11 +87,11 @@ def draw_trace(ax: Any, quantity: Quantity) -> None:
         ax.plot(draws, color=CHAINS[chain % len(CHAINS)], linewidth=0.5, alpha=0.8)
     if quantity.logarithmic:
         ax.set_yscale("log")
-        tick_logarithm(ax.yaxis, quantity.draws)
+        log_ticks(ax.yaxis, quantity.draws)
     rhat, ess = float(diagnostics.rhat(quantity.draws)), float(diagnostics.ess_bulk(quantity.draws))
     ax.set_title(f"{quantity.name}: R-hat {rhat:.3f}, ESS {ess:.0f}", loc="left", fontsize="small")
     ax.margins(x=0.0)
-    hide_spines(ax, "top", "right")
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def draw_distribution(ax: Any, quantity: Quantity) -> None:
@@ -104,12 +104,12 @@ def draw_distribution(ax: Any, quantity: Quantity) -> None:
         ax.stairs(height, ends, color=CHAINS[chain % len(CHAINS)], linewidth=1.2)
     if quantity.logarithmic:
         ax.set_xscale("log")
-        tick_logarithm(ax.xaxis, ends)
+        log_ticks(ax.xaxis, ends)
     else:
         ax.locator_params(axis="x", nbins=5)
     ax.set_title(quantity.unit, loc="left", fontsize="small")
     ax.set_yticks([])
-    hide_spines(ax, "top", "right", "left")
+    ax.spines[["top", "right", "left"]].set_visible(False)
 
 
 def draw_ranks(ax: Any, quantity: Quantity) -> None:
@@ -129,4 +129,4 @@ def draw_ranks(ax: Any, quantity: Quantity) -> None:
     ax.tick_params(axis="y", length=0.0)
     ax.set_title(quantity.name, fontsize="medium")
     ax.margins(x=0.0)
-    hide_spines(ax, "top", "right", "left")
+    ax.spines[["top", "right", "left"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""How sure a fit is, and how it ended, in sentences that are computed from it."""
+"""Sentences on the evidence: intervals, inclusion, what chance would give, and how the fit ended."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from horseshoe._types import Status
 from horseshoe.report.digits import share
+from horseshoe.report.page.answer import SURE
 from horseshoe.report.page.content import Fact
-from horseshoe.report.page.effects import Effects, is_average
-from horseshoe.report.page.numbers import alone, counted, listed, named, percent_of
-from horseshoe.report.page.short import FEW
-from horseshoe.report.page.words import SURE, null
+from horseshoe.report.page.effects import Effects
+from horseshoe.report.page.phrases import alone, counted, list_or_count, listed, named, percent_of
+from horseshoe.report.parts import is_average
 
 DENSE = 0.5
 """A weight of ridge from which effects are said to be spread over many columns."""
@@ -32,16 +32,11 @@ def how_sure(effects: Sequence[Effects], level: float, method: str = "auto") -> 
     If no column had an effect, about 0.0135 columns would be selected from as
     """
     if is_average(effects[0].model):
-        found = [
-            _left_out_rows(effects),
-            _average_intervals(effects, level),
-            _inclusion(effects),
-            _spread(effects),
-        ]
+        found = [_held_out(effects), _average_intervals(effects, level)]
+        found += [_includes_null(effects, level), _inclusion(effects), _spread(effects)]
     else:
-        found = [_mode_intervals(effects, level, method), _by_chance(effects)]
-        found.insert(1, _outside(effects))
-    found.insert(2, _holding_zero(effects, level))
+        found = [_mode_intervals(effects, level, method), _mode_outside(effects)]
+        found += [_includes_null(effects, level), _by_chance(effects)]
     return tuple(paragraph for paragraph in found if paragraph)
 
 
@@ -75,39 +70,35 @@ def _mode_intervals(effects: Sequence[Effects], level: float, method: str) -> st
     )
 
 
-def _outside(effects: Sequence[Effects]) -> str:
+def _mode_outside(effects: Sequence[Effects]) -> str:
     """Name the selected columns whose mode is not in its interval, as happens with draws."""
     odd = [
         named(one.names[j])
         for one in effects
-        for j in one.strongest().tolist()
-        if one.selected[j] and not one.lower[j] <= one.coef[j] <= one.upper[j]
+        for j in one.ranked(one.selected & ~((one.lower <= one.coef) & (one.coef <= one.upper)))
     ]
     if not odd:
         return ""
-    told = listed(odd) if len(odd) <= FEW else f"{len(odd):,} columns"
     return (
-        f"For {told} the mode is not within the interval. The posterior is wide and lopsided there; where "
-        "the two differ, the interval is the safer guide."
+        f"For {list_or_count(odd, 'columns')} the mode is not within the interval. The posterior is wide and "
+        "lopsided there; where the two differ, the interval is the safer guide."
     )
 
 
-def _holding_zero(effects: Sequence[Effects], level: float) -> str:
-    """Name the selected columns whose intervals hold zero."""
+def _includes_null(effects: Sequence[Effects], level: float) -> str:
+    """Name the selected columns whose intervals include the null value."""
     weak = [
         named(one.names[j]) + ("" if one.label is None else f" ({named(one.label)})")
         for one in effects
-        for j in one.strongest().tolist()
-        if one.selected[j] and one.lower[j] <= 0.0 <= one.upper[j]
+        for j in one.ranked(one.uncertain)
     ]
     if not weak:
         return ""
-    told = listed(weak) if len(weak) <= FEW else f"{len(weak):,} selected columns"
-    one = len(weak) == 1
+    many, told = len(weak) > 1, list_or_count(weak, "selected columns")
     return (
-        f"The {percent_of(level)} {'interval' if one else 'intervals'} of {told} "
-        f"{'holds' if one else 'hold'} {null(effects[0])}, which is no effect: "
-        f"{'its direction is' if one else 'their directions are'} not sure."
+        f"The {percent_of(level)} {'intervals' if many else 'interval'} of {told} "
+        f"{'hold' if many else 'holds'} {effects[0].null}, which is no effect: "
+        f"{'their directions are' if many else 'its direction is'} not sure."
     )
 
 
@@ -124,7 +115,10 @@ def _inclusion(effects: Sequence[Effects]) -> str:
 
 
 def _spread(effects: Sequence[Effects]) -> str:
-    weights = [_weight(one.model, "ridge") for one in effects]
+    weights = [
+        next((float(row.weight) for row in one.model.components_ if row.name == "ridge"), 0.0)
+        for one in effects
+    ]
     if min(weights) < DENSE or not any(one.selected.any() for one in effects):
         return ""
     return (
@@ -134,7 +128,7 @@ def _spread(effects: Sequence[Effects]) -> str:
     )
 
 
-def _left_out_rows(effects: Sequence[Effects]) -> str:
+def _held_out(effects: Sequence[Effects]) -> str:
     """Say how well rows are predicted that the fits had not seen."""
     shares = [one.model.statistics().cv_explained for one in effects]
     if any(found is None for found in shares):
@@ -145,10 +139,6 @@ def _left_out_rows(effects: Sequence[Effects]) -> str:
         for one, found in zip(effects, shares, strict=True)
     ]
     return f"Of rows that the fits had not seen, the average explains {listed(said)} of the {what}."
-
-
-def _weight(model: Any, name: str) -> float:
-    return next((float(row.weight) for row in model.components_ if row.name == name), 0.0)
 
 
 def _by_chance(effects: Sequence[Effects]) -> str:

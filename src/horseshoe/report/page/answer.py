@@ -1,17 +1,28 @@
-"""The answer in a sentence or two, computed from the fit."""
+"""Text of the answer: which variables matter, by how much, and what to be careful with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from horseshoe._types import Status
 from horseshoe.families import Ordered
 from horseshoe.report.digits import ratios
-from horseshoe.report.page.effects import Effects, is_average
-from horseshoe.report.page.numbers import alike, counted, listed, named, percent_of, pretty
-from horseshoe.report.page.short import FEW, clearly, none_stands_out, together
+from horseshoe.report.page.effects import Effects
+from horseshoe.report.page.phrases import (
+    FEW,
+    alike,
+    counted,
+    list_or_count,
+    listed,
+    named,
+    percent_of,
+    pretty,
+)
+from horseshoe.report.page.uncertain import none_stands_out, uncertain_sentence
+from horseshoe.report.parts import is_average
 
 DIGITS = 2
 """Of an interval, in a sentence; the table has one more."""
@@ -48,14 +59,16 @@ def answer(
         return (_nothing(effects, target), *caution)
     if len(effects) > 1:
         return (*caution, *_classes(effects, target))
-    one, sure = effects[0], clearly(effects[0])
+    one = effects[0]
+    sure = replace(one, selected=one.selected & ~one.uncertain)
     said = ""
     if sure.selected.any():
-        ratio = one.is_ratio
         said = (
-            _ratio_sentence(sure, level, target, classes) if ratio else _plain_sentence(sure, level, target)
+            _ratio_sentence(sure, level, target, classes)
+            if one.is_ratio
+            else _effect_sentence(sure, level, target)
         )
-    found = (*caution, said, together(one, null(one), target), _left_out(one))
+    found = (*caution, said, uncertain_sentence(one, target), _left_out(one))
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -87,10 +100,10 @@ def cautions(effects: Sequence[Effects]) -> list[str]:
 
 def _reproduced(one: Effects) -> str:
     """Name the selected columns that reproduce the response; others may be selected beside them."""
-    order = [j for j in one.strongest().tolist() if one.selected[j]]
+    order = one.ranked(one.selected)
     least = NEGLIGIBLE * abs(float(one.per_sd[order[0]]))
     found = [named(one.names[j]) for j in order if abs(float(one.per_sd[j])) > least]
-    told = listed(found) if len(found) <= FEW else f"{len(found):,} variables, {found[0]} the strongest,"
+    told = list_or_count(found, f"variables, {found[0]} the strongest,")
     what = "the response" if one.label is None else named(one.label)
     verb, them, they = ("reproduces", "it", "it is") if len(found) == 1 else ("reproduce", "them", "they are")
     return (
@@ -113,7 +126,7 @@ def _caution(status: Status) -> str:
     return f"Be careful: {said}"
 
 
-def terms_of(effects: Iterable[Effects]) -> tuple[list[str], list[str]]:
+def terms_of(effects: Sequence[Effects]) -> tuple[list[str], list[str]]:
     """Return the user's columns, and those of them that are selected in any regression.
 
     Examples
@@ -122,9 +135,8 @@ def terms_of(effects: Iterable[Effects]) -> tuple[list[str], list[str]]:
     >>> terms_of([Effects(None, None, ["a", "b=1", "b=2"], ["a", "b", "b"], v, v, v, v, some)])
     (['a', 'b'], ['b'])
     """
-    parts = list(effects)
-    terms = list(dict.fromkeys(parts[0].terms))
-    chosen = {term for one in parts for term, kept in zip(one.terms, one.selected, strict=True) if kept}
+    terms = list(dict.fromkeys(effects[0].terms))
+    chosen = {term for one in effects for term in one.terms_of(one.ranked(one.selected))}
     return terms, [term for term in terms if term in chosen]
 
 
@@ -153,11 +165,15 @@ def _opening(one: Effects, target: str) -> tuple[str, list[str], bool]:
     """Return how the answer begins, the terms it goes on with, and whether these are all."""
     terms, chosen = terms_of([one])
     status = one.model.status_
-    ranked = list(dict.fromkeys(one.terms[j] for j in one.strongest() if one.selected[j]))
+    ranked = one.terms_of(one.ranked(one.selected))
     verb = _verb(len(chosen), sure=status is not Status.CHANCE and status.converged)
-    all_told = len(ranked) <= FEW
     first = f"{len(chosen):,} of {counted(len(terms), 'variable')} {verb} for {named(target)}"
-    return first, ranked if all_told else ranked[:STRONGEST], all_told
+    return first, *_strongest(ranked)
+
+
+def _strongest(ranked: list[str]) -> tuple[list[str], bool]:
+    """Return the terms that are told, all if they are few, and whether these are all."""
+    return (ranked, True) if len(ranked) <= FEW else (ranked[:STRONGEST], False)
 
 
 def _verb(number: int, sure: bool) -> str:
@@ -168,26 +184,30 @@ def _verb(number: int, sure: bool) -> str:
 
 def _places(one: Effects, term: str) -> list[int]:
     """Return the selected columns that stand for a column of the user's, the strongest first."""
-    return [j for j in one.strongest().tolist() if one.selected[j] and one.terms[j] == term]
+    return [j for j in one.ranked(one.selected) if one.terms[j] == term]
 
 
-def _plain_sentence(one: Effects, level: float, target: str) -> str:
+def _effect_sentence(one: Effects, level: float, target: str) -> str:
     first, told, all_told = _opening(one, target)
-    said = [_plain_term(one, term, level, number == 0) for number, term in enumerate(told)]
+    said = [_effect_of(one, term, level, number == 0) for number, term in enumerate(told)]
     return f"{first}{': ' if all_told else '; the strongest are '}{listed(said)}."
 
 
-def _plain_term(one: Effects, term: str, level: float, first: bool) -> str:
+def _effect_of(one: Effects, term: str, level: float, first: bool) -> str:
     places = _places(one, term)
-    j = places[0]
+    j, single = places[0], one.names[places[0]] == term
     coef, lower, upper = alike((float(one.coef[j]), float(one.lower[j]), float(one.upper[j])), digits=DIGITS)
-    single = one.names[j] == term
     per = " per unit" if first and single else ""
-    sure = f", {percent_of(level)} interval from {lower} to {upper}" if first else f", {lower} to {upper}"
-    value = f"{pretty(coef, sign=True)}{per}{sure}"
-    return (
-        f"{named(term)} ({value})" if single else f"{named(term)} ({_level(one, j)} {value}{_others(places)})"
-    )
+    name = "" if single else f"{_level(one, j)} "
+    interval = _interval(lower, upper, level, first, places)
+    return f"{named(term)} ({name}{pretty(coef, sign=True)}{per}, {interval})"
+
+
+def _interval(lower: str, upper: str, level: float, first: bool, places: list[int]) -> str:
+    """Return an interval, the first with its level, and how many other levels a factor has."""
+    sure = f"{percent_of(level)} interval from {lower} to {upper}" if first else f"{lower} to {upper}"
+    more = len(places) - 1
+    return f"{sure}; and {counted(more, 'other level')}" if more else sure
 
 
 def _level(one: Effects, j: int) -> str:
@@ -197,15 +217,10 @@ def _level(one: Effects, j: int) -> str:
     return named(short or name)
 
 
-def _others(places: list[int]) -> str:
-    more = len(places) - 1
-    return f"; and {counted(more, 'other level')}" if more else ""
-
-
 def _ratio_sentence(one: Effects, level: float, target: str, classes: Sequence[str]) -> str:
     first, told, all_told = _opening(one, target)
     what = _multiplied(one, target, classes)
-    said = [_ratio_term(one, term, level, number == 0) for number, term in enumerate(told)]
+    said = [_ratio_of(one, term, level, number == 0) for number, term in enumerate(told)]
     strongest = "" if all_told else "For the strongest, "
     sentence = f"{what} multiplied {listed(said)}."
     return f"{first}. {strongest}{sentence[0].lower() if strongest else sentence[0]}{sentence[1:]}"
@@ -220,34 +235,19 @@ def _multiplied(one: Effects, target: str, classes: Sequence[str]) -> str:
     return "The hazard is" if one.family.ratio == "hazard_ratio" else f"The mean of {named(target)} is"
 
 
-def _ratio_term(one: Effects, term: str, level: float, first: bool) -> str:
+def _ratio_of(one: Effects, term: str, level: float, first: bool) -> str:
     places = _places(one, term)
-    j = places[0]
-    single = one.names[j] == term
+    j, single = places[0], one.names[places[0]] == term
     by_sd = single and abs(float(one.coef[j])) > np.log(LARGE)
     unit = float(one.per_sd[j] / one.coef[j]) if by_sd else 1.0
     with np.errstate(over="ignore"):
         values = np.exp([unit * one.coef[j], unit * one.lower[j], unit * one.upper[j]]).tolist()
     ratio, lower, upper = alike(values, ratios, DIGITS)
-    sure = f"{percent_of(level)} interval from {lower} to {upper}" if first else f"{lower} to {upper}"
     if single:
         what = f"per {'standard deviation' if by_sd else 'unit'} of {named(term)}"
     else:
         what = f"where {named(term)} is {_level(one, j)}"
-    return f"by {ratio} {what} ({sure}{_others(places)})"
-
-
-def null(one: Effects) -> str:
-    """Return what no effect is, as it is written.
-
-    Examples
-    --------
-    >>> from horseshoe import HorseshoeRegressor
-    >>> from horseshoe.report.page.effects import effects_of
-    >>> null(effects_of(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5]))[0])
-    'zero'
-    """
-    return "1" if one.is_ratio else "zero"
+    return f"by {ratio} {what} ({_interval(lower, upper, level, first, places)})"
 
 
 def _left_out(one: Effects) -> str:
@@ -256,54 +256,45 @@ def _left_out(one: Effects) -> str:
         return ""
     clear = ~one.selected & ((one.lower > 0.0) | (one.upper < 0.0)) & (one.inclusion >= SURE)
     _, chosen = terms_of([one])
-    order = [j for j in one.strongest().tolist() if clear[j]]
-    terms = [term for term in dict.fromkeys(one.terms[j] for j in order) if term not in chosen]
-    if not terms:
+    names = [named(term) for term in one.terms_of(one.ranked(clear)) if term not in chosen]
+    if not names:
         return ""
-    if len(terms) > STRONGEST:
+    if len(names) > STRONGEST:
         return (
-            f"{counted(len(terms), 'variable')} that are not selected, {named(terms[0])} the strongest, have "
-            f"intervals that exclude {null(one)}."
+            f"{counted(len(names), 'variable')} that are not selected, {names[0]} the strongest, have "
+            f"intervals that exclude {one.null}."
         )
-    names = listed([named(term) for term in terms])
-    if len(terms) == 1:
-        return f"{names} is not selected, but has an interval that excludes {null(one)}."
-    return f"{names} are not selected, but have intervals that exclude {null(one)}."
+    if len(names) == 1:
+        return f"{names[0]} is not selected, but has an interval that excludes {one.null}."
+    return f"{listed(names)} are not selected, but have intervals that exclude {one.null}."
 
 
 def _classes(effects: Sequence[Effects], target: str) -> list[str]:
-    sure = [clearly(one) for one in effects]
+    sure = [replace(one, selected=one.selected & ~one.uncertain) for one in effects]
     terms, chosen = terms_of(sure)
-    said = [_apart(sure, terms, chosen, target)] if chosen else []
-    open_ones = [term for term in terms_of(effects)[1] if term not in chosen]
-    if open_ones:
-        told = (
-            listed([named(term) for term in open_ones])
-            if len(open_ones) <= FEW
-            else f"{len(open_ones):,} more"
-        )
-        every = f"every interval includes {null(effects[0])}"
-        said.append(
-            f"{told} {'is' if len(open_ones) == 1 else 'are'} selected too, but {every}."
-            if chosen
-            else f"No variable is sure to tell apart the classes of {named(target)}: {told} "
-            f"{'is' if len(open_ones) == 1 else 'are'} selected, but {every}."
-        )
+    said = [_classes_told_apart(sure, terms, chosen, target)] if chosen else []
+    uncertain = [named(term) for term in terms_of(effects)[1] if term not in chosen]
+    if uncertain:
+        told, are = list_or_count(uncertain, "more"), "is" if len(uncertain) == 1 else "are"
+        every = f"every interval includes {effects[0].null}"
+        none = "" if chosen else f"No variable is sure to tell apart the classes of {named(target)}: "
+        said.append(f"{none}{told} {are} selected{' too' if chosen else ''}, but {every}.")
     return said
 
 
-def _apart(effects: Sequence[Effects], terms: Sequence[str], chosen: Sequence[str], target: str) -> str:
+def _classes_told_apart(
+    effects: Sequence[Effects], terms: Sequence[str], chosen: Sequence[str], target: str
+) -> str:
     """Say which columns tell which classes apart."""
-    used = {term: [str(one.label) for one in effects if _places(one, term)] for term in chosen}
-    ranked = sorted(chosen, key=lambda term: -max(_size(one, term) for one in effects))
-    told = ranked if len(ranked) <= FEW else ranked[:STRONGEST]
-    said = [f"{named(term)} (for {listed([named(label) for label in used[term]])})" for term in told]
+    places = {term: [(one, found) for one in effects if (found := _places(one, term))] for term in chosen}
+    largest = {
+        term: max(abs(float(one.per_sd[found[0]])) for one, found in each) for term, each in places.items()
+    }
+    told, all_told = _strongest(sorted(chosen, key=lambda term: -largest[term]))
+    said = [
+        f"{named(term)} (for {listed([named(str(one.label)) for one, _ in places[term]])})" for term in told
+    ]
     verb = _verb(len(chosen), sure=not cautions(effects))
     first = f"{len(chosen):,} of {counted(len(terms), 'variable')} {verb}"
     apart = f"for telling apart the classes of {named(target)}"
-    return f"{first} {apart}{': ' if len(told) == len(ranked) else '; the strongest are '}{listed(said)}."
-
-
-def _size(one: Effects, term: str) -> float:
-    places = _places(one, term)
-    return abs(float(one.per_sd[places[0]])) if places else 0.0
+    return f"{first} {apart}{': ' if all_told else '; the strongest are '}{listed(said)}."

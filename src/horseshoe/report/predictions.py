@@ -1,4 +1,4 @@
-"""Rows beside what is predicted of them: new ones, or those of the fit by fits that have not seen them."""
+"""Responses and their predictions: of new rows, or of the training rows by fits that have not seen them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from horseshoe._types import Matrix, Vector
 from horseshoe.data.validation import check_labels, check_weights, check_y
 from horseshoe.families import Family
-from horseshoe.report.model import one_part
+from horseshoe.report.parts import one_part
 
 MOST_POINTS = 2000
 """Of more rows than this a part is drawn, evenly over the predictions."""
 
 
-class Predicted(NamedTuple):
+class Predictions(NamedTuple):
     """Responses and what is predicted of them; ``y`` of two classes is 0 or 1.
 
     ``source`` says which rows they are, for the title.
@@ -29,9 +29,9 @@ class Predicted(NamedTuple):
     classes: Any = None
 
     @property
-    def is_left_out(self) -> bool:
-        """Whether these are the rows of the fit, predicted by fits that have not seen them."""
-        return self.source == LEFT_OUT
+    def are_classes(self) -> bool:
+        """Whether the responses are two classes, 0 or 1, and no shares."""
+        return self.family.is_binary and bool(np.isin(self.y, (0.0, 1.0)).all())
 
     @property
     def deviation(self) -> Vector:
@@ -47,56 +47,58 @@ class Predicted(NamedTuple):
         return np.sqrt(np.maximum(variance, 1e-12))
 
 
-LEFT_OUT = "rows left out, each predicted without it"
+HELD_OUT = "rows left out, each predicted without it"
 
 
-def predicted(
+def predictions_of(
     model: Any,
     X: Any,
     y: Any,
-    asked: str,
+    caller: str,
     offset: Any = None,
     exposure: Any = None,
     sample_weight: Any = None,
-) -> Predicted:
+) -> Predictions:
     """Return the rows that are given with their predictions, or those of a cross-validation.
 
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor, AdaptiveRegressor
     >>> x = np.arange(20.0)
-    >>> found = predicted(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)), None, None, "plot")
+    >>> found = predictions_of(AdaptiveRegressor(cv=5).fit(x[:, None], x + np.sin(x)), None, None, "plot")
     >>> found.y.shape, found.source
     ((20,), 'rows left out, each predicted without it')
-    >>> predicted(HorseshoeRegressor().fit(x[:, None], x + np.sin(x)), None, None, "plot_residuals")
+    >>> predictions_of(HorseshoeRegressor().fit(x[:, None], x + np.sin(x)), None, None, "plot_residuals")
     Traceback (most recent call last):
     ValueError: plot_residuals needs X and y: HorseshoeRegressor has no predictions of rows that it has not \
 seen, as an Adaptive one has
     """
-    part = one_part(model, asked)
+    part = one_part(model, caller)
     classes = getattr(model, "classes_", None)
     if X is None and y is None:
-        return _left_out(model, part, asked, classes)
+        return _held_out(model, part, caller, classes)
     if X is None or y is None:
-        raise ValueError(f"{asked} needs both X and y, or neither, for the rows left out by cross-validation")
+        raise ValueError(
+            f"{caller} needs both X and y, or neither, for the rows left out by cross-validation"
+        )
     extra = {name: value for name, value in (("offset", offset), ("exposure", exposure)) if value is not None}
     mean = np.asarray(part.predict(X, **extra))
     response = check_y(y, mean.size) if classes is None else _codes(y, mean.size, classes)
     weights = check_weights(sample_weight, mean.size)
     weights = np.ones_like(mean) if weights is None else weights
-    return Predicted(response, mean, weights, part.family_, f"{mean.size:,} rows", classes)
+    return Predictions(response, mean, weights, part.family_, f"{mean.size:,} rows", classes)
 
 
-def _left_out(model: Any, part: Any, asked: str, classes: Any) -> Predicted:
+def _held_out(model: Any, part: Any, caller: str, classes: Any) -> Predictions:
     if not hasattr(part, "left_out"):
         raise ValueError(
-            f"{asked} needs X and y: {type(model).__name__} has no predictions of rows that it has not seen, "
-            "as an Adaptive one has"
+            f"{caller} needs X and y: {type(model).__name__} has no predictions of rows that it has not "
+            "seen, as an Adaptive one has"
         )
     y, mean, weights = part.left_out()
     if not y.size:
-        raise ValueError(f"{asked} has nothing to draw: {part.status_}")
-    return Predicted(y, mean, weights, part.family_, LEFT_OUT, classes)
+        raise ValueError(f"{caller} has nothing to draw: {part.status_}")
+    return Predictions(y, mean, weights, part.family_, HELD_OUT, classes)
 
 
 def _codes(y: Any, n_rows: int, classes: Any) -> Vector:
@@ -109,27 +111,27 @@ def _codes(y: Any, n_rows: int, classes: Any) -> Vector:
     return np.array([known[label] for label in labels])
 
 
-def refuse_classes(rows: Predicted, asked: str) -> None:
+def check_numbers(rows: Predictions, caller: str) -> None:
     """Refuse classes where a picture is for numbers."""
-    if rows.classes is not None or (rows.family.is_binary and np.isin(rows.y, (0.0, 1.0)).all()):
+    if rows.classes is not None or rows.are_classes:
         raise ValueError(
-            f"{asked} is for responses that are numbers, and these are classes: "
+            f"{caller} is for responses that are numbers, and these are classes: "
             "look at plot_calibration or plot_roc"
         )
 
 
-def refuse_numbers(rows: Predicted, asked: str) -> None:
+def check_two_classes(rows: Predictions, caller: str) -> None:
     """Refuse numbers where a picture is for two classes."""
-    if not (rows.family.is_binary and np.isin(rows.y, (0.0, 1.0)).all()):
+    if not rows.are_classes:
         raise ValueError(
-            f"{asked} is for two classes, and these responses are numbers: look at plot_observed or "
+            f"{caller} is for two classes, and these responses are numbers: look at plot_observed or "
             "plot_residuals"
         )
     if rows.y.min() == rows.y.max():
-        raise ValueError(f"{asked} needs rows of both classes, and all of these are of one")
+        raise ValueError(f"{caller} needs rows of both classes, and all of these are of one")
 
 
-def interval_of(rows: Predicted, level: float) -> Matrix:
+def held_out_interval(rows: Predictions, level: float) -> Matrix:
     """Return intervals of rows left out: around the prediction, as wide as the errors of the others were.
 
     The errors are in units of the standard deviation of y at its mean.
@@ -138,8 +140,8 @@ def interval_of(rows: Predicted, level: float) -> Matrix:
     --------
     >>> from horseshoe.families import Gaussian
     >>> y = np.linspace(-1.0, 1.0, 21)
-    >>> rows = Predicted(y, np.zeros(21), np.ones(21), Gaussian(), LEFT_OUT)
-    >>> interval_of(rows, 0.8)[0].round(2)
+    >>> rows = Predictions(y, np.zeros(21), np.ones(21), Gaussian(), HELD_OUT)
+    >>> held_out_interval(rows, 0.8)[0].round(2)
     array([-0.9,  0.9])
     """
     unit = rows.deviation
@@ -153,12 +155,12 @@ def interval_of(rows: Predicted, level: float) -> Matrix:
     return np.asarray(np.clip(np.column_stack([rows.mean - reach, rows.mean + reach]), low, high))
 
 
-def few(values: Vector, most: int = MOST_POINTS) -> Any:
+def thin_out(values: Vector, most: int = MOST_POINTS) -> Any:
     """Return the places of at most so many values, evenly over their range of ranks.
 
     Examples
     --------
-    >>> few(np.array([3.0, 1.0, 2.0]), most=2)
+    >>> thin_out(np.array([3.0, 1.0, 2.0]), most=2)
     array([0, 1])
     """
     if values.size <= most:

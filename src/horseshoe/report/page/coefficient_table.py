@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from horseshoe.families import Ordered
 from horseshoe.report.digits import ratios, share
 from horseshoe.report.page.content import PER_SD, SELECTED_ONLY, Heading, Number, Row, Table
 from horseshoe.report.page.effects import Effects
-from horseshoe.report.page.numbers import alike, alone, counted, listed, named, percent_of
+from horseshoe.report.page.phrases import alike, alone, counted, listed, named, percent_of
 
 LARGEST = 1e300
 """What infinite ends of intervals are sorted as."""
@@ -30,24 +31,21 @@ def table_of(effects: Sequence[Effects], level: float) -> Table:
     >>> [number.text for number in table_of(found, 0.95).rows[0].numbers]
     ['3.001', '2.944', '3.057', '17.3', '<0.01']
     """
-    classes, factors = len(effects) > 1, any(one.names != one.terms for one in effects)
-    names = [Heading("Column", "")]
-    if classes:
-        names.append(Heading("Class", "the class whose odds against all others are explained"))
-    if factors:
-        names.append(Heading("Belongs to", "the column of the data that the row stands for"))
+    class_ = Heading("Class", "the class whose odds against all others are explained")
+    term = Heading("Belongs to", "the column of the data that the row stands for")
+    there = (True, len(effects) > 1, any(one.names != one.terms for one in effects))
+    names = compress((Heading("Column", ""), class_, term), there)
     rows = [
-        Row(_names(one, j, classes, factors), bool(one.selected[j]), _numbers(one, j))
+        Row(
+            tuple(compress((one.names[j], str(one.label), one.terms[j]), there)),
+            bool(one.selected[j]),
+            _numbers(one, j),
+        )
         for one in effects
-        for j in one.strongest().tolist()
+        for j in one.ranked()
     ]
     rows.sort(key=lambda row: not row.selected)  # of several classes too the selected come first
     return Table(tuple(names), _headings(effects[0], level), tuple(rows), _note(effects))
-
-
-def _names(one: Effects, j: int, classes: bool, factors: bool) -> tuple[str, ...]:
-    beside = ((str(one.label),) if classes else ()) + ((one.terms[j],) if factors else ())
-    return (one.names[j], *beside)
 
 
 def _headings(one: Effects, level: float) -> tuple[Heading, ...]:
@@ -82,17 +80,19 @@ def _effect_words(one: Effects) -> tuple[str, str]:
 
 def _numbers(one: Effects, j: int) -> tuple[Number, ...]:
     ends = (float(one.coef[j]), float(one.lower[j]), float(one.upper[j]))
-    write = _ratios if one.is_ratio else _alike
-    if one.is_zero(j):
+    write = _ratios if one.is_ratio else _together
+    if ends == (0.0, 0.0, 0.0):  # exactly zero, without an interval
         found = [*write(ends[:1]), NOTHING, NOTHING, NOTHING]
     else:
         found = [*write(ends), *write((float(one.per_sd[j]),))]
     shares = [float(values[j]) for values in (one.inclusion, one.shrinkage) if values is not None]
     found += [_number(value, share(value)) for value in shares]
-    return tuple(found) if one.sparse is None else (*found, _short(one, j))
+    if one.sparse is not None:
+        found += write((float(one.sparse[j]),)) if one.sparse[j] else [NOTHING]
+    return tuple(found)
 
 
-def _alike(values: Sequence[float]) -> list[Number]:
+def _together(values: Sequence[float]) -> list[Number]:
     return [_number(*pair) for pair in zip(values, alike(values), strict=True)]
 
 
@@ -102,40 +102,26 @@ def _ratios(logs: Sequence[float]) -> list[Number]:
     return [_number(*pair) for pair in zip(values, alike(values, ratios), strict=True)]
 
 
-def _short(one: Effects, j: int) -> Number:
-    """Return the effect in the model of the selected columns; nothing for the others."""
-    value = 0.0 if one.sparse is None else float(one.sparse[j])
-    return (_ratios if one.is_ratio else _alike)((value,))[0] if value else NOTHING
-
-
 def _number(value: float, text: str) -> Number:
     if math.isnan(value):
         return Number(None, text)
     return Number(float(f"{min(max(value, -LARGEST), LARGEST):.6g}"), text)
 
 
-def _scale(one: Effects) -> str:
-    """Say what the intercept is where the table has ratios: it is none."""
-    if not one.is_ratio:
-        return ""
-    return f" (the {'log odds' if one.family.is_binary else 'log of the mean'} where every column is 0)"
-
-
 def _note(effects: Sequence[Effects]) -> str:
     """Say which column stands for which tied ones, and what the intercept is."""
+    one, note = effects[0], "Selected columns are marked and stand first."
+    if len(effects) == 1 and one.family.has_intercept and not isinstance(one.family, Ordered):
+        unit = "log odds" if one.family.is_binary else "log of the mean"
+        scale = f" (the {unit} where every column is 0)" if one.is_ratio else ""
+        note += f" The intercept{scale} is {alone(float(one.model.intercept_))}."
     tied = {
         (str(first), tuple(map(str, others)))
         for one in effects
         for first, others in getattr(one.model, "aliases_", {}).items()
     }
-    said = [
-        f"{named(first)} stands for {listed([named(name) for name in names])}"
-        for first, names in sorted(tied)
-    ]
+    if not tied:
+        return note
+    said = [f"{named(first)} stands for {listed(list(map(named, others)))}" for first, others in sorted(tied)]
     more = f", and so on for {counted(len(said) - 3, 'column')} more" if len(said) > 3 else ""
-    aliases = f" Columns that are the same but for their unit: {'; '.join(said[:3])}{more}." if said else ""
-    marked = "Selected columns are marked and stand first."
-    one = effects[0]
-    if len(effects) == 1 and one.family.has_intercept and not isinstance(one.family, Ordered):
-        marked += f" The intercept{_scale(one)} is {alone(float(one.model.intercept_))}."
-    return marked + aliases
+    return f"{note} Columns that are the same but for their unit: {'; '.join(said[:3])}{more}."

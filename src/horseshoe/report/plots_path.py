@@ -9,22 +9,21 @@ from numpy.typing import NDArray
 
 from horseshoe._extras import require
 from horseshoe._types import Matrix, Vector
-from horseshoe.report.axes import (
+from horseshoe.report.figure import (
     CHAINS,
     CHARACTER,
+    LINE_STYLES,
     ZERO,
-    at_least_one,
-    fold,
-    hide_spines,
-    inches,
-    largest,
-    new_axes,
-    shown,
-    tick_logarithm,
-    told_apart,
-    unit_of,
+    axes_of,
+    check_count,
+    fold_label,
+    log_ticks,
+    plot_label,
+    scaled_unit,
+    size_in_inches,
+    strongest,
+    unique_labels,
 )
-from horseshoe.report.model import FittedPath
 
 LABELS = {
     "tau": "tau, the global scale",
@@ -34,15 +33,6 @@ LABELS = {
     "sigma2": "sigma2, the variance of the noise, in squared units of y",
 }
 LOGARITHMIC = ("tau", "tau_max", "slab", "sigma2")
-STYLES = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1, 1)),
-    (0, (6, 1.5, 1, 1.5)),
-    (0, (10, 2)),
-    (0, (4, 1, 1, 1, 1, 1)),
-)
-"""One for each colour; the next six lines are thinner, so that twelve differ without colour too."""
 LINE = 0.18
 """Inches that a name takes at the right edge."""
 COUNTS = 6
@@ -50,7 +40,7 @@ COUNTS = 6
 
 
 def plot_path(
-    path: FittedPath,
+    path: Any,
     *,
     standardized: bool = True,
     most: int = 12,
@@ -89,41 +79,38 @@ def plot_path(
     >>> ax.get_ylabel(), [text.get_text() for text in ax.texts]
     ('change of y for one standard deviation', ['x0'])
     """
-    most, coef = at_least_one("most", most), _of_class(path, of_class)
-    first, per = path.estimators[0], "one standard deviation"
+    most, coef = check_count("most", most), _coef_of_class(path, of_class)
+    first = path.estimators[0]
     strength = np.abs(coef * first.scale_).max(axis=0)
-    if standardized:
-        coef = coef * first.scale_
-    else:
-        per = "one unit of the column"
-    ax = new_axes(8.0, 5.0) if ax is None else ax
-    room = max(1, int(0.85 * inches(ax)[1] / LINE))  # the titles may take some of it
-    named = largest(strength, min(most, room, int((strength > 0.0).sum())))[::-1]
+    scale, unit = scaled_unit(standardized, first.scale_, first.family_, getattr(first, "classes_", None))
+    coef = coef * scale
+    ax = axes_of(ax, 8.0, 5.0)
+    room = max(1, int(0.85 * size_in_inches(ax)[1] / LINE))  # the titles may take some of it
+    named = strongest(strength, min(most, room, int((strength > 0.0).sum())))[::-1]
     others = np.setdiff1d(np.flatnonzero(strength > 0.0), named)
     _draw_lines(ax, path, coef, named, others)
-    unit = unit_of(first.family_, getattr(first, "classes_", None), per)
-    _draw_frame(ax, path, unit if of_class is None else f"{unit},\nclass {shown(of_class)}")
+    _label_axes(ax, path, unit if of_class is None else f"{unit},\nclass {plot_label(of_class)}")
     _draw_counts(ax, path.values, (coef != 0.0).sum(axis=1))
     _draw_names(ax, path, coef[0], named)
     ax.set_title(_title(path, named.size, others.size), fontsize="small")
     return ax
 
 
-def _of_class(path: FittedPath, of_class: Any) -> Matrix:
+def _coef_of_class(path: Any, of_class: Any) -> Matrix:
     """Return the coefficients along the path, of one class if there are several."""
-    if path.coef.ndim == 2:
+    coef: Matrix = path.coef
+    if coef.ndim == 2:
         if of_class is not None:
             raise ValueError(f"of_class={of_class!r} is for more than two classes: leave it out")
-        return path.coef
+        return coef
     labels = path.estimators[0].classes_.tolist()
     if of_class not in labels:
         few = ", ".join(map(repr, labels[:5])) + (", ..." if len(labels) > 5 else "")
         raise ValueError(f"of_class={of_class!r} must be one of the {len(labels)} classes: {few}")
-    chosen: Matrix = path.coef[:, labels.index(of_class)]
-    return chosen
+    return np.asarray(coef[:, labels.index(of_class)])
 
 
-def _draw_lines(ax: Any, path: FittedPath, coef: Matrix, named: Any, others: Any) -> None:
+def _draw_lines(ax: Any, path: Any, coef: Matrix, named: Any, others: Any) -> None:
     """Draw the lines that have names above the others, the strongest on top."""
     ax.axhline(0.0, color=ZERO, linewidth=1.0, zorder=0)
     marker = "o" if path.values.size == 1 else None
@@ -135,24 +122,25 @@ def _draw_lines(ax: Any, path: FittedPath, coef: Matrix, named: Any, others: Any
     elif others.size:
         ax.plot(np.repeat(path.values, others.size), coef[0, others], "o", color=ZERO, zorder=1)
     for place, j in enumerate(named):
-        ax.plot(path.values, coef[:, j], marker=marker, zorder=3.0 - place / named.size, **_style(place))
+        ax.plot(path.values, coef[:, j], marker=marker, zorder=3.0 - place / named.size, **_line_style(place))
 
 
-def _style(place: int) -> dict[str, Any]:
+def _line_style(place: int) -> dict[str, Any]:
+    """Return colour, dashes and width: after six lines thinner ones, so that twelve differ without colour."""
     return {
         "color": CHAINS[place % len(CHAINS)],
-        "linestyle": STYLES[(place + 3 * (place // len(CHAINS))) % len(STYLES)],
+        "linestyle": LINE_STYLES[(place + 3 * (place // len(CHAINS))) % len(LINE_STYLES)],
         "linewidth": 2.0 if place < len(CHAINS) else 1.1,
     }
 
 
-def _draw_frame(ax: Any, path: FittedPath, unit: str) -> None:
+def _label_axes(ax: Any, path: Any, unit: str) -> None:
     """Put the axes to the lines: the richest fit at the right."""
-    width, height = inches(ax)
-    label = LABELS.get(path.over, f"{shown(path.over)}, a parameter of the prior")
+    width, height = size_in_inches(ax)
+    label = LABELS.get(path.over, f"{plot_label(path.over)}, a parameter of the prior")
     if path.over in LOGARITHMIC:
         ax.set_xscale("log")
-        tick_logarithm(ax.xaxis, path.values)
+        log_ticks(ax.xaxis, path.values)
     if path.values.size == 1:
         ax.set_xticks(path.values, [f"{path.values[0]:g}"])
         ax.set_xticks([], minor=True)
@@ -160,15 +148,16 @@ def _draw_frame(ax: Any, path: FittedPath, unit: str) -> None:
         ax.set_xlim(path.values[-1], path.values[0])
         gap = "\n" if (len(label) + 28) * CHARACTER > width else " "
         label = f"{label}{gap}(richest fit at the right)"
-    ax.set_xlabel(label)
-    ax.set_ylabel(fold(unit, height))
-    hide_spines(ax, "top", "right")
+    ax.set(xlabel=label, ylabel=fold_label(unit, height))
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_counts(ax: Any, values: Vector, counts: Any) -> None:
-    """Write above the picture how many columns are selected."""
+    """Write above the picture how many columns are selected, at a few values evenly over it."""
+    at = np.log(values) if ax.get_xscale() == "log" else values
+    wanted = np.linspace(at[0], at[-1], min(COUNTS, at.size))
+    places = sorted({int(np.argmin(np.abs(at - one))) for one in wanted})
     above = ax.secondary_xaxis("top")
-    places = _spread(ax, values)
     above.set_xticks(values[places], [f"{counts[i]:,}" for i in places])
     above.set_xticks([], minor=True)
     above.set_xlabel("columns selected", fontsize="small")
@@ -176,57 +165,41 @@ def _draw_counts(ax: Any, values: Vector, counts: Any) -> None:
     above.spines["top"].set_visible(False)
 
 
-def _spread(ax: Any, values: Vector) -> list[int]:
-    """Return the places of a few values, evenly over the picture."""
-    at = np.log(values) if ax.get_xscale() == "log" else values
-    if at.size == 1:
-        return [0]
-    wanted = np.linspace(at[0], at[-1], min(COUNTS, at.size))
-    return sorted({int(np.argmin(np.abs(at - one))) for one in wanted})
-
-
-def _draw_names(ax: Any, path: FittedPath, ends: Vector, named: NDArray[np.intp]) -> None:
+def _draw_names(ax: Any, path: Any, ends: Vector, named: NDArray[np.intp]) -> None:
     """Write the names at the right edge, apart from each other, each with a line to where its own ends."""
     if not named.size:
         return
     low, high = ax.get_ylim()
-    gap = LINE / (0.85 * inches(ax)[1])
     order = np.argsort(ends[named], kind="stable")
     at = (ends[named] - low) / (high - low)
     places = np.empty_like(at)
-    places[order] = apart(at[order], gap)
-    names = told_apart([path.feature_names[j] for j in named], named)
-    for place, name in enumerate(names):
-        color, style = _style(place)["color"], {"linewidth": 0.7, "clip_on": False}
-        ax.plot((1.0, 1.03), (at[place], places[place]), transform=ax.transAxes, color=color, **style)
-        ax.text(1.035, places[place], name, transform=ax.transAxes, va="center", fontsize="small")
+    places[order] = spread_out(at[order], LINE / (0.85 * size_in_inches(ax)[1]))
+    for rank, name in enumerate(unique_labels([path.feature_names[j] for j in named], named)):
+        style = {"color": _line_style(rank)["color"], "linewidth": 0.7, "clip_on": False}
+        ax.plot((1.0, 1.03), (at[rank], places[rank]), transform=ax.transAxes, **style)
+        ax.text(1.035, places[rank], name, transform=ax.transAxes, va="center", fontsize="small")
     ax.set_ylim(low, high)
 
 
-def apart(at: Vector, gap: float) -> Vector:
+def spread_out(at: Vector, gap: float) -> Vector:
     """Return places within 0 and 1, in the same order, at least ``gap`` apart and near those given.
 
-    Those that are too near each other share the room around their mean.
+    Those that are too near each other share the room around their mean: the isotonic regression of the places
+    less what the gaps before them take.
 
     Examples
     --------
-    >>> apart(np.array([0.5, 0.5, 0.9]), gap=0.1).round(2)
+    >>> spread_out(np.array([0.5, 0.5, 0.9]), gap=0.1).round(2)
     array([0.45, 0.55, 0.9 ])
     """
-    steps = gap * np.arange(at.size)
-    blocks: list[tuple[float, int]] = []  # mean and size: the isotonic regression of the places less steps
-    for value in at - steps:
-        mean, size = float(value), 1
-        while blocks and blocks[-1][0] >= mean:
-            before, n = blocks.pop()
-            mean, size = (before * n + mean * size) / (n + size), n + size
-        blocks.append((mean, size))
-    level = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
-    half = 0.5 * gap
+    from sklearn.isotonic import isotonic_regression  # imported here: it is slow to import
+
+    steps, half = gap * np.arange(at.size), 0.5 * gap
+    level = isotonic_regression(at - steps)
     return np.asarray(np.clip(level, half, max(half, 1.0 - half - steps[-1])) + steps)
 
 
-def _title(path: FittedPath, named: int, others: int) -> str:
+def _title(path: Any, named: int, others: int) -> str:
     how = "each started at the one before" if path.warm_start else "each on its own"
     ever = "is" if named + others == 1 else "are"
     lines = [f"posterior modes, {how}"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.report.axes import hide_spines, new_axes, put_title, shown
+from horseshoe.report.figure import MODE, axes_of, finish, plot_label
 
 WIDTH, HEAD, STEP = 6.5, 1.7, 0.42
 MOST = 12
@@ -48,14 +48,13 @@ def plot_levels(
     places = np.searchsorted(model.family_.points_, codes)
     weights = np.ones(codes.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     shares = level_shares(model.predict_proba(X, offset=offset), places, weights)
-    ax = new_axes(WIDTH, HEAD + STEP * len(names)) if ax is None else ax
+    ax = axes_of(ax, WIDTH, HEAD + STEP * len(names))
     _draw(ax, shares, names)
     ax.set(xlim=(0.0, 1.0), ylim=(len(names) - 0.4, -0.6), xlabel="mean probability of each level")
     ax.set_yticks(range(len(names)), names)
     ax.set_ylabel("observed level")
-    hide_spines(ax, "top", "right", "left")
-    put_title(ax, "levels observed, and the probability of each")
-    return ax
+    title = "levels observed, and the probability of each"
+    return finish(ax, title, hide=("top", "right", "left"))
 
 
 def _names(model: Any) -> list[str]:
@@ -65,7 +64,7 @@ def _names(model: Any) -> list[str]:
     found = model.levels_.tolist()
     if len(found) > MOST:
         raise ValueError(f"there are {len(found)} levels, and at most {MOST} are drawn")
-    return [f"{each:g}" if isinstance(each, float) else shown(each) for each in found]
+    return [f"{each:g}" if isinstance(each, float) else plot_label(each) for each in found]
 
 
 def level_shares(probabilities: Matrix, places: Any, weights: Vector) -> Matrix:
@@ -90,7 +89,7 @@ def _draw(ax: Any, shares: Matrix, names: list[str]) -> None:
         depth = k / max(1, len(names) - 1)
         colour = tuple(LIGHTEST + depth * (DARKEST - LIGHTEST))
         ax.barh(places, shares[:, k], 0.72, start, color=colour, label=name)
-        ax.barh(k, shares[k, k], 0.72, start[k], fill=False, edgecolor="#c8553d", linewidth=1.6, zorder=3)
+        ax.barh(k, shares[k, k], 0.72, start[k], fill=False, edgecolor=MODE, linewidth=1.6, zorder=3)
         start = start + shares[:, k]
     ax.legend(
         title="level",

@@ -1,4 +1,4 @@
-"""How numbers and lists are written in sentences."""
+"""Numbers, names and lists as they are written in sentences."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from horseshoe._visible import visible
 from horseshoe.report.digits import DIGITS, significant, together
 
 MINUS, INFINITY = "\N{MINUS SIGN}", "\N{INFINITY}"
+FEW = 6
+"""So many names are told one by one."""
 LONGEST = 60
 """Characters of a name in a sentence; of a longer one the beginning and the end are shown."""
 ISOLATE, END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
@@ -86,6 +88,17 @@ def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def list_or_count(words: Sequence[str], noun: str, most: int = FEW) -> str:
+    """List a few words; of more say how many there are.
+
+    Examples
+    --------
+    >>> list_or_count(["a", "b"], "columns"), list_or_count(["a"] * 9, "columns")
+    ('a and b', '9 columns')
+    """
+    return listed(words) if len(words) <= most else f"{len(words):,} {noun}"
+
+
 def named(name: object) -> str:
     """Return a name for a sentence: not too long, visible, and kept from turning the words around it about.
 
@@ -97,8 +110,5 @@ def named(name: object) -> str:
     text = visible(" ".join(str(name).split())) or "(no name)"
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - 20]}...{text[-17:]}"
-    turns = any(unicodedata.bidirectional(one) in _TURNING for one in text)
+    turns = any(unicodedata.bidirectional(one) in ("R", "AL", "AN") for one in text)
     return f"{ISOLATE}{text}{END}" if turns else text
-
-
-_TURNING = ("R", "AL", "AN")

@@ -9,10 +9,10 @@ import pytest
 from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe._types import Status
 from horseshoe.families import Binomial, Gaussian, Poisson
+from horseshoe.report.page.answer import answer
 from horseshoe.report.page.effects import Effects, effects_of
+from horseshoe.report.page.evidence import components, convergence, how_sure
 from horseshoe.report.page.methods import methods
-from horseshoe.report.page.sureness import components, convergence, how_sure
-from horseshoe.report.page.words import answer
 
 
 class Model:

@@ -8,24 +8,22 @@ import numpy as np
 
 from horseshoe._checks import check_level
 from horseshoe._extras import require
-from horseshoe._types import Vector
-from horseshoe.report.axes import (
+from horseshoe.report.figure import (
     MODE,
     SELECTED,
-    ZERO,
-    at_least_one,
+    axes_of,
+    check_count,
     coefficient_axes,
+    draw_marks,
     finish,
-    hide_spines,
-    how_many,
-    largest,
-    new_axes,
+    finish_coefficients,
     percent,
-    told_apart,
-    unit_of,
+    scaled_unit,
+    strongest,
+    subset_note,
 )
-from horseshoe.report.distributions import draw_classes, draw_counts, draw_densities
-from horseshoe.report.traces import draw_distribution, draw_ranks, draw_trace, quantities
+from horseshoe.report.plots_chains import draw_distribution, draw_ranks, draw_trace, quantities
+from horseshoe.report.plots_simulated import draw_simulated
 
 if TYPE_CHECKING:
     from horseshoe.posterior.draws import Posterior
@@ -75,23 +73,21 @@ def plot_forest(
     >>> plot_forest(posterior).get_title()
     '50% and 95% intervals of the posterior'
     """
-    level, most = check_level(level), at_least_one("most", most)
-    wide, inner = (posterior.interval(probability, kind) for probability in (level, INNER))
-    per, unit = "one standard deviation", posterior.mode.scale
-    if not standardized:
-        per, unit = "one unit of the column", np.ones_like(unit)
+    level, most = check_level(level), check_count("most", most)
+    family, scale = posterior.family, posterior.mode.scale
+    unit, label = scaled_unit(standardized, scale, family, posterior.classes)
     median, mode = posterior.median() * unit, posterior.mode.coef * unit
-    kept = largest(posterior.median() * posterior.mode.scale, most)
-    order = kept[largest(median[kept], most)] if kept.size < median.size else largest(median, most)
-    names = told_apart([posterior.feature_names[j] for j in order], order)
-    ax = coefficient_axes(ax, names, unit_of(posterior.family, posterior.classes, per))
-    rows = np.arange(order.size)
-    for ends, width in ((wide, 1.2), (inner, 3.5)):
-        ax.hlines(rows, *(ends * unit[:, None])[order].T, color=SELECTED, linewidth=width)
-    ax.plot(median[order], rows, "o", color=SELECTED, label="posterior median")
-    _draw_modes(ax, mode[order], rows - 0.3)
+    order = np.arange(median.size) if median.size <= most else strongest(posterior.median() * scale, most)
+    order = order[strongest(median[order], most)]
+    intervals = [posterior.interval(probability, kind) * unit[:, None] for probability in (level, INNER)]
+    ax, heights = coefficient_axes(ax, posterior.feature_names, order, label)
+    for ends, width in zip(intervals, (1.2, 3.5), strict=True):
+        ax.hlines(heights, *ends[order].T, color=SELECTED, linewidth=width)
+    ax.plot(median[order], heights, "o", color=SELECTED, label="posterior median")
+    modes, labels = mode[order], ("mode", "mode, exactly zero")
+    draw_marks(ax, modes, heights - 0.3, modes != 0.0, labels, "D", color=MODE, markersize=4.0)
     title = f"{percent(INNER)} and {percent(level)} intervals of the posterior"
-    return finish(ax, order.size, title, how_many(order.size, median.size))
+    return finish_coefficients(ax, order.size, title, subset_note(order.size, median.size))
 
 
 def plot_trace(posterior: Posterior, names: Any = None, most: int = 5, axes: Any = None) -> Any:
@@ -122,7 +118,7 @@ def plot_trace(posterior: Posterior, names: Any = None, most: int = 5, axes: Any
     >>> [str(left.get_title(loc="left")).split(":")[0] for left, _ in axes]
     ['x0', 'tau2', 'sigma2']
     """
-    drawn = quantities(posterior, names, at_least_one("most", most), ("tau2", "sigma2"))
+    drawn = quantities(posterior, names, check_count("most", most), ("tau2", "sigma2"))
     pyplot = require("matplotlib.pyplot", extra="plot")
     if axes is None:
         size = (10.0, 0.3 + 1.7 * len(drawn))
@@ -167,7 +163,7 @@ def plot_rank(posterior: Posterior, names: Any = None, most: int = 6) -> Any:
     >>> plot_rank(posterior, ["x0", "sigma2"]).shape
     (2,)
     """
-    drawn = quantities(posterior, names, at_least_one("most", most), ())
+    drawn = quantities(posterior, names, check_count("most", most), ())
     pyplot = require("matplotlib.pyplot", extra="plot")
     across = min(3, len(drawn))
     down = -(-len(drawn) // across)
@@ -210,28 +206,8 @@ def plot_predictive(posterior: Posterior, n_draws: int = 50, ax: Any = None) -> 
     >>> len(plot_predictive(posterior, n_draws=20).lines)
     21
     """
-    simulated = posterior.simulate(n_draws=at_least_one("n_draws", n_draws))
-    if ax is None:
-        ax = new_axes(7.0, 4.0)
+    simulated = posterior.simulate(n_draws=check_count("n_draws", n_draws))
+    ax = axes_of(ax, 7.0, 4.0)
     ax.set_xlabel("y")
-    observed, counts = posterior.rows.y, posterior.rows.counts
-    if posterior.family.is_binary:
-        labels = (0, 1) if posterior.classes is None else posterior.classes
-        draw_classes(ax, np.vstack([observed, simulated]), counts, labels)
-    elif posterior.family.discrete:
-        draw_counts(ax, np.vstack([observed, simulated]), counts)
-    else:
-        draw_densities(ax, observed, simulated, counts)
-        ax.legend(frameon=False, loc="best")
-    ax.set_title("observed and simulated data")
-    hide_spines(ax, "top", "right")
-    return ax
-
-
-def _draw_modes(ax: Any, mode: Vector, rows: Any) -> None:
-    chosen, size = mode != 0.0, 4.0
-    if chosen.any():
-        ax.plot(mode[chosen], rows[chosen], "D", color=MODE, markersize=size, label="mode")
-    if not chosen.all():
-        hollow = {"color": ZERO, "fillstyle": "none", "label": "mode, exactly zero"}
-        ax.plot(mode[~chosen], rows[~chosen], "D", markersize=size, **hollow)
+    hide = draw_simulated(ax, posterior, simulated)
+    return finish(ax, "observed and simulated data", hide=("top", "right", *hide))

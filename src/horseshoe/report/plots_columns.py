@@ -1,4 +1,4 @@
-"""Pictures of the columns of a fit: coefficients, how sure each is in, how far each is shrunk."""
+"""Pictures of the columns of a fit: coefficients, inclusion, and how far each is shrunk."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from numpy.typing import NDArray
 
 from horseshoe._checks import check_level
 from horseshoe._types import Mask, Vector
-from horseshoe.report.axes import (
+from horseshoe.report.figure import (
     MODE,
     SELECTED,
     ZERO,
-    at_least_one,
+    check_count,
     coefficient_axes,
-    finish,
-    hide_spines,
-    how_many,
-    largest,
+    draw_marks,
+    finish_coefficients,
     percent,
-    told_apart,
-    unit_of,
+    scaled_unit,
+    strongest,
+    subset_note,
 )
-from horseshoe.report.model import one_part
-from horseshoe.report.tables import feature_names
+from horseshoe.report.parts import feature_names, is_average, one_part
 
 BESIDE = (1.03, 0.0, 0.16, 1.0)
 """Where the inclusion stands beside the coefficients, in units of their axes."""
 HATCH = "////"
 """Of bars that are not selected: seen without colour."""
+SELECTED_OR_ZERO = ("selected", "exactly zero")
 
 
 def plot_coefficients(
@@ -72,57 +71,67 @@ def plot_coefficients(
     >>> plot_coefficients(model).get_xlabel()
     'change of y for one standard deviation'
     """
-    part, most, level = one_part(model, "plot_coefficients"), at_least_one("most", most), check_level(level)
-    per, unit = "one standard deviation", part.scale_
-    if not standardized:
-        per, unit = "one unit of the column", np.ones_like(part.coef_)
-    label = unit_of(part.family_, getattr(model, "classes_", None), per)
-    draw = _draw_average if hasattr(part, "inclusion_") else _draw_mode
+    part, most, level = one_part(model, "plot_coefficients"), check_count("most", most), check_level(level)
+    unit, label = scaled_unit(standardized, part.scale_, part.family_, getattr(model, "classes_", None))
+    draw = _draw_average if is_average(part) else _draw_mode
     return draw(part, level, unit, label, most, ax)
 
 
 def _draw_mode(part: Any, level: float, unit: Vector, label: str, most: int, ax: Any) -> Any:
     coef, interval = part.coef_ * unit, part.coef_interval(level, method="mode") * unit[:, None]
-    order, note = _chosen(part.coef_ * part.scale_, coef, most)
-    ax = coefficient_axes(ax, _names(part, order), label)
-    rows, chosen = np.arange(order.size), part.support_[order]
+    order, note = _mode_order(part.coef_ * part.scale_, coef, most)
+    ax, heights = coefficient_axes(ax, feature_names(part), order, label)
+    chosen = part.support_[order]
     if chosen.any():
-        ax.hlines(rows[chosen], *interval[order[chosen]].T, color=SELECTED, linewidth=2.0)
-        ax.plot(coef[order[chosen]], rows[chosen], "o", color=SELECTED, label="selected")
-    if not chosen.all():
-        hollow = {"color": ZERO, "fillstyle": "none", "label": "exactly zero"}
-        ax.plot(np.zeros((~chosen).sum()), rows[~chosen], "o", **hollow)
+        ax.hlines(heights[chosen], *interval[order[chosen]].T, color=SELECTED, linewidth=2.0)
+    draw_marks(ax, coef[order], heights, chosen, SELECTED_OR_ZERO)
     title = f"posterior mode and {percent(level)} intervals,"
-    return finish(ax, order.size, title, "given the selection", note)
+    return finish_coefficients(ax, order.size, title, "given the selection", note)
+
+
+def _mode_order(strength: Vector, values: Vector, most: int) -> tuple[NDArray[np.intp], str]:
+    """Return which columns to draw, the largest value last, and a note on the others."""
+    if values.size <= most:
+        return strongest(values, most), ""
+    selected = int((strength != 0.0).sum())
+    kept = strongest(strength, min(most, selected))
+    if selected > most:
+        note = subset_note(most, values.size)
+    elif selected:
+        note = subset_note(selected, values.size, "selected")
+    else:
+        note = f"none of {values.size:,} columns"
+    return kept[strongest(values[kept], most)], note
 
 
 def _draw_average(part: Any, level: float, unit: Vector, label: str, most: int, ax: Any) -> Any:
     coef, interval = part.coef_ * unit, part.coef_interval(level) * unit[:, None]
-    order = _sparse_first(part, most)
-    order = order[largest(coef[order], most)]
-    ax = coefficient_axes(ax, _names(part, order), label, 1.0 / (BESIDE[0] + BESIDE[2]))
-    rows, chosen = np.arange(order.size), part.support_[order]
-    ax.hlines(rows, *interval[order].T, color=SELECTED, linewidth=1.5, zorder=1)
-    ax.plot(coef[order], rows, "o", color=SELECTED, markerfacecolor="white", label="average", zorder=2)
+    # of too many columns the selected ones, then the strongest of the others
+    order = np.lexsort((-np.abs(part.coef_ * part.scale_), ~part.support_))[:most]
+    order = order[strongest(coef[order], most)]
+    ax, heights = coefficient_axes(ax, feature_names(part), order, label, 1.0 / (BESIDE[0] + BESIDE[2]))
+    chosen = part.support_[order]
+    ax.hlines(heights, *interval[order].T, color=SELECTED, linewidth=1.5, zorder=1)
+    ax.plot(coef[order], heights, "o", color=SELECTED, markerfacecolor="white", label="average", zorder=2)
     if chosen.any():
         few = (part.sparse_coef_ * unit)[order[chosen]]
-        ax.plot(few, rows[chosen], "D", color=MODE, markersize=5.0, label="sparse answer", zorder=3)
-    note = how_many(order.size, coef.size)
-    finish(ax, order.size, f"average and {percent(level)} intervals", note)
-    _draw_beside(ax, part.inclusion_[order], chosen)
+        ax.plot(few, heights[chosen], "D", color=MODE, markersize=5.0, label="sparse answer", zorder=3)
+    title = f"average and {percent(level)} intervals"
+    finish_coefficients(ax, order.size, title, subset_note(order.size, coef.size))
+    _draw_inclusion_strip(ax, part.inclusion_[order], chosen)
     return ax
 
 
-def _draw_beside(ax: Any, inclusion: Vector, chosen: Mask) -> None:
-    """Draw how sure each column is in, in a narrow strip at the right."""
+def _draw_inclusion_strip(ax: Any, inclusion: Vector, chosen: Mask) -> None:
+    """Draw the inclusion in a narrow strip at the right."""
     strip = ax.inset_axes(BESIDE)
-    _bars(strip, inclusion, chosen, labels=False)
+    _draw_bars(strip, inclusion, chosen, (None, None))
     strip.set_ylim(ax.get_ylim())
     strip.set_yticks([])
     strip.set_xlim(0.0, 1.15)  # the layout may put the last of it beyond the edge of the picture
     strip.set_xticks([0, 1], ["0", "1"])
     strip.set_xlabel("inclusion", fontsize="small")
-    hide_spines(strip, "top", "right")
+    strip.spines[["top", "right"]].set_visible(False)
 
 
 def plot_inclusion(model: Any, *, most: int = 30, ax: Any = None) -> Any:
@@ -150,16 +159,16 @@ def plot_inclusion(model: Any, *, most: int = 30, ax: Any = None) -> Any:
     'inclusion: how sure the column is in'
     """
     part = one_part(model, "plot_inclusion")
-    if not hasattr(part, "inclusion_"):
+    if not is_average(part):
         raise ValueError(
             f"{type(model).__name__} is a single mode and does not say how sure each column is in: "
             "fit AdaptiveRegressor or AdaptiveClassifier, or look at plot_shrinkage"
         )
-    order = largest(part.inclusion_, at_least_one("most", most))
-    ax = coefficient_axes(ax, _names(part, order), "inclusion: how sure the column is in")
-    _bars(ax, part.inclusion_[order], part.support_[order])
+    order = strongest(part.inclusion_, check_count("most", most))
+    ax, _ = coefficient_axes(ax, feature_names(part), order, "inclusion: how sure the column is in")
+    _draw_bars(ax, part.inclusion_[order], part.support_[order], ("in the sparse answer", "not in it"))
     ax.set_xlim(0.0, 1.0)
-    return finish(ax, order.size, "", how_many(order.size, part.coef_.size, "surest"))
+    return finish_coefficients(ax, order.size, subset_note(order.size, part.coef_.size, "surest"))
 
 
 def plot_shrinkage(model: Any, *, most: int = 30, ax: Any = None) -> Any:
@@ -186,56 +195,29 @@ def plot_shrinkage(model: Any, *, most: int = 30, ax: Any = None) -> Any:
     'shrinkage factor: 0 not at all, 1 to zero'
     """
     part = one_part(model, "plot_shrinkage")
-    if hasattr(part, "inclusion_"):
+    if is_average(part):
         raise ValueError(
             f"{type(model).__name__} averages fits that shrink in different ways and has no factor for each "
             "column: look at plot_inclusion, or at a HorseshoeRegressor or HorseshoeClassifier"
         )
-    order = largest(1.0 - part.kappa_, at_least_one("most", most))
-    ax = coefficient_axes(ax, _names(part, order), "shrinkage factor: 0 not at all, 1 to zero")
-    rows, values, chosen = np.arange(order.size), part.kappa_[order], part.support_[order]
-    ax.hlines(rows, 0.0, values, color=ZERO, linewidth=1.0, zorder=1)
-    if chosen.any():
-        ax.plot(values[chosen], rows[chosen], "o", color=SELECTED, label="selected")
-    if not chosen.all():
-        hollow = {"color": ZERO, "fillstyle": "none", "label": "exactly zero"}
-        ax.plot(values[~chosen], rows[~chosen], "o", **hollow)
+    order = strongest(1.0 - part.kappa_, check_count("most", most))
+    ax, heights = coefficient_axes(
+        ax, feature_names(part), order, "shrinkage factor: 0 not at all, 1 to zero"
+    )
+    values = part.kappa_[order]
+    ax.hlines(heights, 0.0, values, color=ZERO, linewidth=1.0, zorder=1)
+    draw_marks(ax, values, heights, part.support_[order], SELECTED_OR_ZERO)
     ax.set_xlim(0.0, 1.04)
-    return finish(ax, order.size, "", how_many(order.size, part.coef_.size, "least shrunk"))
+    return finish_coefficients(ax, order.size, subset_note(order.size, part.coef_.size, "least shrunk"))
 
 
-def _bars(ax: Any, values: Vector, chosen: Mask, labels: bool = True) -> None:
+def _draw_bars(ax: Any, values: Vector, chosen: Mask, labels: tuple[str | None, str | None]) -> None:
     """Draw bars: filled for the sparse answer, hatched for the others."""
-    rows = np.arange(values.size)
-    if chosen.any():
-        label = "in the sparse answer" if labels else None
-        ax.barh(rows[chosen], values[chosen], 0.6, color=SELECTED, edgecolor=SELECTED, label=label)
-    if not chosen.all():
-        label = "not in it" if labels else None
-        hatched = {"color": "white", "edgecolor": ZERO, "hatch": HATCH, "linewidth": 0.8, "label": label}
-        ax.barh(rows[~chosen], values[~chosen], 0.6, **hatched)
-
-
-def _names(part: Any, order: NDArray[np.intp]) -> list[str]:
-    names = feature_names(part)
-    return told_apart([names[j] for j in order], order)
-
-
-def _sparse_first(part: Any, most: int) -> NDArray[np.intp]:
-    """Return the columns to draw of an average: the sparse answer, then the strongest of the others."""
-    strength = np.abs(part.coef_ * part.scale_)
-    first = np.where(part.support_, np.inf, 0.0)
-    return np.lexsort((-strength, -first))[:most]
-
-
-def _chosen(strength: Vector, values: Vector, most: int) -> tuple[NDArray[np.intp], str]:
-    """Return which columns to draw, the largest value last, and what to say of it."""
-    if values.size <= most:
-        return largest(values, most), ""
-    selected = int((strength != 0.0).sum())
-    kept = largest(strength, min(most, selected))
-    if selected > most:
-        note = how_many(most, values.size)
-    else:
-        note = how_many(selected, values.size, "selected") if selected else f"none of {values.size:,} columns"
-    return kept[largest(values[kept], most)], note
+    heights, hatched = np.arange(values.size), {"color": "white", "hatch": HATCH, "linewidth": 0.8}
+    looks: tuple[dict[str, Any], ...] = (
+        {"color": SELECTED, "edgecolor": SELECTED},
+        hatched | {"edgecolor": ZERO},
+    )
+    for which, label, look in zip((chosen, ~chosen), labels, looks, strict=True):
+        if which.any():
+            ax.barh(heights[which], values[which], 0.6, label=label, **look)

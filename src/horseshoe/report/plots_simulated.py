@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.report.axes import SELECTED, ZERO, hide_spines, shown
+from horseshoe.report.figure import SELECTED, ZERO, plot_label
 
 MOST_BARS = 40
 HEADROOM = 1.2
@@ -16,15 +16,28 @@ GRID, REACH = 512, 4.0
 """Points at which a density is computed, and how many bandwidths it reaches beyond the data."""
 
 
-def draw_classes(ax: Any, y: Matrix, counts: Vector, labels: Any) -> None:
+def draw_simulated(ax: Any, posterior: Any, simulated: Matrix) -> tuple[str, ...]:
+    """Draw the distribution of y over those of simulated data; return which more lines around it to hide."""
+    y, counts = np.vstack([posterior.rows.y, simulated]), posterior.rows.counts
+    if posterior.family.is_binary:
+        _draw_classes(ax, y, counts, (0, 1) if posterior.classes is None else posterior.classes)
+    elif posterior.family.discrete:
+        _draw_counts(ax, y, counts)
+    else:
+        _draw_densities(ax, y[0], simulated, counts)
+        return ("left",)
+    return ()
+
+
+def _draw_classes(ax: Any, y: Matrix, counts: Vector, labels: Any) -> None:
     """Draw a bar for each of two classes; the first line of ``y`` is observed, the others are simulated."""
     second = y @ counts / counts.sum()
     _draw_bars(ax, np.arange(2.0), 0.5, np.column_stack([1.0 - second, second]))
-    ax.set_xticks([0, 1], [shown(label) for label in labels])
+    ax.set_xticks([0, 1], [plot_label(label) for label in labels])
     ax.set_xlim(-0.6, 1.6)
 
 
-def draw_counts(ax: Any, y: Matrix, counts: Vector) -> None:
+def _draw_counts(ax: Any, y: Matrix, counts: Vector) -> None:
     """Draw bars for the counts up to nearly the largest, as wide as it takes for them not to be too many."""
     low, high = np.floor(y.min()), np.ceil(max(np.quantile(y[0], 0.99), np.quantile(y[1:], 0.99)))
     width = max(1.0, np.ceil((high - low + 1.0) / MOST_BARS))
@@ -41,9 +54,8 @@ def _draw_bars(ax: Any, middle: Vector, width: float, shares: Matrix) -> None:
     low, median, high = np.quantile(shares[1:], (0.05, 0.5, 0.95), axis=0)
     bars = ax.bar(middle, shares[0], width, color=ZERO, label="observed")
     ax.vlines(middle, low, high, color=SELECTED, linewidth=2.0)
-    (points,) = ax.plot(
-        middle, median, "o", color=SELECTED, markersize=4.0, label="simulated, median and 90%"
-    )
+    style = {"color": SELECTED, "markersize": 4.0, "label": "simulated, median and 90%"}
+    (points,) = ax.plot(middle, median, "o", **style)
     ax.set_ylim(0.0, HEADROOM * max(shares[0].max(), high.max()))
     ax.set_ylabel("share of the rows")
     ax.legend(handles=[bars, points], frameon=False, loc="upper right", ncols=2)
@@ -53,7 +65,7 @@ def _shares(y: Vector, counts: Vector, edges: Vector) -> Vector:
     return np.asarray(np.histogram(y, edges, weights=counts)[0] / counts.sum())
 
 
-def draw_densities(ax: Any, observed: Vector, simulated: Matrix, counts: Vector) -> None:
+def _draw_densities(ax: Any, observed: Vector, simulated: Matrix, counts: Vector) -> None:
     """Draw the density of the observed data over those of the simulated ones."""
     width = _bandwidth(observed, counts)
     ends = np.array([np.quantile(y, (0.002, 0.998)) for y in (observed, simulated)])
@@ -65,7 +77,7 @@ def draw_densities(ax: Any, observed: Vector, simulated: Matrix, counts: Vector)
     ax.set_yticks([])
     ax.set_ylim(bottom=0.0)
     ax.set_ylabel("density")
-    hide_spines(ax, "left")
+    ax.legend(frameon=False, loc="best")
 
 
 def _bandwidth(y: Vector, counts: Vector) -> float:
@@ -76,9 +88,10 @@ def _bandwidth(y: Vector, counts: Vector) -> float:
 
 
 def _density(y: Vector, counts: Vector, grid: Vector, width: float) -> Vector:
-    """Return a Gaussian kernel estimate: a fine histogram, smoothed."""
-    step = grid[1] - grid[0]
-    edges = np.append(grid - 0.5 * step, grid[-1] + 0.5 * step)
-    reach = int(np.ceil(REACH * width / step))
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
-    return np.asarray(np.convolve(_shares(y, counts, edges) / step, kernel / kernel.sum(), "same"))
+    """Return a Gaussian kernel estimate of a fine histogram: its time does not grow with the rows."""
+    from scipy.stats import gaussian_kde  # imported here: it is slow to import
+
+    half = 0.5 * (grid[1] - grid[0])
+    shares = _shares(y, counts, np.append(grid - half, grid[-1] + half))
+    unit = np.sqrt(np.cov(grid, aweights=shares))  # of which `gaussian_kde` wants the bandwidth to be a share
+    return np.asarray(shares.sum() * gaussian_kde(grid, width / unit, weights=shares)(grid))
