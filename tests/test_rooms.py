@@ -61,13 +61,13 @@ def test_imports_go_to_the_left():
 
 
 def test_the_program_writes_in_one_place():
-    """Text of users goes to a terminal by `horseshoe.cli.shared` alone, which shows what a terminal obeys."""
+    """Text of users goes to a terminal by `horseshoe.cli.terminal`, which shows what a terminal obeys."""
     direct = re.compile(
         r"rich\.text|stdout\.write|(?<![.\w])print\(|typer\.echo\((?!json_text|f\"horseshoe )"
     )
     code = {path: re.sub(r"(?m)^ *(>>>|\.\.\.) .*$", "", text) for path, text in FILES.items()}
     wrong = [path for path, text in code.items() if path.startswith("cli/") and direct.search(text)]
-    assert wrong == ["cli/shared.py"]
+    assert wrong == ["cli/terminal.py"]
 
 
 def test_only_the_data_know_how_x_is_kept():

@@ -8,9 +8,9 @@ import sys
 
 def main() -> None:
     """Run the program, or say which extra it needs."""
-    from horseshoe.cli.stop import STOP
+    from horseshoe.cli.interrupt import INTERRUPT
 
-    STOP.install(sys.argv[1:])  # before anything that takes time
+    INTERRUPT.install(sys.argv[1:])  # before anything that takes time
     from horseshoe._extras import require
 
     try:
@@ -19,18 +19,18 @@ def main() -> None:
     except ImportError as error:
         sys.exit(str(error))
     from horseshoe.cli.app import app
-    from horseshoe.cli.shared import UNREAD
+    from horseshoe.cli.terminal import BROKEN_PIPE
 
     try:
         app()
-    except BrokenPipeError:  # whoever reads has seen enough, as `head` does
+    except BrokenPipeError:  # the reader has closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(UNREAD)
+        sys.exit(BROKEN_PIPE)
     except Exception as error:
-        _own_fault(error)
+        _report_bug(error)
 
 
-def _own_fault(error: Exception) -> None:
+def _report_bug(error: Exception) -> None:
     """Say that the program is at fault, and end with 1; the traceback is for whoever asks for it."""
     if os.environ.get("HORSESHOE_DEBUG"):
         raise error

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from horseshoe.cli.app import app
-from horseshoe.cli.stop import Stop
+from horseshoe.cli.interrupt import Interrupt
 from posterior_runs import SOURCE, on_linux
 
 ASKED = ("fit", "diabetes", "--target", "progression", "--json")
@@ -70,7 +70,7 @@ def test_a_command_that_was_killed_goes_on(number, more, tmp_path):
 
 @pytest.mark.parametrize("given", [["--checkpoint", "fit.npz"], ["--checkpoint=fit.npz"]])
 def test_ctrl_c_says_how_to_go_on(given):
-    stop = Stop()
+    stop = Interrupt()
     stop.arguments = ["fit", "a.csv", *given]
     assert "What was computed is kept; to go on: horseshoe fit a.csv --checkpoint" in stop.message()
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from horseshoe.cli import shared
+from horseshoe.cli import progress
 from horseshoe.cli.app import app
 from posterior_runs import SOURCE, on_linux
 
@@ -18,7 +18,7 @@ ASKED = ("fit", "diabetes", "--target", "progression")
 @pytest.fixture
 def impatient(monkeypatch):
     """Say each news."""
-    monkeypatch.setattr(shared, "EVERY", -1.0)
+    monkeypatch.setattr(progress, "INTERVAL", -1.0)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -11,7 +11,7 @@ import pytest
 
 from cli.commands import done, refused
 from horseshoe import HorseshoeRegressor
-from horseshoe.cli.shared import write_data
+from horseshoe.cli.terminal import write_data
 from horseshoe.report.page.phrases import named
 from horseshoe.report.summaries import summary_text
 

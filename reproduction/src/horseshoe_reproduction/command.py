@@ -43,8 +43,8 @@ def reproduce(
 
     Results are kept as they come: a run that was stopped goes on where it was when it is started again.
     """
-    terminal = context.obj  # how commands of horseshoe print, show progress and are stopped
-    terminal.STOP.folder = out
+    tools = context.obj  # how commands of horseshoe print, show progress and are interrupted
+    tools.interrupt.folder = out
     from horseshoe_reproduction.datasets import WrongDataError  # late: the help comes at once
     from horseshoe_reproduction.experiment import RequestError
     from horseshoe_reproduction.reproduce import reproduce as run
@@ -53,17 +53,17 @@ def reproduce(
 
     chosen = None if methods is None else split_names(methods)
     with (
-        terminal.told(RequestError, FitError, WorkerError, WrongDataError),
-        terminal.progress_on(name) as show,
+        tools.exit_with_message(RequestError, FitError, WorkerError, WrongDataError),
+        tools.show_progress(name) as show,
     ):
 
         def progress(done: int, total: int) -> None:
-            terminal.STOP.begun()
-            show(done, total)
+            tools.interrupt.results_begun()
+            show(done, total, "")
 
         wanted = None if settings is None else split_settings(name, settings)
-        outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, terminal.notice, wanted)
-    _show(terminal, outcome.report, outcome.files)
+        outcome = run(name, replicates, jobs, seed, chosen, out, fresh, progress, tools.notice, wanted)
+    _show(tools, outcome.report, outcome.files)
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -90,14 +90,14 @@ def split_settings(name: str, texts: list[str]) -> tuple[str, ...]:
     return tuple(part for some in parts for part in some)
 
 
-def _show(terminal: Any, report: Report, files: list[Path]) -> None:
+def _show(tools: Any, report: Report, files: list[Path]) -> None:
     """Print a report, and where it was written."""
-    console, line = terminal.standard_output(), terminal.line
+    console, line = tools.standard_output(), tools.line
     console.print(line(report.heading, "bold"), line(report.explanation, keep="\n"), "", sep="\n")
     for block in report.blocks:
         table = Table(title=block.heading, title_justify="left", box=SIMPLE_HEAD, show_lines=True)
         for name in block.header:
-            table.add_column(terminal.cell(name), vertical="top")
+            table.add_column(tools.cell(name), vertical="top")
         for row in block.rows:
             table.add_row(*(line(each, keep="\n") for each in row))
         console.print(table)

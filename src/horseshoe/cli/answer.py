@@ -1,4 +1,4 @@
-"""What a fit is asked to say: in a terminal, and as JSON."""
+"""The answer of a fit: in a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from horseshoe._version import __version__
-from horseshoe.cli.shared import WIDE, as_options, cell, line
+from horseshoe.cli.terminal import WIDE, as_options, cell, line, print_notes
 from horseshoe.report.page.content import PER_SD, SELECTED_ONLY
 
 if TYPE_CHECKING:
@@ -91,10 +91,7 @@ def print_answer(console: Console, answer: Answer) -> None:
     from horseshoe.report.page.evidence import components
 
     effects = answer.effects()
-    for note in answer.notes:
-        console.print(line(note, "dim"))
-    for warning in answer.warnings:
-        console.print(line(f"Warning: {warning}", "bold"))
+    print_notes(console, answer)
     if answer.notes or answer.warnings:
         console.print()
     for sentence in answer.sentences(effects):

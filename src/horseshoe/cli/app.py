@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import entry_points
+from types import SimpleNamespace
 from typing import Annotated
 
 import typer
 
 from horseshoe._version import __version__
-from horseshoe.cli import fit, predict, sample, shared
-from horseshoe.cli.once import Once
+from horseshoe.cli import fit, predict, sample, terminal
+from horseshoe.cli.command import Command
+from horseshoe.cli.interrupt import INTERRUPT
+from horseshoe.cli.progress import show_progress
 from horseshoe.cli.show import show
 
 app = typer.Typer(
@@ -19,6 +22,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+
+TOOLS = SimpleNamespace(
+    interrupt=INTERRUPT,
+    show_progress=show_progress,
+    exit_with_message=terminal.exit_with_message,
+    standard_output=terminal.standard_output,
+    line=terminal.line,
+    cell=terminal.cell,
+    notice=terminal.notice,
+)
+"""What commands of other distributions print with, and how they are interrupted."""
 
 
 def _show_version(asked: bool) -> None:
@@ -40,12 +54,12 @@ def root(
     """Sparse horseshoe regression."""
     if no_color:
         os.environ["NO_COLOR"] = "1"
-    context.obj = shared  # what commands of other distributions print with
+    context.obj = TOOLS
 
 
 def _reproduce_is_missing(context: typer.Context) -> None:
     """Reproduce a table or figure of the paper: needs the package horseshoe-reproduction."""
-    with shared.told(ValueError):
+    with terminal.exit_with_message(ValueError):
         raise ValueError(
             "horseshoe reproduce needs the package horseshoe-reproduction, which is in a checkout of "
             "horseshoe: pip install ./reproduction"
@@ -55,7 +69,7 @@ def _reproduce_is_missing(context: typer.Context) -> None:
 def add_commands(group: typer.Typer) -> None:
     """Add the commands that installed distributions offer by the entry points "horseshoe.commands".
 
-    Each is a function as typer has them. Its ``context.obj`` is `horseshoe.cli.shared`.
+    Each is a function as typer has them, whose ``context.obj`` is `TOOLS`.
     """
     found = {point.name: point for point in entry_points(group="horseshoe.commands")}
     for name in sorted(found):
@@ -65,8 +79,8 @@ def add_commands(group: typer.Typer) -> None:
         group.command("reproduce", context_settings=anything)(_reproduce_is_missing)
 
 
-app.command(cls=Once, epilog=fit.EXAMPLES)(fit.fit)
-app.command(cls=Once, epilog=predict.EXAMPLES)(predict.predict)
-app.command(cls=Once)(show)
-app.command(cls=Once, epilog=sample.EXAMPLES)(sample.sample)
+app.command(cls=Command, epilog=fit.EXAMPLES)(fit.fit)
+app.command(cls=Command, epilog=predict.EXAMPLES)(predict.predict)
+app.command(cls=Command)(show)
+app.command(cls=Command, epilog=sample.EXAMPLES)(sample.sample)
 add_commands(app)

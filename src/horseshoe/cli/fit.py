@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from horseshoe.cli import options as given
-from horseshoe.cli.shared import (
-    command_line,
-    json_text,
-    line,
-    progress_on,
-    said_warnings,
-    standard_output,
-    told,
-)
-from horseshoe.threads import one_thread
+from horseshoe.cli import options as cli
+from horseshoe.cli.options import CliOptions, with_cli_options
+from horseshoe.cli.progress import show_progress
+from horseshoe.cli.terminal import command_line, json_text, line, standard_output
 
 if TYPE_CHECKING:
     from horseshoe.cli.answer import Answer
@@ -40,172 +33,135 @@ Examples:
 
   horseshoe fit cohort.bed --target pheno.tsv:bmi --estimator mode --model model.json --checkpoint fit.npz
 """
+FACTS = (
+    *("family", "rows_read", "rows_dropped", "cells_imputed", "rows_imputed", "imputed_columns"),
+    *("dropped_gaps", "dropped_columns"),
+)
+"""What --json says of the data."""
 
 
-@one_thread()
+@with_cli_options
 def fit(
-    data: given.Data,
-    target: given.Target = None,
-    family: given.FamilyName = None,
-    formula: given.FormulaText = None,
-    missing: given.MissingWay = None,
-    weights: given.Weights = None,
-    offset: given.Offset = None,
-    exposure: given.Exposure = None,
-    event: given.Event = None,
-    entry: given.Entry = None,
-    strata: given.Strata = None,
-    quantile: given.QuantileLevel = None,
-    levels: given.Levels = None,
-    drop: given.Drop = None,
-    columns: given.Columns = None,
-    categorical: given.Categorical = None,
-    numeric: given.Numeric = None,
-    missing_value: given.MissingValue = None,
-    decimal: given.DecimalSign = None,
-    estimator: given.EstimatorName = given.Estimator.ADAPTIVE,
-    unpenalized: given.Unpenalized = None,
-    level: given.Level = 0.95,
-    cv: Annotated[
-        int, typer.Option(min=2, help="Folds of the cross-validation.", rich_help_panel=given.MODEL)
-    ] = 10,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Of folds and draws; without one the same data have the same.",
-            rich_help_panel=given.MODEL,
+    data: cli.Data,
+    options: CliOptions,
+    estimator: Annotated[
+        cli.Estimator,
+        cli.of_model(
+            help="adaptive: the model average, which adapts to the unknown sparsity. mode: the paper's "
+            "single sparse mode. posterior: that mode, with intervals from draws of the whole posterior.",
         ),
-    ] = None,
-    jobs: given.Jobs = None,
+    ] = cli.Estimator.ADAPTIVE,
+    level: cli.Level = 0.95,
+    cv: Annotated[int, cli.of_model(min=2, help="Folds of the cross-validation.")] = 10,
+    seed: cli.Seed = None,
+    jobs: cli.Jobs = None,
     model: Annotated[
+        Path | None, cli.of_output(help="Write the model to this file, for horseshoe predict.")
+    ] = None,
+    report: Annotated[Path | None, cli.of_output(help="Write a report to this HTML file.")] = None,
+    checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the model to this file, for horseshoe predict.", rich_help_panel=given.OUTPUT
+        cli.of_output(
+            metavar="FILE",
+            help="Keep the state of a long fit here; the same command goes on from it, to the same answer.",
         ),
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Write a report to this HTML file.", rich_help_panel=given.OUTPUT),
-    ] = None,
-    checkpoint: given.Checkpoint = None,
-    quiet: given.Quiet = False,
-    as_json: given.AsJson = False,
+    quiet: cli.Quiet = False,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Say which columns matter for the target, by how much, and how sure that is."""
     from horseshoe.cli.answer import as_plain, print_answer
     from horseshoe.cli.fitting import (
-        Wishes,
-        ask_of,
         check_classes,
         check_output,
-        fit_question,
+        column_structure,
+        fit_problem,
         make_estimator,
-        structure_of,
+        read_problem,
     )
 
-    with told(ValueError), said_warnings():
-        check_output(model, data)
-        check_output(report, data, model)
-        check_output(checkpoint, data, model, report)
-        wishes = Wishes(
-            *(target, family, formula, missing, weights, offset, exposure),
-            *(drop, columns, categorical, numeric, event, entry, strata),
-            quantile=quantile,
-            levels=levels,
-            missing_values=missing_value,
-            decimal=decimal,
-            unpenalized=unpenalized,
-        )
-        question = ask_of(data, wishes)
-        averaged = estimator is given.Estimator.ADAPTIVE
-        if averaged:
-            check_classes(question)
-        extra: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
-        extra |= structure_of(question, unpenalized)
-        model_of = make_estimator(question, averaged, random_state=seed, **extra)
-        with progress_on("fit", patient=True, quiet=quiet) as show:
-            fitted, seconds = fit_question(question, model_of, show, checkpoint)
-        method = "posterior" if estimator is given.Estimator.POSTERIOR else "auto"
-        answer = _answer(fitted, question, level, method)
-        written = _write(answer, question, model, report, seconds)
-        if as_json:
-            typer.echo(json_text(as_plain(answer) | {"files": written}))
-        else:
-            console = standard_output()
-            print_answer(console, answer)
-            for what, name in written.items():
-                console.print()
-                console.print(line(f"{what.capitalize()} written to {name}"), soft_wrap=True)
+    check_output(model, data)
+    check_output(report, data, model)
+    check_output(checkpoint, data, model, report)
+    problem = read_problem(data, options)
+    averaged = estimator is cli.Estimator.ADAPTIVE
+    if averaged:
+        check_classes(problem)
+    settings: dict[str, Any] = {"cv": cv, "n_jobs": jobs} if averaged else {}
+    settings |= column_structure(problem, options.unpenalized)
+    unfitted = make_estimator(problem, averaged, random_state=seed, **settings)
+    with show_progress("fit", patient=True, quiet=quiet) as progress:
+        fitted, seconds = fit_problem(problem, unfitted, progress, checkpoint)
+    method = "posterior" if estimator is cli.Estimator.POSTERIOR else "auto"
+    answer = _answer(fitted, problem, level, method)
+    written = _write(answer, problem, model, report, seconds)
+    if as_json:
+        typer.echo(json_text(as_plain(answer) | {"files": written}))
+        return
+    console = standard_output()
+    print_answer(console, answer)
+    for what, name in written.items():
+        console.print()
+        console.print(line(f"{what.capitalize()} written to {name}"), soft_wrap=True)
 
 
-def _answer(fitted: Any, question: PreparedProblem, level: float, method: str) -> Answer:
+def _answer(fitted: Any, problem: PreparedProblem, level: float, method: str) -> Answer:
     from horseshoe.cli.answer import Answer
 
-    facts = {
-        "source": question.name,
-        "family": question.family,
-        "rows_read": question.rows_read,
-        "rows_dropped": question.rows_dropped,
-        "cells_imputed": question.cells_imputed,
-        "rows_imputed": question.rows_imputed,
-        "imputed_columns": question.imputed_columns,
-        "dropped_gaps": question.dropped_gaps,
-        "dropped_columns": question.dropped_columns,
-    }
+    facts = {"source": problem.name} | {name: getattr(problem, name) for name in FACTS}
     return Answer(
-        *(fitted, level, question.target, question.terms, method, question.notes, question.warnings, facts)
+        *(fitted, level, problem.target, problem.terms, method, problem.notes, problem.warnings, facts)
     )
 
 
 def _write(
-    answer: Answer, question: PreparedProblem, model: Path | None, report: Path | None, seconds: float
+    answer: Answer, problem: PreparedProblem, model: Path | None, report: Path | None, seconds: float
 ) -> dict[str, str]:
     """Write what is asked for; return where each is."""
     written = {}
     if model is not None:
         from horseshoe.estimators.saving import save_model
 
-        recipe = question.recipe.for_model(answer.model)
+        recipe = problem.recipe.for_model(answer.model)
         written["model"] = str(save_model(answer.model, model, recipe=recipe.to_plain()))
     if report is not None:
         from horseshoe.files import write_text
 
-        written["report"] = str(write_text(report, _page(answer, question, seconds)))
+        written["report"] = str(write_text(report, _page(answer, problem, seconds)))
     return written
 
 
-def _page(answer: Answer, question: PreparedProblem, seconds: float) -> str:
+def _page(answer: Answer, problem: PreparedProblem, seconds: float) -> str:
     from horseshoe.intake.messages import counted
     from horseshoe.intake.recipe_notes import encodings_of, fillings_of, gaps_of_rows, missing_sentences
     from horseshoe.report.page.build import ReportInput, build_page
     from horseshoe.report.page.html import render
 
-    recipe = question.recipe
-    facts = [("Rows read", f"{question.rows_read:,}")] if question.rows_dropped else []
-    facts += [("Rows dropped", f"{question.rows_dropped:,}")] if question.rows_dropped else []
-    if question.cells_imputed:
-        rows = counted(question.rows_imputed, "row")
-        facts.append(("Values filled in", f"{question.cells_imputed:,} in {rows}"))
+    recipe = problem.recipe
+    facts = [("Rows read", f"{problem.rows_read:,}")] if problem.rows_dropped else []
+    facts += [("Rows dropped", f"{problem.rows_dropped:,}")] if problem.rows_dropped else []
+    if problem.cells_imputed:
+        rows = counted(problem.rows_imputed, "row")
+        facts.append(("Values filled in", f"{problem.cells_imputed:,} in {rows}"))
     asked = ReportInput(
-        question.X,
-        question.y,
-        question.weights,
-        question.offset,
-        question.exposure,
-        entry=question.entry,
-        strata=question.strata,
+        problem.X,
+        problem.y,
+        problem.weights,
+        problem.offset,
+        problem.exposure,
+        entry=problem.entry,
+        strata=problem.strata,
         event=getattr(recipe, "event", None) or "",
-        target=question.target,
-        source=question.name,
-        terms=question.terms,
-        dropped=tuple(question.dropped_columns.items()),
+        target=problem.target,
+        source=problem.name,
+        terms=problem.terms,
+        dropped=tuple(problem.dropped_columns.items()),
         encoded=encodings_of(recipe),
-        imputed=fillings_of(recipe, question.imputed_columns),
-        gaps=gaps_of_rows(question.dropped_gaps),
-        missing=missing_sentences(question),
-        notes=question.notes,
-        warnings=question.warnings,
+        imputed=fillings_of(recipe, problem.imputed_columns),
+        gaps=gaps_of_rows(problem.dropped_gaps),
+        missing=missing_sentences(problem),
+        notes=problem.notes,
+        warnings=problem.warnings,
         facts=facts,
         command=command_line(),
         seconds=seconds,

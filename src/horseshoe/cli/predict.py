@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from horseshoe.cli import options as given
-from horseshoe.cli.models import open_model
-from horseshoe.cli.shared import notice, said_warnings, told, write_data
-from horseshoe.threads import one_thread
+from horseshoe.cli import options as cli
+from horseshoe.cli.model_file import open_model
+from horseshoe.cli.terminal import notice, write_data
 
 if TYPE_CHECKING:
     from horseshoe.intake.recipe import Recipe
@@ -25,14 +24,13 @@ Examples:
 """
 
 
-@one_thread()
 def predict(
-    model: given.ModelFile,
-    data: given.Data,
+    model: cli.ModelFile,
+    data: cli.Data,
     out: Annotated[
         Path | None, typer.Option(help="Write to this CSV file instead of standard output.")
     ] = None,
-    level: given.Level = 0.95,
+    level: cli.Level = 0.95,
     missing: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,7 +43,7 @@ def predict(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column of DATA to write beside the prediction; repeated."),
     ] = None,
-    decimal: given.DecimalSign = None,
+    decimal: cli.DecimalSign = None,
 ) -> None:
     """Predict new rows: a CSV with the row, the prediction and its interval, or probabilities of classes.
 
@@ -58,55 +56,42 @@ def predict(
     from horseshoe.intake.genotype_recipe import GenotypeRecipe
     from horseshoe.intake.read import read_table
 
-    with told(ValueError), said_warnings():
-        check_output(out, data, model)
-        found, recipe = open_model(model)
-        way = missing or None
-        if isinstance(recipe, GenotypeRecipe) or (data != "-" and is_bed_file(data)):
-            rows = _genotypes(recipe, data, way, keep)
-        else:
-            stdin = sys.stdin.buffer if data == "-" else None
-            about = {} if recipe is None else _about(recipe)
-            table = read_table(data, stdin=stdin, decimal=decimal, **about)
-            rows = _new_rows(found, recipe, table, way, keep)
-        answers = _predicted(found, rows, level)
-        twice = [name for name in rows.beside if name in {"row", *answers}]
-        if twice:
-            raise ValueError(
-                f"--keep {twice[0]}: the output has a column of that name; rename it in the table"
-            )
-        predicted = {"row": rows.numbers + 1} | rows.beside | answers
-        for note in rows.notes:
-            notice(note)
-        for warning in rows.warnings:
-            notice(f"Warning: {warning}")
-        text = csv_text(
-            tuple(predicted), zip(*(column.tolist() for column in predicted.values()), strict=True)
-        )
-        if out is None:
-            write_data(text)
-        else:
-            write_text(out, text)
-            notice(f"{len(rows.numbers):,} predictions written to {out}")
+    check_output(out, data, model)
+    fitted, recipe = open_model(model)
+    if isinstance(recipe, GenotypeRecipe) or (data != "-" and is_bed_file(data)):
+        rows = _genotypes(recipe, data, missing, keep)
+    else:
+        stdin = sys.stdin.buffer if data == "-" else None
+        about = {} if recipe is None else _about(recipe)
+        table = read_table(data, stdin=stdin, decimal=decimal, **about)
+        rows = _new_rows(fitted, recipe, table, missing or None, keep or [])
+    answers = _predicted(fitted, rows, level)
+    for name in rows.beside:
+        if name in {"row", *answers}:
+            raise ValueError(f"--keep {name}: the output has a column of that name; rename it in the table")
+    columns = {"row": rows.numbers + 1} | rows.beside | answers
+    for said in (*rows.notes, *(f"Warning: {warning}" for warning in rows.warnings)):
+        notice(said)
+    text = csv_text(tuple(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
+    if out is None:
+        write_data(text)
+    else:
+        write_text(out, text)
+        notice(f"{len(rows.numbers):,} predictions written to {out}")
 
 
-class NewRows:
+class NewRows(NamedTuple):
     """The rows of a table as a model takes them; ``numbers`` says which of the table they are, from 0.
 
-    ``beside`` are the columns to write beside the predictions.
+    ``known`` are offset and exposure; ``beside`` are the columns to write beside the predictions.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        numbers: Any,
-        known: dict[str, Any],
-        notes: tuple[str, ...],
-        beside: dict[str, Any],
-        warnings: tuple[str, ...] = (),
-    ) -> None:
-        self.X, self.numbers, self.known, self.notes, self.beside = X, numbers, known, notes, beside
-        self.warnings = warnings
+    X: Any
+    numbers: Any
+    known: dict[str, Any]
+    notes: tuple[str, ...]
+    beside: dict[str, Any]
+    warnings: tuple[str, ...] = ()
 
 
 def _about(recipe: Recipe) -> dict[str, Any]:
@@ -140,20 +125,20 @@ def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str
 
 
 def _new_rows(
-    model: Any, recipe: Recipe | None, table: Any, missing: list[str] | None, keep: list[str] | None
+    model: Any, recipe: Recipe | None, table: Any, missing: list[str] | None, keep: list[str]
 ) -> NewRows:
     import numpy as np  # late: the help comes at once
 
     n = len(table.frame)
     if recipe is None:
         every = np.arange(n)
-        beside = _kept(table.frame, keep or [], every)
+        beside = _kept(table.frame, keep, every)
         return NewRows(_by_name(model, table), every, {}, table.notes_of(table.said), beside)
     applied = recipe.apply(table.frame, missing)
     left = np.setdiff1d(np.arange(n), np.array(applied.dropped, dtype=int) - 1)
     known = {"offset": applied.offset, "exposure": applied.exposure}
     given_ones = {name: values for name, values in known.items() if values is not None}
-    beside = _kept(table.frame, keep or [], left)
+    beside = _kept(table.frame, keep, left)
     notes = (*table.notes_of(recipe.columns), *applied.notes)
     return NewRows(applied.X, left, given_ones, notes, beside, applied.warnings)
 

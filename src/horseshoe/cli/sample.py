@@ -10,9 +10,10 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from horseshoe.cli import options as given
-from horseshoe.cli.shared import cell, json_text, line, progress_on, said_warnings, standard_output, told
-from horseshoe.threads import one_thread
+from horseshoe.cli import options as cli
+from horseshoe.cli.options import CliOptions, with_cli_options
+from horseshoe.cli.progress import show_progress
+from horseshoe.cli.terminal import cell, json_text, line, print_notes, standard_output
 
 MOST = 30
 """So many columns are printed, the surest first; --json has all."""
@@ -27,110 +28,73 @@ Examples:
 """
 
 
-@one_thread()
+@with_cli_options
 def sample(
-    data: given.Data,
-    target: given.Target = None,
-    family: given.FamilyName = None,
-    formula: given.FormulaText = None,
-    missing: given.MissingWay = None,
-    weights: given.Weights = None,
-    offset: given.Offset = None,
-    exposure: given.Exposure = None,
-    event: given.Event = None,
-    entry: given.Entry = None,
-    strata: given.Strata = None,
-    quantile: given.QuantileLevel = None,
-    levels: given.Levels = None,
-    drop: given.Drop = None,
-    columns: given.Columns = None,
-    categorical: given.Categorical = None,
-    numeric: given.Numeric = None,
-    missing_value: given.MissingValue = None,
-    decimal: given.DecimalSign = None,
-    unpenalized: given.Unpenalized = None,
-    draws: Annotated[
-        int, typer.Option(min=1, help="Draws of each chain.", rich_help_panel=given.MODEL)
-    ] = 1000,
-    warmup: Annotated[
-        int, typer.Option(min=0, help="Draws before them that are thrown away.", rich_help_panel=given.MODEL)
-    ] = 1000,
-    chains: Annotated[int, typer.Option(min=1, help="Chains.", rich_help_panel=given.MODEL)] = 4,
-    level: given.Level = 0.95,
-    seed: given.Seed = 0,
-    jobs: given.Jobs = None,
+    data: cli.Data,
+    options: CliOptions,
+    draws: Annotated[int, cli.of_model(min=1, help="Draws of each chain.")] = 1000,
+    warmup: Annotated[int, cli.of_model(min=0, help="Draws before them that are thrown away.")] = 1000,
+    chains: Annotated[int, cli.of_model(min=1, help="Chains.")] = 4,
+    level: cli.Level = 0.95,
+    seed: cli.Seed = 0,
+    jobs: cli.Jobs = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the draws to this file: .csv, one row a draw, or .npz, arrays with the chain first.",
-            rich_help_panel=given.OUTPUT,
+        cli.of_output(
+            help="Write the draws to this file: .csv, one row a draw, or .npz, arrays with the chain first."
         ),
     ] = None,
-    quiet: given.Quiet = False,
-    as_json: given.AsJson = False,
+    quiet: cli.Quiet = False,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Draw from the whole posterior: means, intervals, how sure each sign is, and whether chains agree."""
     from horseshoe.cli.fitting import (
-        Wishes,
-        ask_of,
         check_output,
-        fit_question,
+        column_structure,
+        fit_problem,
         make_estimator,
-        structure_of,
+        read_problem,
     )
 
-    with told(ValueError), said_warnings():
-        check_output(out, data)
-        if out is not None and out.suffix not in (".csv", ".npz"):
-            raise ValueError(f"--out {out}: the name must end in .csv or .npz")
-        wishes = Wishes(
-            *(target, family, formula, missing, weights, offset, exposure),
-            *(drop, columns, categorical, numeric, event, entry, strata),
-            quantile=quantile,
-            levels=levels,
-            missing_values=missing_value,
-            decimal=decimal,
-            unpenalized=unpenalized,
+    check_output(out, data)
+    if out is not None and out.suffix not in (".csv", ".npz"):
+        raise ValueError(f"--out {out}: the name must end in .csv or .npz")
+    problem = read_problem(data, options)
+    _check_one_regression(problem)
+    settings = column_structure(problem, options.unpenalized)
+    model, _ = fit_problem(problem, make_estimator(problem, averaged=False, random_state=seed, **settings))
+    with show_progress("sample", patient=True, quiet=quiet) as report:
+        posterior = model.sample_posterior(
+            n_draws=draws,
+            n_warmup=warmup,
+            n_chains=chains,
+            n_jobs=jobs,
+            progress=lambda news: report(news.sweeps, news.n_sweeps, ""),
         )
-        question = ask_of(data, wishes)
-        _check_one_regression(question)
-        known = structure_of(question, unpenalized)
-        model, _ = fit_question(
-            question, make_estimator(question, averaged=False, random_state=seed, **known)
-        )
-        with progress_on("sample", patient=True, quiet=quiet) as show:
-            posterior = model.sample_posterior(
-                n_draws=draws,
-                n_warmup=warmup,
-                n_chains=chains,
-                n_jobs=jobs,
-                progress=lambda news: show(news.sweeps, news.n_sweeps),
-            )
-        if out is not None:
-            _write_draws(posterior, out)
-        table = posterior.summary(level)
-        if as_json:
-            from horseshoe.cli.answer import plain
+    if out is not None:
+        _write_draws(posterior, out)
+    table = posterior.summary(level)
+    if as_json:
+        from horseshoe.cli.answer import plain
 
-            said = {"notes": list(question.notes), "warnings": list(question.warnings)}
-            rows = plain(table.to_dict("records"))
-            scale = {"scale": scale_of(question)}
-            typer.echo(json_text({"target": question.target} | scale | said | {"columns": rows}))
-            return
-        _print(question, posterior, table, level, out)
+        notes = {"notes": list(problem.notes), "warnings": list(problem.warnings)}
+        found = {"target": problem.target, "scale": scale_of(problem)} | notes
+        typer.echo(json_text(found | {"columns": plain(table.to_dict("records"))}))
+    else:
+        _print(problem, posterior, table, level, out)
 
 
-def _check_one_regression(question: Any) -> None:
+def _check_one_regression(problem: Any) -> None:
     """Refuse more than two classes before anything takes time: they have a posterior each."""
-    number = len(question.classes)
+    number = len(problem.classes)
     if number > 2:
         raise ValueError(
-            f"{question.target} has {number} classes, and draws are of one against the rest: make a column "
+            f"{problem.target} has {number} classes, and draws are of one against the rest: make a column "
             "that says yes or no to one class, and ask for that, or use horseshoe fit --estimator posterior"
         )
 
 
-def scale_of(question: Any) -> str:
+def scale_of(problem: Any) -> str:
     """Return what the coefficients are changes of.
 
     Examples
@@ -139,36 +103,33 @@ def scale_of(question: Any) -> str:
     >>> scale_of(SimpleNamespace(family="classes", classes=("no", "yes"), target="ill"))
     'the log odds of yes'
     """
-    if question.family == "classes":
-        return f"the log odds of {question.classes[-1]}"
-    if question.family == "binomial":
-        return f"the log odds of {question.target}"
-    if question.family == "survival":
-        return f"the log of the hazard of {question.recipe.event}"
-    if question.family == "ordinal":
-        return f"the log odds of a higher {question.target}"
-    if question.family == "quantile":
-        return f"the {question.likelihood.level:g} quantile of {question.target}"
-    if question.family in ("poisson", "negative_binomial", "gamma", "tweedie"):
-        return f"the log of the mean of {question.target}"
-    return str(question.target)
+    if problem.family == "classes":
+        return f"the log odds of {problem.classes[-1]}"
+    if problem.family == "binomial":
+        return f"the log odds of {problem.target}"
+    if problem.family == "survival":
+        return f"the log of the hazard of {problem.recipe.event}"
+    if problem.family == "ordinal":
+        return f"the log odds of a higher {problem.target}"
+    if problem.family == "quantile":
+        return f"the {problem.likelihood.level:g} quantile of {problem.target}"
+    if problem.family in ("poisson", "negative_binomial", "gamma", "tweedie"):
+        return f"the log of the mean of {problem.target}"
+    return str(problem.target)
 
 
-def _print(question: Any, posterior: Any, table: Any, level: float, out: Path | None) -> None:
+def _print(problem: Any, posterior: Any, table: Any, level: float, out: Path | None) -> None:
     import numpy as np  # late: the help comes at once
 
     from horseshoe.report.digits import significant
 
     console = standard_output()
-    for note in question.notes:
-        console.print(line(note, "dim"))
-    for warning in question.warnings:
-        console.print(line(f"Warning: {warning}", "bold"))
+    print_notes(console, problem)
     chains, draws, _ = posterior.coef.shape
-    said = f"The posterior of {question.target}, from {chains} chains of {draws} draws"
+    said = f"The posterior of {problem.target}, from {chains} chains of {draws} draws"
     console.print(line(f"{said}; intervals of {level:.6g}."))
-    if scale_of(question) != question.target:
-        console.print(line(f"Effects are changes of {scale_of(question)} for one unit of a column."))
+    if scale_of(problem) != problem.target:
+        console.print(line(f"Effects are changes of {scale_of(problem)} for one unit of a column."))
     surest = np.abs(table["mean"]) / table["std"].where(table["std"] > 0.0, np.inf)
     order = np.argsort(-surest, kind="stable")
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))

@@ -19,15 +19,15 @@ CLEAR = "\r\x1b[K\x1b[?25h"
 """Clears the line of a progress bar, and brings the cursor back."""
 
 
-class Stop:
-    """What there is to say and to clear up when Ctrl-C comes.
+class Interrupt:
+    """Handles Ctrl-C: what is printed, and which drafts are removed.
 
     Examples
     --------
-    >>> stop = Stop()
-    >>> stop.arguments = ["reproduce", "table3", "--fresh", "--out", "my results"]
-    >>> stop.begun()
-    >>> stop.message()
+    >>> interrupt = Interrupt()
+    >>> interrupt.arguments = ["reproduce", "table3", "--fresh", "--out", "my results"]
+    >>> interrupt.results_begun()
+    >>> interrupt.message()
     "horseshoe: stopped. What was computed is kept; to go on: horseshoe reproduce table3 --out 'my results'"
     """
 
@@ -40,7 +40,7 @@ class Stop:
         self.arguments = arguments
         signal.signal(signal.SIGINT, self)
 
-    def begun(self) -> None:
+    def results_begun(self) -> None:
         """Note that new results come in: from now on ``--fresh`` would set them aside."""
         self.arguments = [argument for argument in self.arguments if argument != "--fresh"]
 
@@ -67,5 +67,5 @@ class Stop:
         os._exit(130)
 
 
-STOP = Stop()
+INTERRUPT = Interrupt()
 """That of this program."""
