@@ -1,4 +1,9 @@
-"""The ``horseshoe`` program."""
+"""The program horseshoe: sparse regression from a table to an answer.
+
+Usage: horseshoe [--help] [--version] COMMAND ...
+
+Commands: fit, predict, show, sample, reproduce.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ def main() -> None:
         for module in ("typer", "rich"):
             require(module, extra="cli")
     except ImportError as error:
-        sys.exit(str(error))
+        _help_without_commands(str(error))
     from horseshoe.cli.app import app
     from horseshoe.cli.terminal import BROKEN_PIPE
 
@@ -28,6 +33,20 @@ def main() -> None:
         sys.exit(BROKEN_PIPE)
     except Exception as error:
         _report_bug(error)
+
+
+def _help_without_commands(missing: str) -> None:
+    """Answer --help and --version where the packages of the commands are not installed; refuse all else."""
+    from horseshoe import __version__
+
+    arguments = sys.argv[1:] or ["--help"]
+    if arguments == ["--version"]:
+        print(f"horseshoe {__version__}")
+    elif arguments == ["--help"]:
+        print(__doc__, "The library is installed, the packages of its commands are not.", missing, sep="\n")
+    else:
+        print(f"horseshoe: {missing}", file=sys.stderr)
+    sys.exit(0 if arguments in (["--version"], ["--help"]) else 2)
 
 
 def _report_bug(error: Exception) -> None:

@@ -132,7 +132,7 @@ def test_any_quantile(table, frame):
         (("--levels", "none,mild,severe", "--family", "poisson"), "--levels asks for family ordinal"),
         (
             ("--levels", "none,mild,severe", "--event", "cost"),
-            "ordinal, and --event",
+            "--event asks for family survival, and --levels for something else",
         ),
         (("--family", "ordinal"), "--levels lowest,next,...,highest"),
         (("--quantile", "1.5"), "a quantile is between 0 and 1"),

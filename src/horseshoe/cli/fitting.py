@@ -27,7 +27,7 @@ def read_problem(data: str, options: CliOptions) -> PreparedProblem:
     if data != "-" and is_bed_file(data):
         return prepare_genotypes(data, FitRequest.of(**arguments), options.decimal)
     stdin = sys.stdin.buffer if data == "-" else None
-    words = (*arguments["categorical"], *arguments["drop"])
+    words = (*(options.categorical or ()), *(options.drop or ()))
     return prepare_problem(read_table(data, stdin=stdin, words=words, decimal=options.decimal), **arguments)
 
 

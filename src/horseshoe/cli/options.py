@@ -69,8 +69,8 @@ class CliOptions:
 
     Examples
     --------
-    >>> CliOptions(target="progression").as_arguments()["missing"]
-    ()
+    >>> CliOptions(levels=["none,mild,severe"]).as_arguments()["levels"]
+    ('none', 'mild', 'severe')
     """
 
     target: Annotated[
@@ -158,9 +158,7 @@ class CliOptions:
         from horseshoe.intake.ordered_target import split_levels
 
         found = {name: value for name, value in vars(self).items() if name != "decimal"}
-        found |= {"levels": split_levels(self.levels), "missing_values": found.pop("missing_value")}
-        several = ("missing", "drop", "categorical", "numeric", "missing_values", "unpenalized")
-        return found | {name: tuple(found[name] or ()) for name in several}
+        return found | {"levels": split_levels(self.levels), "missing_values": found.pop("missing_value")}
 
 
 def with_cli_options(command: Callable[..., None]) -> Callable[..., None]:
