@@ -18,18 +18,18 @@ DRIVER = """
 import os, signal, sys
 from horseshoe.store import checkpoint as store
 
-number, times, keep = int(sys.argv.pop(1)), [], store.FitCheckpoint.keep
+number, times, save = int(sys.argv.pop(1)), [], store.CheckpointSection.save
 store.WRITE_INTERVAL, store.WRITE_SHARE = 0.0, float("inf")
 
 
-def stop(self, name, tree):
-    keep(self, name, tree)
-    times.append(name)
+def stop(self, state):
+    save(self, state)
+    times.append(state)
     if len(times) == 6:
         os.kill(os.getpid(), number)
 
 
-store.FitCheckpoint.keep = stop
+store.CheckpointSection.save = stop
 import horseshoe.__main__ as program
 
 program.main()

@@ -120,10 +120,8 @@ def test_random_numbers_without_a_seed_go_on(tmp_path: Path) -> None:
 def test_nothing_is_written_before_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And time changes no answer."""
     path, times = tmp_path / "fit", []
-    write = store.FitCheckpoint.write
-    monkeypatch.setattr(
-        store.FitCheckpoint, "write", lambda self, *given: (times.append(1), write(self, *given))[1]
-    )
+    write = store.write_file
+    monkeypatch.setattr(store, "write_file", lambda *given: (times.append(1), write(*given))[1])
     slow = HorseshoeRegressor().fit(WIDE, Y, checkpoint=path)
     assert len(times) == 1  # at the end
     monkeypatch.setattr(store, "WRITE_INTERVAL", 0.0)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from fit_checkpoints import CASES, NARROW, At, interrupt, noisy
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, sample_posterior
+from horseshoe.em.checkpoint import CLASSES, FADING
 from horseshoe.store import checkpoint as store
-from horseshoe.store.checkpoint import FitCheckpoint
+from horseshoe.store.checkpoint import CheckpointFile
 from mutations.checkpoints import mutated_checkpoint
 from mutations.files import opened
 from posterior_runs import files_in
@@ -125,12 +126,12 @@ def test_classes_in_another_order(tmp_path: Path) -> None:
 def test_the_checkpoint_of_a_sampler(tmp_path: Path) -> None:
     path = tmp_path / "run"
     sample_posterior(NARROW[:, :3], Y, n_draws=1500, n_chains=2, random_state=0, checkpoint=path)
-    with pytest.raises(ValueError, match="not a checkpoint"):
+    with pytest.raises(ValueError, match="belongs to another run"):
         HorseshoeRegressor().fit(NARROW[:, :3], Y, checkpoint=path)
 
 
 def test_the_checkpoint_of_a_fit_for_the_sampler(good: Path) -> None:
-    with pytest.raises(ValueError, match="not a checkpoint"):
+    with pytest.raises(ValueError, match="belongs to another run"):
         sample_posterior(NARROW, Y, random_state=0, checkpoint=good)
 
 
@@ -175,9 +176,15 @@ def test_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
 # --- files that were changed --------------------------------------------------------------------------
 
 
+class Unknown(NamedTuple):
+    """A class that no checkpoint has."""
+
+    number: int
+
+
 def tree_of(path: Path) -> Any:
-    with FitCheckpoint(path) as file:
-        return file._parts
+    sections = CheckpointFile(path, "the fit")._sections
+    return {name: (*section.encoded(), section.load(*CLASSES, *FADING)) for name, section in sections.items()}
 
 
 def assert_same_tree(found: Any, wanted: Any) -> None:
@@ -222,9 +229,8 @@ def test_a_truncated_file(end: int, good: Path) -> None:
 
 def test_a_state_that_is_none(good: Path) -> None:
     """With a digest that is right: written by a program, not by a fit."""
-    file = FitCheckpoint(good)
-    part = file.entry("round 0/")
-    part["tree"] = {**part["tree"], "state": {"class": "Harmful"}}
-    file._fresh = True
-    file.save()
+    file = CheckpointFile(good, "the fit")
+    state = file.section("round 0/").load(*CLASSES, *FADING)
+    file.section("round 0/").save({**state, "state": Unknown(1)})
+    file.write()
     assert_refused(good, "is not a checkpoint of horseshoe")

@@ -17,10 +17,10 @@ from horseshoe.data.fitted import Fitted
 from horseshoe.estimators.baseline import Baseline
 from horseshoe.estimators.intervals import Kept
 from horseshoe.estimators.invariants import AVERAGE, BASELINE, ESTIMATED, KEPT, MODE
-from horseshoe.estimators.portable import CHOICES, REGISTRY
+from horseshoe.estimators.portable import CHOICES, CODEC
 from horseshoe.families import Family
 from horseshoe.priors import HalfCauchy
-from horseshoe.store.kinds import dtype_of, origin_of, parts_of
+from horseshoe.store.codec import dtype_of, is_record, origin_of, parts_of
 from mutations.models import signed
 from mutations.numbers import CHANGES, numbers_of, plain
 from saved_models import CASES, classes, fit
@@ -148,12 +148,12 @@ def numbers_in(kind: Any, path: str = "") -> Iterator[str]:
     """Yield the paths to all numbers and arrays that are in a record, but for families and priors."""
     if kind in CHOICES:
         return
-    if kind in REGISTRY.records:
-        for name, hint in REGISTRY.records[kind].items():
-            yield from numbers_in(hint, f"{path}.{name}" if path else name)
-    elif parts_of(kind):
+    if parts_of(kind) != (kind,):
         for part in parts_of(kind):
             yield from numbers_in(part, path)
+    elif is_record(kind):
+        for name, hint in CODEC.fields_of(kind).items():
+            yield from numbers_in(hint, f"{path}.{name}" if path else name)
     elif origin_of(kind) is tuple:
         items = kind.__args__
         several = len(items) == 2 and items[1] is Ellipsis
@@ -173,7 +173,7 @@ def test_every_number_has_a_rule(record: Any, rules: Any) -> None:
 
 def test_every_number_that_a_family_estimates_has_a_rule() -> None:
     for family in CHOICES[Family]:
-        hints = REGISTRY.records[family]
+        hints = CODEC.fields_of(family)
         own = {name for name, hint in hints.items() if name.endswith("_") and list(numbers_in(hint))}
         assert own <= set(ESTIMATED.get(family, ())), family
 

@@ -63,7 +63,18 @@ def swap_entries(arrays: Arrays, rng: Rng) -> Arrays:
 
 
 def add_entry(arrays: Arrays, rng: Rng) -> Arrays:
-    name = str(rng.choice(["state extra", "pools random", "draws lambda2", "x", "digest2", "draws coef.npy"]))
+    name = str(
+        rng.choice(
+            [
+                "state/extra",
+                "state/streams/pools/random",
+                "state/draws/lambda2",
+                "x",
+                "digest2",
+                "state/draws/coef.npy",
+            ]
+        )
+    )
     return {**arrays, name: rng.standard_normal((4, 9, 5))}
 
 
@@ -74,7 +85,9 @@ def remove_entry(arrays: Arrays, rng: Rng) -> Arrays:
 
 def rename_entry(arrays: Arrays, rng: Rng) -> Arrays:
     old = str(rng.choice(sorted(arrays)))
-    new = str(rng.choice([old + "x", old.split(" ")[0], "state sweeps", "state source", "pools 3"]))
+    new = str(
+        rng.choice([old + "x", old.split("/")[0], "state/state/sweeps", "state/state/source", "pools 3"])
+    )
     return {new if name == old else name: value for name, value in arrays.items()}
 
 

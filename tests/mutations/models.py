@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from horseshoe.store.envelope import TAIL
+from horseshoe.store.model_file import TAIL
 from mutations.files import ANY_FILE, Harmful, Rng
 
 Json = dict[str, Any]
@@ -119,7 +119,7 @@ def huge_array(content: Json, rng: Rng) -> None:
     regression = content["fitted"]["regressions"][0]
     name = some([name for name in ("coef", "inclusion", "std", "scale") if name in regression], rng)
     content["fitted"] |= {"n_features": size, "feature_names": None}
-    regression[name] = {"shape": [size], "fill": 0.0, "at": [], "values": []}
+    regression[name] = {"shape": [size], "values": []}
 
 
 def not_finite(content: Json, rng: Rng) -> None:

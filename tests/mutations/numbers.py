@@ -49,16 +49,7 @@ def plain(value: Any) -> dict[str, Any]:
     """Return an array with all of its entries, along one axis or several."""
     if isinstance(value, list):
         return {"shape": [len(value)], "values": list(value)}
-    size = 1
-    for length in value["shape"]:
-        size *= length
-    head = {name: value[name] for name in ("shape", "order") if name in value}
-    if "fill" not in value:
-        return {**head, "values": list(value["values"])}
-    entries = [value["fill"]] * size
-    for place, one in zip(value["at"], value["values"], strict=True):
-        entries[place] = one
-    return {**head, "values": entries}
+    return {**value, "values": list(value["values"])}
 
 
 def with_entry(entry: Any) -> Callable[[Any], Any]:

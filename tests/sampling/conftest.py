@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from horseshoe.sampling import chains, checkpoint
+from horseshoe.sampling import chains
+from horseshoe.store import checkpoint
 from posterior_runs import run
 
 
@@ -17,8 +19,8 @@ def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten sweeps, then one at a time; every piece is told of and written."""
     monkeypatch.setattr(chains, "PIECE_SECONDS", 1e-9)
     monkeypatch.setattr(chains, "LOOK_SHARE", 1e9)
-    save = checkpoint.Checkpoint.save
-    monkeypatch.setattr(checkpoint.Checkpoint, "save", lambda self, s, d, now=False: save(self, s, d, True))
+    monkeypatch.setattr(checkpoint, "WRITE_INTERVAL", 0.0)
+    monkeypatch.setattr(checkpoint, "WRITE_SHARE", math.inf)
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def test_a_run_goes_on_whatever_its_seed_was(seed: Any, tmp_path: Path) -> None:
     with pytest.raises(StoppedError):
         run("student_t", checkpoint=path, progress=at(16), random_state=start())
     with np.load(path) as file:
-        there = file["draws intercept"]
+        there = file["state/draws/intercept"]
     assert there.shape == (4, 4)
     shutil.copy(path, copy)
     one = run("student_t", checkpoint=path, random_state=start())

@@ -81,9 +81,10 @@ SCRIPT = """
 import os, sys, time
 import numpy as np
 from horseshoe import sample_posterior
-from horseshoe.sampling import chains, checkpoint
+from horseshoe.sampling import chains
+from horseshoe.store import checkpoint
 
-chains.PIECE_SECONDS, chains.LOOK_SHARE = {piece}, 1e9
+chains.PIECE_SECONDS, chains.LOOK_SHARE, checkpoint.WRITE_INTERVAL = {piece}, 1e9, 0.1
 folder = sys.argv[1]
 with np.load(os.path.join(folder, "data.npz")) as data:
     X, y = data["X"], data["y"]
@@ -176,7 +177,7 @@ def sweeps_in(path: Path) -> int:
     if not path.exists():
         return 0
     with np.load(path) as file:
-        return int(json.loads(str(file["header"]))["sweeps"])
+        return int(json.loads(str(file["header"]))["sections"][""]["state"]["sweeps"])
 
 
 def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:

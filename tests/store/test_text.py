@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from horseshoe.store.arrays import Budget, decode_array, decode_number, encode_array, encode_number
-from horseshoe.store.text import DEEPEST, from_text, refuse_unplain, to_text
+from horseshoe.store.arrays import decode_array, decode_number, encode_array, encode_number
+from horseshoe.store.text import DEEPEST, check_json, from_text, to_text
 
 PLAIN = st.recursive(
     st.none()
@@ -39,7 +39,7 @@ def same(one: Any, other: Any) -> bool:
 @settings(max_examples=50)
 @given(PLAIN)
 def test_plain_data_come_back(value: Any) -> None:
-    refuse_unplain(value, "value")
+    check_json(value, "value")
     assert same(from_text(to_text(value)), value)
     assert same(json.loads(to_text(value)), value)
 
@@ -48,7 +48,7 @@ def test_plain_data_come_back(value: Any) -> None:
 def test_every_bit_of_an_array_comes_back(values: list[float], common: float) -> None:
     for array in (np.array(values), np.array(values + [common] * 4 * len(values))):
         text = to_text(encode_array(array))
-        again = decode_array(from_text(text), np.dtype(np.float64), Budget(len(text)))
+        again = decode_array(from_text(text), np.dtype(np.float64))
         assert again.dtype == np.float64
         nan = np.isnan(array)
         np.testing.assert_array_equal(np.isnan(again), nan)
@@ -63,7 +63,7 @@ def test_shapes_and_orders_come_back(order: Any, dtype: Any, shape: tuple[int, .
     rng = np.random.default_rng(0)
     array = np.asarray(rng.integers(-9, 9, size=shape), dtype=dtype, order=order)
     array = array * 0 if zeros and dtype is not np.bool_ else array
-    again = decode_array(from_text(to_text(encode_array(array))), np.dtype(dtype), Budget(0))
+    again = decode_array(from_text(to_text(encode_array(array))), np.dtype(dtype))
     assert again.dtype == array.dtype
     np.testing.assert_array_equal(again, array)
     assert (again.flags.c_contiguous, again.flags.f_contiguous) == (
@@ -74,7 +74,7 @@ def test_shapes_and_orders_come_back(order: Any, dtype: Any, shape: tuple[int, .
 
 def test_a_slice_comes_back_as_an_array_of_its_own() -> None:
     array = np.arange(12.0).reshape(3, 4)[:, :-1]
-    np.testing.assert_array_equal(decode_array(encode_array(array), array.dtype, Budget(0)), array)
+    np.testing.assert_array_equal(decode_array(encode_array(array), array.dtype), array)
 
 
 def test_numbers_that_json_lacks() -> None:
@@ -114,31 +114,15 @@ def test_the_deepest_that_is_allowed() -> None:
     assert from_text("[" * DEEPEST + "]" * DEEPEST)
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "sentence"),
-    [
-        ({"a": math.nan}, ValueError, "recipe.a is nan"),
-        ({"a": [math.inf]}, ValueError, r"recipe.a\[0\] is inf"),
-        ({1: "a"}, TypeError, "recipe has the name 1"),
-        ({"a": (1,)}, TypeError, "recipe.a is a tuple"),
-        ({"a": {1}}, TypeError, "recipe.a is a set"),
-        ({"a": np.arange(3)}, TypeError, "recipe.a is a ndarray"),
-        ({"a": np.bool_(True)}, TypeError, "recipe.a is a bool"),
-        ({"a": 2**64}, ValueError, "2\\^64 or more"),
-        ({"a": b""}, TypeError, "recipe.a is a bytes"),
-        ({"a": object()}, TypeError, "recipe.a is a object"),
-    ],
-)
-def test_what_is_not_plain(value: Any, error: type[Exception], sentence: str) -> None:
-    with pytest.raises(error, match=sentence):
-        refuse_unplain(value, "recipe")
-
-
-def test_a_circle_is_refused() -> None:
+def test_what_json_would_change_is_refused() -> None:
     circle: dict[str, Any] = {}
     circle["a"] = [circle, circle]
-    with pytest.raises(ValueError, match="nested too deeply"):
-        refuse_unplain(circle, "recipe")
+    values = (math.nan, [math.inf], {1: "a"}, (1,), {1}, np.arange(3), np.bool_(True), 2**64, b"", object())
+    for value in (*values, circle, [[1.0, {"b": (2,)}]]):
+        with pytest.raises(TypeError, match=r"^recipe=.*a model file takes None, bool, int, finite float"):
+            check_json({"a": value}, "recipe")
+    with pytest.raises(TypeError, match=r"Out of range float values|nan"):
+        check_json({"a": math.nan}, "recipe")
 
 
 @pytest.mark.parametrize(
@@ -151,8 +135,8 @@ def test_a_circle_is_refused() -> None:
         ([1.0, [2.0]], "is in an array of float"),
         ([1.0, "nan"], "'nan' is not a number"),
         ({"shape": [2], "values": [1.0]}, "has 2 entries, but 1 are there"),
-        ({"shape": [2]}, "an array has shape, values"),
-        ({"shape": [2], "values": [1.0, 2.0], "x": 1}, "an array has shape, values"),
+        ({"shape": [2]}, "shape, values and perhaps order"),
+        ({"shape": [2], "values": [1.0, 2.0], "x": 1}, "shape, values and perhaps order"),
         ({"shape": [], "values": []}, "one to three sizes"),
         ({"shape": [1] * 40, "values": [1.0]}, "one to three sizes"),
         ({"shape": [-1], "values": []}, "whole numbers"),
@@ -160,17 +144,10 @@ def test_a_circle_is_refused() -> None:
         ({"shape": [True], "values": [1.0]}, "whole numbers"),
         ({"shape": [1], "order": "K", "values": [1.0]}, "'C' or 'F'"),
         ({"shape": [1], "order": ["C"], "values": [1.0]}, "'C' or 'F'"),
-        ({"shape": [9], "fill": 0.0, "values": []}, "fill has at"),
-        ({"shape": [9], "fill": None, "at": [], "values": []}, "None is in an array"),
-        ({"shape": [9], "fill": 0.0, "at": [1], "values": []}, "1 places, but 0 values"),
-        ({"shape": [9], "fill": 0.0, "at": [9], "values": [1.0]}, "from 0 to 8"),
-        ({"shape": [9], "fill": 0.0, "at": [-1], "values": [1.0]}, "from 0 to 8"),
-        ({"shape": [9], "fill": 0.0, "at": [3, 3], "values": [1.0, 2.0]}, "from 0 to 8"),
-        ({"shape": [9], "fill": 0.0, "at": [2**63], "values": [1.0]}, "beyond the range"),
-        ({"shape": [10**7], "fill": 0.0, "at": [], "values": []}, "too many for a file of 100 bytes"),
-        ({"shape": [10**5, 10**5], "fill": 0.0, "at": [], "values": []}, "too many for a file of 100 bytes"),
+        ({"shape": [9], "fill": 0.0, "at": [], "values": []}, "shape, values and perhaps order"),
+        ({"shape": [2**63], "values": []}, "whole numbers"),
     ],
 )
 def test_refused_arrays(content: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        decode_array(content, np.dtype(np.float64), Budget(100))
+        decode_array(content, np.dtype(np.float64))

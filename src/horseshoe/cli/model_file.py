@@ -20,7 +20,7 @@ def open_model(path: Path) -> tuple[Any, Any]:
     """
     from horseshoe.estimators.saving import load_model
     from horseshoe.intake.recipe import recipe_for
-    from horseshoe.store.envelope import refusal
+    from horseshoe.store.model_file import refusal
 
     model = load_model(path)
     try:

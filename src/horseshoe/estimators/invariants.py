@@ -16,111 +16,97 @@ from horseshoe.families.cox import Cox
 from horseshoe.model.fit import Earlier
 from horseshoe.store.rules import Rule, check_different, check_places, check_rules
 
-NUMBER, SIZE, POSITIVE = Rule(), Rule(low=0.0), Rule(low=0.0, above=True)
-ERROR = Rule(infinite=True)
-"""An error or a deviance of rows may be beyond the range of a float; no prediction is made of it."""
-REMARK = Rule(infinite=True, missing=True)
-"""What a line of the trace says of an iteration, which may have gone out of range."""
-UNBOUNDED = Rule(low=0.0, above=True, infinite=True)
-"""The square of a slab that there is not, and tau2 where it has no bound and nothing was fitted."""
 ONE = 1e-6
 """How far the sum of weights may be from 1."""
 
-STRUCTURE = {
-    "structure.feature_groups": Rule("p", low=0.0),
-    "structure.names": Rule("g"),
-    "structure.unpenalized": Rule("p"),
-    "structure.prior_scale": Rule("p", low=1.0 / WIDEST, high=WIDEST),
-}
-MODE = {
-    **dict.fromkeys(("coef", "center", "powers.0"), Rule("p")),
-    **dict.fromkeys(("std", "scale"), Rule("p", low=0.0)),
-    "lambda2": Rule("p", low=0.0, infinite=True),  # of columns that are not shrunk
-    "kappa": Rule("p", low=0.0, high=1.0),
-    **dict.fromkeys(("intercept", "powers.1"), NUMBER),
-    **dict.fromkeys(("sigma2", "intercept_variance", "cutoff"), SIZE),
-    "covariance.diagonal": Rule("s", low=0.0),
-    "covariance.factor": Rule("rs"),
-    "covariance.sign": Rule(low=-1.0, high=1.0),
-    "hyper.lambda_power": Rule(low=0.0, high=2.0, above=True),
-    "hyper.slab2": UNBOUNDED,
-    "hyper.size": Rule(low=1.0),
-    **dict.fromkeys(("result.coef", "result.center", "result.moments.mean"), Rule("k")),
-    "result.scales.lambda2": Rule("k", low=0.0, infinite=True),
-    "result.moments.variance": Rule("k", low=0.0),
-    "result.active": Rule("k"),
-    "result.intercept": NUMBER,
-    **dict.fromkeys(("result.scales.tau2", "result.scales.slab2"), UNBOUNDED),
-    **dict.fromkeys(
-        (
-            "result.scales.sigma2",
-            "result.moments.expected_rss",
-            "result.moments.fit_trace",
-            "result.moments.fading_growth",
-            "result.n_iter",
-            "result.intercept_variance",
-            "result.trace.*.n_active",
-            "result.trace.*.sigma2",
-        ),
-        SIZE,
-    ),
-    "result.moments.log_det": NUMBER,
-    "result.trace.*.tau2": UNBOUNDED,
-    **dict.fromkeys(("result.trace.*.change", "result.trace.*.objective"), REMARK),
-    **STRUCTURE,
-}
+
+def rules(names: dict[Rule, str]) -> dict[str, Rule]:
+    """Return the rule of each field, from the fields of each rule.
+
+    Examples
+    --------
+    >>> rules({Rule("p"): "coef center"})["center"].axes
+    'p'
+    """
+    return {name: rule for rule, together in names.items() for name in together.split()}
+
+
+NUMBER, SIZE, POSITIVE = Rule(), Rule(low=0.0), Rule(low=0.0, above=True)
+ERROR = Rule(infinite=True)
+"""An error or a deviance of rows may be beyond the range of a float; no prediction is made of it."""
+STRUCTURE = rules(
+    {
+        Rule("p", low=0.0): "structure.feature_groups",
+        Rule("p"): "structure.unpenalized",
+        Rule("g"): "structure.names",
+        Rule("p", low=1.0 / WIDEST, high=WIDEST): "structure.prior_scale",
+    }
+)
+MODE = STRUCTURE | rules(
+    {
+        Rule("p"): "coef center powers.0",
+        Rule("p", low=0.0): "std scale",
+        Rule("p", low=0.0, infinite=True): "lambda2",  # infinite: of unpenalised columns
+        Rule("p", low=0.0, high=1.0): "kappa",
+        Rule("s", low=0.0): "covariance.diagonal",
+        Rule("rs"): "covariance.factor",
+        Rule(low=-1.0, high=1.0): "covariance.sign",
+        Rule(low=0.0, high=2.0, above=True): "hyper.lambda_power",
+        Rule(low=1.0): "hyper.size",
+        Rule("k"): "result.coef result.center result.active result.moments.mean",
+        Rule("k", low=0.0): "result.moments.variance",
+        Rule("k", low=0.0, infinite=True): "result.scales.lambda2",
+        NUMBER: "intercept powers.1 result.intercept result.moments.log_det",
+        SIZE: "sigma2 intercept_variance cutoff result.n_iter result.intercept_variance result.scales.sigma2 "
+        "result.moments.expected_rss result.moments.fit_trace result.moments.fading_growth "
+        "result.trace.*.n_active result.trace.*.sigma2",
+        # Infinite: the square of a slab that there is not, and tau2 that has no bound and was not fitted.
+        Rule(low=0.0, above=True, infinite=True): "hyper.slab2 result.scales.tau2 result.scales.slab2 "
+        "result.trace.*.tau2",
+        # What a line of the trace says of an iteration may have gone out of range.
+        Rule(infinite=True, missing=True): "result.trace.*.change result.trace.*.objective",
+    }
+)
 """Of a mode. Sizes: columns p, those that vary k, those selected s, rows of a factor r, groups g."""
-AVERAGE = {
-    "units.kept": Rule("p"),
-    "units.mean": Rule("k"),
-    "units.scale": Rule("k", low=0.0, above=True),
-    **dict.fromkeys(("units.level", "intercept", "sparse_intercept", "edge"), NUMBER),
-    **dict.fromkeys(("units.unit", "sigma2"), SIZE),
-    **dict.fromkeys(("coef", "sparse_coef"), Rule("p")),
-    "scale": Rule("p", low=0.0),
-    "inclusion": Rule("p", low=0.0, high=1.0),
-    "components": Rule("m"),
-    **dict.fromkeys(("components.*.error", "cv_error"), ERROR),
-    "components.*.weight": Rule(low=0.0, high=1.0),
-    "average.judged": Rule("m"),
-    **dict.fromkeys(("average.judged.*.error", "average.judged.*.loss", "average.evidence"), ERROR),
-    "average.judged.*.sigma2": Rule(low=0.0, infinite=True),
-    "average.weights": Rule("m", low=0.0, high=1.0),
-    "average.slope": Rule(low=0.0, high=1.0),
-    "average.coef": Rule("k"),
-    "average.intercept": NUMBER,
-    "average.fold_coef": Rule("kf"),
-    "average.fold_intercept": Rule("f"),
-    "average.predicted": Rule("z"),
-    "average.inclusion": Rule("k", low=0.0, high=1.0),
-    "sparser.order": Rule("o"),
-    "sparser.distance": Rule("d", low=0.0),
-    "sparser.coef": Rule("k"),
-    "sparser.intercept": NUMBER,
-    "fold_errors.folds": Rule("n", low=0.0),
-    "fold_errors.errors": Rule("n", low=0.0, infinite=True),
-    "fold_errors.counts": Rule("n", low=0.0, above=True),
-    "corrected.coef": Rule("k"),
-    "corrected.std": Rule("k", low=0.0),
-    "record.n": Rule(low=1.0),
-    **dict.fromkeys(
-        (f"record.{which}.{what}" for which in ("deviance", "cv_deviance") for what in ("left", "total")),
-        ERROR,
-    ),
-    "unpenalized.places": Rule("p"),
-    **dict.fromkeys(("unpenalized.coef", "unpenalized.mean"), Rule("q")),
-    "unpenalized.std": Rule("q", low=0.0),
-    "unpenalized.loads": Rule("qk"),
-    "unpenalized.fold_coef": Rule("fq"),
-    **STRUCTURE,
-}
+AVERAGE = STRUCTURE | rules(
+    {
+        Rule("p"): "units.kept coef sparse_coef unpenalized.places",
+        Rule("p", low=0.0): "scale",
+        Rule("p", low=0.0, high=1.0): "inclusion",
+        Rule("k"): "units.mean average.coef sparser.coef corrected.coef",
+        Rule("k", low=0.0): "corrected.std",
+        Rule("k", low=0.0, above=True): "units.scale",
+        Rule("k", low=0.0, high=1.0): "average.inclusion",
+        NUMBER: "units.level intercept sparse_intercept edge average.intercept sparser.intercept",
+        SIZE: "units.unit sigma2",
+        ERROR: "components.*.error cv_error average.judged.*.error average.judged.*.loss average.evidence "
+        "record.deviance.left record.deviance.total record.cv_deviance.left record.cv_deviance.total",
+        Rule(low=0.0, infinite=True): "average.judged.*.sigma2",
+        Rule(low=0.0, high=1.0): "components.*.weight average.slope",
+        Rule(low=1.0): "record.n",
+        Rule("m"): "components average.judged",
+        Rule("m", low=0.0, high=1.0): "average.weights",
+        Rule("kf"): "average.fold_coef",
+        Rule("f"): "average.fold_intercept",
+        Rule("z"): "average.predicted",
+        Rule("o"): "sparser.order",
+        Rule("d", low=0.0): "sparser.distance",
+        Rule("n", low=0.0): "fold_errors.folds",
+        Rule("n", low=0.0, infinite=True): "fold_errors.errors",
+        Rule("n", low=0.0, above=True): "fold_errors.counts",
+        Rule("q"): "unpenalized.coef unpenalized.mean",
+        Rule("q", low=0.0): "unpenalized.std",
+        Rule("qk"): "unpenalized.loads",
+        Rule("fq"): "unpenalized.fold_coef",
+    }
+)
 """Of an average. Sizes: columns p, those that vary k, unpenalised ones q, components m, folds f, rows n,
 groups g, columns that entered o, one more d, none z."""
 ESTIMATED: dict[Any, dict[str, Rule]] = {
     NegativeBinomial: {"size_": POSITIVE},
     StudentT: {"df_": POSITIVE},
-    Laplace: {"blur": SIZE, "floor": SIZE},
-    Quantile: {"blur": SIZE, "floor": SIZE, "noise_share": SIZE},
+    Laplace: rules({SIZE: "blur floor"}),
+    Quantile: rules({SIZE: "blur floor noise_share"}),
     Tweedie: {"unit_": POSITIVE, "mean_": SIZE},
     Ordinal: {
         "points_": Rule("l", rising=True),
@@ -130,18 +116,20 @@ ESTIMATED: dict[Any, dict[str, Rule]] = {
     },
 }
 """What families estimate: levels l, thresholds t. What users give to families and priors these check."""
-BASELINE = {
-    "times": Rule("t"),
-    "hazard": Rule("t", low=0.0, infinite=True),
-    "ends": Rule("s", low=1.0, rising=True),
-    "level": Rule("s"),
-    "n_events": SIZE,
-    "concordance": Rule(low=0.0, high=1.0),
-}
+BASELINE = rules(
+    {
+        Rule("t"): "times",
+        Rule("t", low=0.0, infinite=True): "hazard",
+        Rule("s", low=1.0, rising=True): "ends",
+        Rule("s"): "level",
+        SIZE: "n_events",
+        Rule(low=0.0, high=1.0): "concordance",
+    }
+)
 STRATUM = {"times": Rule(low=0.0, rising=True), "hazard": Rule(rising=True, ties=True, infinite=True)}
 """Of the times of one stratum, and of the hazard from each on."""
-KEPT = {"n": Rule(low=1.0), "deviance.left": ERROR, "deviance.total": ERROR}
-EARLIER = {"coef": Rule("p"), "std": Rule("p", low=0.0), "intercept": NUMBER, "sigma2": SIZE}
+KEPT = rules({Rule(low=1.0): "n", ERROR: "deviance.left deviance.total"})
+EARLIER = rules({Rule("p"): "coef", Rule("p", low=0.0): "std", NUMBER: "intercept", SIZE: "sigma2"})
 """Of the fit that another one started from."""
 
 
@@ -153,8 +141,8 @@ def check_whole(model: Any, fitted: Any) -> None:
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
-    >>> from horseshoe.estimators.portable import Modes
-    >>> check_whole(HorseshoeRegressor(), Modes(1, None, None, (), (), None))
+    >>> from horseshoe.estimators.portable import SavedModes
+    >>> check_whole(HorseshoeRegressor(), SavedModes(1, None, None, None, None, None, (), ()))
     Traceback (most recent call last):
     ValueError: fitted.regressions: 0 are there, where 1 belong
     """
@@ -167,8 +155,12 @@ def check_whole(model: Any, fitted: Any) -> None:
         _check_family(model, fitted, one.family, f"{place}.family")
     for number, kept in enumerate(getattr(fitted, "kept", ())):
         check_rules(kept, KEPT, {}, f"fitted.kept[{number}]")
-    if hasattr(fitted, "baseline"):
+    if (fitted.baseline is not None) != type(model).__name__.endswith("Survival"):
+        raise ValueError(f"fitted.baseline: a {type(model).__name__} has one: {fitted.baseline is None}")
+    if fitted.baseline is not None:
         check_baseline(fitted.baseline, 1 if fitted.strata is None else len(fitted.strata.values))
+    elif fitted.strata is not None:
+        raise ValueError("fitted.strata: there are strata, but no hazard of them")
     check_parameters(model, fitted.n_features)
 
 
@@ -181,10 +173,9 @@ def _check_counts(model: Any, fitted: Any) -> None:
         raise ValueError(f"fitted.classes: {len(classes.values)} label is no classes")
     one = classes is None or (len(classes.values) == 2 and not model._is_softmax)
     wanted = 1 if one or classes is None else len(classes.values)
-    outputs = getattr(fitted, "outputs", None)
-    if outputs is not None:
-        wanted = len(outputs)
-        if classes is not None or wanted < 2:
+    if fitted.outputs is not None:
+        wanted = len(fitted.outputs)
+        if classes is not None or fitted.baseline is not None or wanted < 2:
             raise ValueError(f"fitted.outputs: {wanted} responses have no classes, and are two or more")
     for name in ("regressions", "kept"):
         found = getattr(fitted, name, fitted.regressions)
@@ -196,7 +187,7 @@ def _check_counts(model: Any, fitted: Any) -> None:
 
 def _check_family(model: Any, fitted: Any, family: Any, place: str) -> None:
     """Refuse a distribution that the estimator has no predictions of."""
-    right = isinstance(family, Cox) == hasattr(fitted, "baseline")
+    right = isinstance(family, Cox) == (fitted.baseline is not None)
     if fitted.classes is not None:
         right = right and family.is_binary
     if not right:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from horseshoe._types import Covariance, FitResult, Iteration, Moments, Scales
+from horseshoe._types import FitResult, Iteration, Moments
 from horseshoe.average.held_out import Record
 from horseshoe.average.intervals import Corrected, FoldErrors
-from horseshoe.average.result import AverageFit, ComponentRow
-from horseshoe.average.submodel import Submodel
-from horseshoe.average.unpenalized import Unpenalized
-from horseshoe.average.weights import Average, Judged
+from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
-from horseshoe.data.standardise import Units
-from horseshoe.data.structure import Structure
 from horseshoe.em.mstep import Hyper
 from horseshoe.estimators.baseline import Baseline
 from horseshoe.estimators.intervals import Kept
 from horseshoe.estimators.labels import Label, Labels
 from horseshoe.families import FAMILIES, Family
 from horseshoe.families.cox import Cox
-from horseshoe.families.deviance import Deviance
 from horseshoe.model.fit import Earlier
 from horseshoe.priors import (
     FixedScale,
@@ -38,8 +33,7 @@ from horseshoe.priors import (
     Slab,
 )
 from horseshoe.priors.names import LOCAL_PRIORS
-from horseshoe.store.codec import Registry
-from horseshoe.store.kinds import record
+from horseshoe.store.codec import Codec
 
 TRACE_ENDS = 100
 """Of a longer trace than twice this, so many iterations are kept at the beginning and at the end."""
@@ -53,89 +47,53 @@ CHOICES: dict[Any, tuple[Any, ...]] = {
 
 
 @dataclass(frozen=True)
-class Modes:
-    """What is kept of a fit to one response, to several, or to classes."""
+class SavedFit:
+    """What is saved of any fit: of one response, of several (``outputs``), of classes, or of survival.
+
+    ``baseline`` is the hazard of survival, ``strata`` its labels.
+    """
 
     n_features: int
     feature_names: tuple[str, ...] | None
     classes: Labels | None
-    regressions: tuple[Fitted, ...]
-    kept: tuple[Kept | None, ...]
     outputs: tuple[str, ...] | None
-
-
-@dataclass(frozen=True)
-class Lives:
-    """What is kept of a fit to times and events."""
-
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    classes: None
-    regressions: tuple[Fitted, ...]
-    kept: tuple[Kept | None, ...]
-    baseline: Baseline
+    baseline: Baseline | None
     strata: Labels | None
 
 
 @dataclass(frozen=True)
-class Averages:
-    """What is kept of an adaptive fit to one response, to several, or to classes."""
+class SavedModes(SavedFit):
+    """What is saved of posterior modes: each regression, and how much of the deviance it left."""
 
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    classes: Labels | None
-    regressions: tuple[AverageFit, ...]
-    outputs: tuple[str, ...] | None
+    regressions: tuple[Fitted, ...]
+    kept: tuple[Kept | None, ...]
 
 
 @dataclass(frozen=True)
-class AveragedLives:
-    """What is kept of an adaptive fit to times and events."""
+class SavedAverages(SavedFit):
+    """What is saved of model averages: each regression."""
 
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    classes: None
     regressions: tuple[AverageFit, ...]
-    baseline: Baseline
-    strata: Labels | None
 
 
-def _record(found: dict[str, Any]) -> Record:
-    """Return what is kept of rows that are not."""
-    none = np.zeros(0)
-    return Record(**found, y=none, prediction=none, weights=None, number=None, n_given=found["n"])
-
-
-def _adapted(state: dict[str, Any]) -> AverageFit:
-    """Return an averaged fit as a copy of it is: without its training rows."""
-    found = object.__new__(AverageFit)
-    found.__dict__.update({**state, "sets": None})
-    return found
-
-
-REGISTRY = Registry(
-    records={
-        **{cls: record(cls) for classes in CHOICES.values() for cls in classes if cls is not Cox},
-        **{cls: record(cls) for cls in (Covariance, Scales, Hyper, Units, Average, Judged, ComponentRow)},
-        **{cls: record(cls, without=("error",)) for cls in (Moments, Iteration)},
-        **{cls: record(cls) for cls in (Submodel, Corrected, FoldErrors, Labels, Earlier, Modes, Averages)},
-        **{cls: record(cls) for cls in (Structure, Unpenalized)},
-        **{cls: record(cls) for cls in (Deviance, Kept, Baseline, Lives, AveragedLives)},
-        Cox: record(Cox, without=("seen", "_known")),
-        Record: record(Record, without=("y", "prediction", "weights", "number", "n_given")),
-        FitResult: record(FitResult, without=("free",), family=Family | None),
-        Fitted: record(Fitted, family=Family, hyper=Hyper | None),
-        AverageFit: record(
-            AverageFit,
-            without=("sets",),
-            cv_error=float,
-            fold_errors=FoldErrors | None,
-            corrected=Corrected | None,
-        ),
-    },
+NO_ROWS = {"y": np.zeros(0), "prediction": np.zeros(0), "weights": None, "number": None, "n_given": 0}
+CODEC = Codec(
     choices=CHOICES,
-    makers={AverageFit: _adapted, Record: _record},
+    types={
+        FitResult: {"family": Family | None},
+        Fitted: {"family": Family, "hyper": Hyper | None},
+        AverageFit: {"cv_error": float, "fold_errors": FoldErrors | None, "corrected": Corrected | None},
+    },
+    unsaved={
+        Cox: {"seen": None, "_known": {}},
+        Moments: {"error": None},
+        Iteration: {"error": None},
+        FitResult: {"free": None},
+        AverageFit: {"sets": None},
+        Record: NO_ROWS,
+    },
 )
+"""What may be in a model file: all that `SavedModes` and `SavedAverages` hold, but training rows."""
 
 PARAMETERS: dict[str, Any] = {
     "family": str | Family,
@@ -181,7 +139,7 @@ def portable(fitted: Any) -> Any:
     array([0.])
     """
     if isinstance(fitted, AverageFit):
-        return _adapted(fitted.__getstate__())
+        return copy(fitted)  # which leaves the training rows out
     trace = fitted.result.trace
     if len(trace) > 2 * TRACE_ENDS:
         trace = trace[:TRACE_ENDS] + trace[-TRACE_ENDS:]

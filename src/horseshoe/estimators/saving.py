@@ -81,12 +81,12 @@ def save_model(model: Any, path: str | os.PathLike[str], recipe: dict[str, Any] 
     >>> load_model(path).recipe_
     {'target': 'y'}
     """
-    from horseshoe.store.envelope import write_envelope
-    from horseshoe.store.text import refuse_unplain
+    from horseshoe.store.model_file import write_envelope
+    from horseshoe.store.text import check_json
 
     kind = check_kind(model, "saved")
     recipe = getattr(model, "recipe_", None) if recipe is None else recipe
-    refuse_unplain(recipe, "recipe")
+    check_json(recipe, "recipe")
     if not isinstance(recipe, dict | None):
         raise TypeError(f"recipe={recipe!r:.60} must be a dict or None")
     content = {"parameters": _encoded_parameters(model), "fitted": _encoded_fit(model), "recipe": recipe}
@@ -126,7 +126,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> load_model(path)
     HorseshoeRegressor(tau=0.5)
     """
-    from horseshoe.store.envelope import read_envelope, refusal
+    from horseshoe.store.model_file import read_envelope, refusal
 
     path = Path(path)
     content = read_envelope(path)
@@ -166,17 +166,13 @@ def check_kind(model: Any, done: str) -> str:
     return kind
 
 
-def _is_adaptive(kind: str) -> bool:
-    return kind.startswith("Adaptive")
-
-
 def _encoded_parameters(model: Any) -> dict[str, Any]:
-    from horseshoe.estimators.portable import PARAMETERS, REGISTRY
+    from horseshoe.estimators.portable import CODEC, PARAMETERS
 
     found = {}
     for name, value in model.get_params(deep=False).items():
         value = _known(model, name) if name in STRUCTURE else _plainer(name, value)
-        found[name] = REGISTRY.encode(value, PARAMETERS[name], name)
+        found[name] = CODEC.encode(value, PARAMETERS[name], name)
     return found
 
 
@@ -205,45 +201,47 @@ def _plainer(name: str, value: Any) -> Any:
     return value() if isinstance(value, type) else value
 
 
+def _saved_type(kind: str) -> Any:
+    """Return the class of what is saved of a fit."""
+    from horseshoe.estimators.portable import SavedAverages, SavedModes
+
+    return SavedAverages if kind.startswith("Adaptive") else SavedModes
+
+
 def _encoded_fit(model: Any) -> Any:
     from horseshoe.estimators.labels import Labels
-    from horseshoe.estimators.portable import REGISTRY, AveragedLives, Averages, Lives, Modes, portable
+    from horseshoe.estimators.portable import CODEC, SavedModes, portable
 
-    parts = getattr(model, "estimators_", [model])
-    names, classes = getattr(model, "feature_names_in_", None), getattr(model, "classes_", None)
-    found = (
-        model.n_features_in_,
-        None if names is None else tuple(map(str, names)),
-        None if classes is None else Labels.of(classes),
-        tuple(portable(part._fitted) for part in parts),
+    def labels(name: str) -> Labels | None:
+        return Labels.of(getattr(model, name)) if hasattr(model, name) else None
+
+    parts, saved = getattr(model, "estimators_", [model]), _saved_type(type(model).__name__)
+    names = getattr(model, "feature_names_in_", None)
+    fitted = saved(
+        n_features=model.n_features_in_,
+        feature_names=None if names is None else tuple(map(str, names)),
+        classes=labels("classes_"),
+        outputs=tuple(model.outputs_.tolist()) if hasattr(model, "outputs_") else None,
+        baseline=getattr(model, "_baseline", None),
+        strata=labels("strata_"),
+        regressions=tuple(portable(part._fitted) for part in parts),
+        **({"kept": tuple(part._keep() for part in parts)} if saved is SavedModes else {}),
     )
-    outputs = tuple(model.outputs_.tolist()) if hasattr(model, "outputs_") else None
-    strata = Labels.of(model.strata_) if hasattr(model, "strata_") else None
-    if _is_adaptive(type(model).__name__):
-        if hasattr(model, "_baseline"):
-            averaged = AveragedLives(found[0], found[1], None, found[3], model._baseline, strata)
-            return REGISTRY.encode(averaged, AveragedLives, "fitted")
-        return REGISTRY.encode(Averages(*found, outputs), Averages, "fitted")
-    kept = tuple(part._keep() for part in parts)
-    if hasattr(model, "_baseline"):
-        lives = Lives(found[0], found[1], None, found[3], kept, model._baseline, strata)
-        return REGISTRY.encode(lives, Lives, "fitted")
-    return REGISTRY.encode(Modes(*found, kept, outputs), Modes, "fitted")
+    return CODEC.encode(fitted, saved, "fitted")
 
 
 def _decoded(content: dict[str, Any]) -> Any:
     """Return the model that is in a file."""
     from horseshoe.estimators.invariants import check_whole
-    from horseshoe.estimators.portable import PARAMETERS, REGISTRY
-    from horseshoe.store.arrays import Budget
+    from horseshoe.estimators.portable import CODEC, PARAMETERS
     from horseshoe.store.codec import check_fields
 
-    kind, budget = content["kind"], Budget(content["bytes"])
+    kind = content["kind"]
     model = estimator_class(kind)()
     check_fields(content["parameters"], tuple(model.get_params(deep=False)), "parameters")
     for name, value in content["parameters"].items():
-        setattr(model, name, REGISTRY.decode(value, PARAMETERS[name], f"parameters.{name}", budget))
-    fitted = REGISTRY.decode(content["fitted"], _kept_of(kind), "fitted", budget)
+        setattr(model, name, CODEC.decode(value, PARAMETERS[name], f"parameters.{name}"))
+    fitted = CODEC.decode(content["fitted"], _saved_type(kind), "fitted")
     if not isinstance(content["recipe"], dict | None):
         raise ValueError("recipe is neither an object nor null")
     check_whole(model, fitted)
@@ -252,22 +250,11 @@ def _decoded(content: dict[str, Any]) -> Any:
     return model
 
 
-def _kept_of(kind: str) -> Any:
-    """Return the class of what is kept of a fit."""
-    from horseshoe.estimators.portable import AveragedLives, Averages, Lives, Modes
-
-    own = {"HorseshoeSurvival": Lives, "AdaptiveSurvival": AveragedLives}
-    return own.get(kind, Averages if _is_adaptive(kind) else Modes)
-
-
 def _restore(model: Any, fitted: Any) -> None:
-    """Give an estimator its fit back; to one for classes, that of each of its regressions."""
-    parts = [model]
-    outputs = getattr(fitted, "outputs", None)
-    if outputs is not None:
-        parts = [model._part() for _ in fitted.regressions]
+    """Give an estimator its fit back; to one for classes or several responses, that of each part."""
+    several = fitted.outputs is not None or fitted.classes is not None
+    parts = [model._part() for _ in fitted.regressions] if several else [model]
     if fitted.classes is not None:
-        parts = [model._part() for _ in fitted.regressions]
         model.classes_, model.estimators_ = fitted.classes.array(), parts
     for one in {id(one): one for one in (model, *parts)}.values():
         one.n_features_in_ = fitted.n_features
@@ -279,7 +266,7 @@ def _restore(model: Any, fitted: Any) -> None:
         part._kept = kept
     if fitted.classes is not None:
         model._gather()
-    if outputs is not None:
-        model._store_outputs(parts, outputs)
-    if hasattr(fitted, "baseline"):
+    if fitted.outputs is not None:
+        model._store_outputs(parts, fitted.outputs)
+    if fitted.baseline is not None:
         model._keep_baseline(fitted.baseline, None if fitted.strata is None else fitted.strata.array())

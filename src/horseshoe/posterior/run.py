@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,10 @@ from horseshoe.families import Family, Ordered
 from horseshoe.posterior.draws import Posterior
 from horseshoe.priors import Estimating, estimated
 from horseshoe.sampling.chains import Draws, Outcome, Plan, Progress, Run
-from horseshoe.sampling.checkpoint import Checkpoint
+from horseshoe.sampling.checkpoint import load_run, save_run
 from horseshoe.sampling.gibbs import SHRINKAGE_EVERY, Model, State
 from horseshoe.sampling.streams import Streams
-from horseshoe.store.checkpoint_file import described, digest_of
+from horseshoe.store.checkpoint import open_checkpoint
 
 MAX_MEMORY = 2 << 30
 GOOD_RHAT = 1.01
@@ -57,22 +58,15 @@ def draw(
     """
     need = plan.bytes(units.kept.size, len(estimated(model.prior)))
     refuse_memory(need, extras.max_memory)
-    file = checkpoint_of(rows, plan, extras, spec)
-    before = file.load() if file is not None else None
-    state, drawn = (
-        before if before is not None else (_start(model, mode, plan.n_chains, extras, units, whole), None)
-    )
     run = Run(
         model,
         plan,
         lambda piece: in_units(piece, model, units, whole),
         check_jobs(extras.n_jobs),
         reporter(extras.progress, need),
-        file.save if file is not None else None,
     )
-    outcome = run.go(state, drawn)
-    if file is not None and outcome.state.sweeps > state.sweeps:  # else the file has as much, or more
-        file.save(outcome.state, outcome.draws, now=True)
+    start = partial(_start, model, mode, plan.n_chains, extras, units, whole)
+    outcome = run_chains(run, rows, extras, spec, start)
     posterior = _posterior(outcome, model, units, rows, mode, plan, names, classes)
     _judge(posterior, outcome, plan)
     return posterior
@@ -93,21 +87,27 @@ def refuse_memory(need: int, max_memory: Any) -> None:
         )
 
 
-def checkpoint_of(rows: Rows, plan: Plan, extras: Extras, spec: dict[str, Any]) -> Checkpoint | None:
-    """Return the file that a run is written to, if there is to be one."""
-    if extras.checkpoint is None:
-        return None
-    data = digest_of(*rows.columns.digest(), rows.y, rows.counts, rows.offset)
-    return Checkpoint(extras.checkpoint, _describe(spec, plan, extras), data)
+def run_chains(
+    run: Run, rows: Rows, extras: Extras, spec: dict[str, Any], start: Callable[[], State]
+) -> Outcome:
+    """Run the chains from the checkpoint, if there is one, or from their starts."""
+    with open_checkpoint(extras.checkpoint, "sampling") as section:
+        if section is None:
+            return run.go(start())
+        data = (*rows.columns.digest(), rows.y, rows.counts, rows.offset)
+        section.check_fingerprint(_settings(spec, run.plan, extras), *data)
+        run.save = partial(save_run, section)
+        state, draws = load_run(section) or (start(), None)
+        return run.go(state, draws)
 
 
-def _describe(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, str]:
+def _settings(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, Any]:
     """Return what decides the draws beside the data; more draws can be added to fewer."""
     values = {name: value for name, value in spec.items() if name != "lambda_power"}
     values |= {name: value for name, value in plan._asdict().items() if name != "n_draws"}
     if isinstance(extras.random_state, int | np.integer):
         values["random_state"] = int(extras.random_state)
-    return described(values)
+    return values
 
 
 def _start(

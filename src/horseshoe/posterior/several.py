@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ from horseshoe.posterior.run import (
     GOOD_RHAT,
     Extras,
     at_mode,
-    checkpoint_of,
     entropy,
     in_units,
     refuse_memory,
     reporter,
+    run_chains,
     scales_at_mode,
 )
 from horseshoe.sampling import diagnostics
@@ -210,19 +211,10 @@ def draw_several(
     need = plan.bytes(p * q)
     refuse_memory(need, extras.max_memory)
     together = rows[0]._replace(y=np.column_stack([one.y for one in rows]))
-    file = checkpoint_of(together, plan, extras, spec)
-    before = file.load() if file is not None else None
-    state, drawn = (
-        before if before is not None else (_start(model, modes, plan.n_chains, extras, units), None)
-    )
-    report = reporter(extras.progress, need)
-    save = file.save if file is not None else None
-    run = Run(
-        model, plan, lambda piece: _in_units(piece, model, units), check_jobs(extras.n_jobs), report, save
-    )
-    outcome = run.go(state, drawn)
-    if file is not None and outcome.state.sweeps > state.sweeps:
-        file.save(outcome.state, outcome.draws, now=True)
+    report, jobs = reporter(extras.progress, need), check_jobs(extras.n_jobs)
+    run = Run(model, plan, lambda piece: _in_units(piece, model, units), jobs, report)
+    start = partial(_start, model, modes, plan.n_chains, extras, units)
+    outcome = run_chains(run, together, extras, spec, start)
     parts = tuple(
         _part(outcome, model, units[k][0], one, modes[k], plan, k, names) for k, one in enumerate(rows)
     )

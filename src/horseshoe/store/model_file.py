@@ -1,4 +1,4 @@
-"""The file around a model: what it is, who wrote it, and a digest of every byte before it."""
+"""Model files: what it is, who wrote it, the model, and a digest of every byte before it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ HEAD = b'{\n  "format": "horseshoe-model"'
 TAIL = b',\n  "digest": "sha256:'
 """Stands before the digest, which is that of all bytes up to here."""
 LOOKS = {
-    b"\x80\x02": "a pickle",
-    b"\x80\x03": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
+    b"\x80": "a pickle",
     b"PK\x03\x04": "a zip archive, as .npz, .skops and .xlsx files are",
     b"\x1f\x8b": "a file packed by gzip",
     b"x\x9c": "a file packed by zlib, as joblib does",
@@ -50,12 +47,14 @@ def write_envelope(path: Path, content: dict[str, Any]) -> Path:
     >>> read_envelope(write_envelope(path, content))["fitted"]
     {'mean': 0.1}
     """
-    whole = {"format": FORMAT, "schema": SCHEMA, "library": __version__, **content}
-    body = _encoded(to_text(whole).removesuffix("\n}"))
-    data = body + TAIL + hashlib.sha256(body).hexdigest().encode() + b'"\n}\n'
-    _check_folder(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder: give the name of a file in it")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(path.parent)!r}: create it, or choose another")
+    text = to_text({"format": FORMAT, "schema": SCHEMA, "library": __version__, **content})
+    body = _encoded(text.removesuffix("\n}"))
     try:
-        return write_file(path, lambda file: file.write(data))
+        return write_file(path, lambda file: file.write(body + _end(body)))
     except OSError as error:
         raise OSError(
             error.errno,
@@ -70,27 +69,22 @@ def _encoded(text: str) -> bytes:
     return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
-def _check_folder(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder: give the name of a file in it")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(path.parent)!r}: create it, or choose another")
+def _end(body: bytes) -> bytes:
+    """Return the end of a file: the digest of all bytes before it."""
+    return TAIL + hashlib.sha256(body).hexdigest().encode() + b'"\n}\n'
 
 
 def read_envelope(path: Path) -> dict[str, Any]:
-    """Return what is in a model file, if it is whole, unchanged and of a schema that is known here.
-
-    Beside the fields, "bytes" is the length of the file.
-    """
+    """Return what is in a model file, if it is whole, unchanged and of a schema that is known here."""
     data = _read(path)
     try:
-        content = _parsed(data)
+        content: dict[str, Any] = _parsed(data)
         _check_schema(content)
         _check_digest(data, content)
         check_fields(content, FIELDS, "the model")
     except ValueError as error:
         raise refusal(path, error) from None
-    return {**content, "bytes": len(data)}
+    return content
 
 
 def refusal(path: Path, why: object) -> ValueError:
@@ -151,8 +145,7 @@ def _check_schema(content: Any) -> None:
 def _check_digest(data: bytes, content: dict[str, Any]) -> None:
     """Refuse a file in which any byte is another than was written."""
     body, tail, end = data.rpartition(TAIL)
-    expected = hashlib.sha256(body).hexdigest().encode() + b'"\n}\n'
-    if not tail or end != expected:
+    if tail + end != _end(body):
         raise ValueError(
             "the file was changed or damaged after it was written: its content does not fit its digest"
             if "digest" in content
