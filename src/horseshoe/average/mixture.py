@@ -19,7 +19,7 @@ log marginal likelihood (ELBO) of means b, of the pulls u that they were made fr
   their first pull: where there are many maxima, the order of the user's columns must not choose among them.
 - pi_k = mean_j phi_jk, and sigma2 = (|y - X b|^2 + sum_j b_j (u_j - d_j b_j)) / n.
 - *Together*: small columns hardly feel each other, so all go to their best at once. What this gains is known
-  before it is done; where it would lose, all columns are visited instead.
+  before it is done. Where it would lose, they stay, and those that would change most are visited too.
 - *Jointly*: with the phi held, F is quadratic in the b of the large columns, and is largest at a ridge
   regression with the penalties 1 / sum_k phi_jk c_k - d_j. Visits alone adapt correlated columns to the new
   shrinkage slowly, and may lose some of them on the way.
@@ -297,27 +297,32 @@ class _State:
         return np.asarray(np.abs(self.b - old).sum(axis=0))
 
     def _together(self) -> Mask:
-        """Move the small columns at once and return the others; where that would lower the ELBO, all."""
+        """Move the small columns at once, and return the others.
+
+        Where that would lower the ELBO they stay, and those that would change most are visited too.
+        """
         u = self.data.pull() + self.data.squares * self.b
         if self.size is None:
             self.size = np.round(np.abs(u) / np.maximum(np.abs(u).max(axis=0), LEAST), DIGITS)
         best = _best(u, self.keep, self.base, self.sigma2)
-        large = self._largest(np.maximum(np.abs(self.b), np.abs(best.mean)))
+        large = self._largest(np.maximum(np.abs(self.b), np.abs(best.mean)), SMALL)
         change = np.where(large, 0.0, best.mean - self.b)
         shift, square = self.data.shift(change)
         lost = self._gain(u, best, large, change, square) < -ROUNDING
         if lost.any():
-            change[:, lost], shift[:, lost], large[:, lost] = 0.0, 0.0, True
+            large[:, lost] |= self._largest(np.abs(best.mean - self.b), 0.0)[:, lost]
+            change[:, lost], shift[:, lost] = 0.0, 0.0
         self.data.subtract_fit(shift)
+        stays = large | lost
         self.b = self.b + change
-        self.u = np.where(large, self.u, u)
-        self.phi = np.where(large, self.phi, best.phi)
-        self.negentropy = np.where(large, self.negentropy, best.negentropy)
+        self.u = np.where(stays, self.u, u)
+        self.phi = np.where(stays, self.phi, best.phi)
+        self.negentropy = np.where(stays, self.negentropy, best.negentropy)
         return np.asarray(large)
 
-    def _largest(self, size: Matrix) -> Mask:
-        """Return the columns that are visited: above `SMALL`, but no more than rows can bear."""
-        large = size > SMALL * self.unit
+    def _largest(self, size: Matrix, least: float) -> Mask:
+        """Return the columns above ``least`` standard deviations, but no more than `VISITED` allows."""
+        large = size > least * self.unit
         for t in np.flatnonzero(large.sum(axis=0) > VISITED * self.data.n):
             most = max(int(VISITED * self.data.n[t]), 1)
             large[:, t] &= size[:, t] >= np.partition(size[:, t], -most)[-most]
