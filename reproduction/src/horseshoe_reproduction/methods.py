@@ -48,7 +48,7 @@ class Method:
     run : callable
         ``run(problem, rng)`` returns a `Fit`; the generator splits the folds, or draws.
     needs : tuple of str
-        The modules of the extra "experiments" that it cannot do without.
+        The modules of the extra "peers" that it cannot do without.
     """
 
     label: str
