@@ -93,7 +93,7 @@ def test_model_report_and_predictions(cohort, tmp_path):
     theirs = HorseshoeRegressor().fit(cohort.x, cohort.y).predict(cohort.x)
     np.testing.assert_allclose(column(here, "prediction"), theirs, rtol=1e-8)
     recipe = load_model(model).recipe_
-    assert len(recipe["id"]) == int((load_model(model).coef_ != 0.0).sum())  # no more than what is used
+    assert len(recipe["snps"]["ids"]) == int((load_model(model).coef_ != 0.0).sum())  # no more than what is used
     assert GenotypeRecipe.from_plain(recipe).to_plain() == recipe
 
 
@@ -187,13 +187,15 @@ def test_snps_of_the_same_name_are_refused(cohort):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("family", "no such"), ("place", [3, 1]), ("place", [10**6]), ("id", [1]), ("mean", [3.0]),
-        ("n_columns", -1), ("classes", "a"), ("target", 3), ("other", None),
+        ("family", "no such"), ("place", [3, 1]), ("place", [10**6]), ("snps", None), ("mean", [3.0]),
+        ("n_columns", -1), ("classes", "a"), ("target", 3), ("ids", [1]), ("counted", ["A"]),
     ],
 )  # fmt: skip
 def test_a_recipe_from_anyone_is_checked(fitted, key, value):
     plain = load_model(fitted[0]).recipe_
-    with pytest.raises(ValueError, match="recipe: "):
-        GenotypeRecipe.from_plain(plain | {key: value})
-    with pytest.raises(ValueError, match="recipe: keys"):
-        GenotypeRecipe.from_plain({"format": "plink"})
+    place = plain["snps"] if key in plain["snps"] else plain
+    place[key] = value
+    with pytest.raises(ValueError, match="recipe"):
+        GenotypeRecipe.from_plain(plain)
+    with pytest.raises(ValueError, match="recipe: the field 'target' is missing"):
+        GenotypeRecipe.from_plain({"place": []})

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from cli.commands import done, refused
-from horseshoe import load_model
-from horseshoe.estimators.saving import save_model
-from horseshoe.intake.recipe_data import LATER
 
 RNG = np.random.default_rng(5)
 N = 50
@@ -125,14 +122,3 @@ def test_columns_that_the_model_does_not_use_are_not_asked_about(tmp_path):
     done("fit", path, "--target", "y", *FEW, "--model", model)
     new.write_text("x;other\n7;7.805\n")
     done("predict", model, new)
-
-
-def test_a_model_without_ranges_still_predicts(tmp_path):
-    path = written(tmp_path / "a.csv", ",", {"x": CHANGE, "y": Y})
-    model = tmp_path / "model.json"
-    done("fit", path, "--target", "y", *FEW, "--model", model)
-    found = load_model(model)
-    older = {key: value for key, value in found.recipe_.items() if key not in LATER}
-    before = done("predict", model, path).stdout
-    save_model(found, model, recipe=older)
-    assert done("predict", model, path).stdout == before

@@ -121,12 +121,6 @@ def test_a_value_that_is_nowhere_is_refused():
     assert message == "--missing-value 'aa=999': aa is not a column of it: did you mean a?"
 
 
-def test_older_recipes_name_none():
-    plain = asked(AGES).recipe.to_plain()
-    assert plain.pop("missing_values") == []
-    assert Recipe.from_plain(plain).missing_values == ()
-
-
 @pytest.mark.parametrize("name", ["diabetes", "breast_cancer", "wine", "iris"])
 def test_no_column_of_real_data_is_asked_about(name):
     frame = read_table(name).frame

@@ -199,14 +199,15 @@ def _changed(path, value):
         (["decimal"], ["comma"]),
         (["missing_values"], "999"),
         (["missing_values"], [999]),
-        (["ranges"], []),
-        (["ranges"], {"a": [1.0]}),
-        (["ranges"], {"a": [2.0, 1.0]}),
-        (["ranges"], {"a": [0.0, "1"]}),
-        (["ranges"], {"a": [0.0, float("inf")]}),
-        (["missing_in"], []),
-        (["missing_in"], {"a": "perhaps"}),
-        (["missing_in"], {"a": ["drop"]}),
+        (["ranges"], {}),
+        (["ranges"], [["a", [1.0]]]),
+        (["ranges"], [["a", [2.0, 1.0]]]),
+        (["ranges"], [["a", [0.0, "1"]]]),
+        (["ranges"], [["a", [0.0, "Infinity"]]]),
+        (["ranges"], [["a", [0.0, float("inf")]]]),
+        (["missing_in"], {}),
+        (["missing_in"], [["a", "perhaps"]]),
+        (["missing_in"], [["a", ["drop"]]]),
         (["classes"], {}),
         (["classes"], [None]),
         (["classes"], [float("nan")]),
@@ -363,14 +364,6 @@ def test_many_columns_outside_are_counted():
     said = prepare_problem(Table(wide), "x0").recipe.apply(wide + 1e3).warnings
     assert len(said) == 11
     assert said[-1] == "and so are 3 more columns"
-
-
-def test_older_recipes_know_no_ranges():
-    plain = RECIPE.to_plain()
-    del plain["ranges"], plain["decimal"], plain["missing_in"]
-    older = Recipe.from_plain(plain)
-    assert (older.ranges, older.decimal) == ({}, None)
-    assert older.apply(FRAME.assign(a=1e6)).warnings == ()
 
 
 def test_how_the_numbers_of_new_rows_are_read_is_said():

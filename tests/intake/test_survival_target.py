@@ -127,9 +127,3 @@ def test_the_recipe_knows_new_rows_without_times():
     assert not recipe.apply(frame()).notes  # time and status are known, and not in the way
     with pytest.raises(ValueError, match="event=None should be"):
         Recipe.from_plain(plain | {"event": None})
-
-
-def test_other_recipes_are_written_as_before():
-    recipe = prepare_problem(Table(frame(), (), "it"), "time").recipe
-    assert "event" not in recipe.to_plain()
-    assert Recipe.from_plain(recipe.to_plain()) == recipe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +23,18 @@ class Ingredient:
     name: str
     kind: str
     levels: tuple[str, ...] = ()
-    fill: float | str | None = None
+    fill: str | float | None = None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the levels go with the kind, and what fills gaps with the levels."""
+        if self.kind not in ("number", "truth", "category") or len(set(self.levels)) < len(self.levels):
+            return False
+        if (self.kind == "number" and self.levels) or (self.kind == "category" and not self.levels):
+            return False
+        if self.levels:
+            return self.fill is None or self.fill in self.levels
+        return self.fill is None or (not isinstance(self.fill, str) and math.isfinite(self.fill))
 
 
 def describe_as_fitted(frame: Any, ingredients: Iterable[Ingredient]) -> dict[str, Column]:

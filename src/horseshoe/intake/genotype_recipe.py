@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from horseshoe._types import Mask, Vector
 from horseshoe.data.genotypes import ABSENT, Genotypes, Snps, snps_of
 from horseshoe.data.validation import check_parts
 from horseshoe.intake.messages import TableError, counted, listed
-from horseshoe.intake.recipe_data import KNOWN
+from horseshoe.intake.recipe_data import Condition, Label, SavedRecipe
 
-FORMAT = "plink"
-KEYS = ("format", "target", "family", "classes", "n_columns", "place", "id", "counted", "other", "mean")
 SAME_ON_BOTH = ({"A", "T"}, {"C", "G"})
 """Pairs of alleles that read the same on either strand."""
 
@@ -29,7 +27,7 @@ class AppliedGenotypes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GenotypeRecipe:
+class GenotypeRecipe(SavedRecipe):
     """The SNPs that a model uses, as plain data.
 
     Attributes
@@ -48,9 +46,9 @@ class GenotypeRecipe:
 
     target: str
     family: str
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     n_columns: int
-    place: Any
+    place: NDArray[np.int64]
     snps: Snps
     mean: Vector
 
@@ -81,36 +79,16 @@ class GenotypeRecipe:
         snps = Snps(*(values[used] for values in self.snps))
         return replace(self, place=self.place[used], snps=snps, mean=self.mean[used])
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return the recipe as data that JSON knows."""
-        ids, counted_, other = (list(map(str, values)) for values in self.snps)
-        fields = (FORMAT, self.target, self.family, list(self.classes), self.n_columns)
-        return dict(
-            zip(KEYS, (*fields, self.place.tolist(), ids, counted_, other, self.mean.tolist()), strict=True)
-        )
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> GenotypeRecipe:
-        """Return the recipe that plain data describe; every part of them is checked."""
-        _check(set(plain) == set(KEYS), "keys", sorted(map(str, plain))[:12], f"{', '.join(KEYS)}")
-        _check(isinstance(plain["target"], str), "target", plain["target"], "a text")
-        _check(plain["family"] in KNOWN, "family", plain["family"], f"one of {', '.join(KNOWN)}")
-        _check(isinstance(plain["classes"], list), "classes", plain["classes"], "a list")
-        n = plain["n_columns"]
-        _check(_whole(n) and n >= 0, "n_columns", n, "a number of SNPs")
-        place = plain["place"]
-        ordered = isinstance(place, list) and all(_whole(j) for j in place) and place == sorted(set(place))
-        _check(ordered and all(0 <= j < n for j in place), "place", place, "numbers of SNPs, in order")
-        for key in ("id", "counted", "other"):
-            texts = isinstance(plain[key], list) and all(isinstance(each, str) for each in plain[key])
-            _check(texts and len(plain[key]) == len(place), key, plain[key], "a text for each SNP")
-        mean = plain["mean"]
-        numbers = isinstance(mean, list) and all(isinstance(each, float | int) for each in mean)
-        right = numbers and len(mean) == len(place) and all(0.0 <= each <= 2.0 for each in mean)
-        _check(right, "mean", mean, "a number from 0 to 2 for each SNP")
-        snps = Snps(*(np.array(plain[key], dtype=object) for key in ("id", "counted", "other")))
-        fields = plain["target"], plain["family"], tuple(plain["classes"]), n
-        return cls(*fields, np.array(place, dtype=np.int64), snps, np.array(mean, dtype=np.float64))
+    def conditions(self) -> Iterator[Condition]:
+        """Yield what must be true of the fields, beyond their types."""
+        yield from super().conditions()
+        yield "n_columns", self.n_columns >= 0, "a number of SNPs"
+        ordered = (np.diff(self.place) > 0).all()
+        inside = ((self.place >= 0) & (self.place < self.n_columns)).all()
+        yield "place", self.place.ndim == 1 and bool(ordered and inside), "numbers of SNPs, in order"
+        yield "snps", {values.shape for values in self.snps} == {self.place.shape}, "three texts for each SNP"
+        right = self.mean.shape == self.place.shape and ((self.mean >= 0.0) & (self.mean <= 2.0)).all()
+        yield "mean", bool(right), "a number from 0 to 2 for each SNP"
 
     def apply(self, bed: Any, missing: str | None = None) -> AppliedGenotypes:
         """Return the genotypes of another file as the model takes them: by id, whatever allele it counts.
@@ -185,12 +163,3 @@ def _places(there: Any, wanted: Any) -> Any:
             f"{listed(twice, most=5)} stands more than once in the .bim file: give each its own id"
         )
     return np.array([place.get(name, ABSENT) for name in wanted], dtype=np.int64)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _check(right: bool, key: str, value: Any, wanted: str) -> None:
-    if not right or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"recipe: {key}={repr(value)[:80]} should be {wanted}")

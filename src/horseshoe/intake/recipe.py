@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,18 +23,20 @@ from horseshoe.intake.columns import (
 from horseshoe.intake.design import Design, formula_design, plain_design
 from horseshoe.intake.fitted_ranges import find_outside
 from horseshoe.intake.formula import parse_formula
-from horseshoe.intake.genotype_recipe import FORMAT, GenotypeRecipe
+from horseshoe.intake.genotype_recipe import GenotypeRecipe
 from horseshoe.intake.kinds import Column
 from horseshoe.intake.messages import TableError, counted, listed, option, shown
 from horseshoe.intake.missing_values import (
+    WAYS,
     MissingPolicy,
     filled,
     gaps_error,
     gaps_of,
     read_missing_policy,
 )
+from horseshoe.intake.numerals import SIGNS
 from horseshoe.intake.placeholders import read_placeholders, without_placeholders
-from horseshoe.intake.recipe_data import from_plain, to_plain
+from horseshoe.intake.recipe_data import Condition, Label, SavedRecipe, are_different, are_finite
 
 OF_FAMILY = {"classes": "classes_", "survival": "predict_survival_function"}
 """What a model has of labels, and of times until an event, and no other model."""
@@ -55,7 +57,7 @@ class Applied(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(SavedRecipe):
     """How a table becomes X, as plain data.
 
     Attributes
@@ -102,7 +104,7 @@ class Recipe:
     weights: str | None = None
     offset: str | None = None
     exposure: str | None = None
-    classes: tuple[Any, ...] = ()
+    classes: tuple[Label, ...] = ()
     fit_intercept: bool = True
     event: str | None = None
     entry: str | None = None
@@ -116,19 +118,8 @@ class Recipe:
         """Return the recipe that is kept with a model: all of it, whatever the model uses."""
         return self
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return the recipe as data that JSON knows.
-
-        Examples
-        --------
-        >>> Recipe("y", "gaussian", (Ingredient("a", "number"),), ("a",)).to_plain()["ingredients"]
-        [{'name': 'a', 'kind': 'number', 'levels': [], 'fill': None}]
-        """
-        return to_plain(self)
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Recipe:
-        """Return the recipe that plain data describe; every part of them is checked.
+    def conditions(self) -> Iterator[Condition]:
+        """Yield what must be true of the fields, beyond their types.
 
         Examples
         --------
@@ -136,8 +127,23 @@ class Recipe:
         >>> Recipe.from_plain(recipe.to_plain()) == recipe
         True
         """
-        fields, ingredients = from_plain(plain)
-        return cls(ingredients=tuple(Ingredient(**each) for each in ingredients), **fields)
+        yield from super().conditions()
+        survives = (self.family == "survival") == (self.event is not None)
+        yield "event", survives, "the column of the event for survival, and None for others"
+        ways = f"one of {', '.join(WAYS)}"
+        yield "missing", self.missing in WAYS, ways
+        yield "missing_in", set(self.missing_in.values()) <= set(WAYS), f"{ways} for each column"
+        yield "decimal", self.decimal in (None, *SIGNS), f"None or one of {', '.join(SIGNS)}"
+        yield "encoded", are_different(self.encoded), "different texts"
+        yield "missing_values", are_different(self.missing_values), "different texts"
+        ranges = self.ranges.values()
+        in_order = all(are_finite(ends) and ends[0] <= ends[1] for ends in ranges)
+        yield "ranges", in_order, "two numbers in order for each column"
+        names = [each.name for each in self.ingredients]
+        right = all(each.is_valid for each in self.ingredients) and are_different(names)
+        yield "ingredients", right, "different columns, with levels and what fills their gaps"
+        known = self.formula is None or set(parse_formula(self.formula).names) <= set(names)
+        yield "formula", known, "made of the ingredients"
 
     @property
     def roles(self) -> dict[str, str]:
@@ -265,7 +271,7 @@ def recipe_of(plain: Mapping[str, Any] | None) -> Any:
     """
     if plain is None:
         return None
-    return (GenotypeRecipe if plain.get("format") == FORMAT else Recipe).from_plain(plain)
+    return (GenotypeRecipe if "snps" in plain else Recipe).from_plain(plain)
 
 
 def recipe_for(model: Any) -> Any:
