@@ -283,6 +283,13 @@ def test_a_long_class_and_long_names() -> None:
         assert_nothing_overlaps(plot_coefficients(kind, ax=ax))
 
 
+def test_names_of_wide_letters() -> None:
+    X, y = data(4)
+    X.columns = ["W" * 40, "TOTAL_CHOLESTEROL_MEASUREMENTS", "MAXIMUM_SYSTOLIC_BLOOD_PRESSURE", "a"]
+    for model in (HorseshoeRegressor().fit(X, y), AdaptiveRegressor(cv=3).fit(X, y)):
+        assert_nothing_overlaps(plot_coefficients(model))
+
+
 def test_without_matplotlib(average: Any, mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

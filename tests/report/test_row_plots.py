@@ -27,8 +27,9 @@ from horseshoe.plots import (
     plot_roc,
     plot_rootogram,
 )
+from horseshoe.report.figure import count_edges
 from horseshoe.report.plots_classes import calibration
-from horseshoe.report.plots_counts import bar_edges, expected_counts
+from horseshoe.report.plots_counts import expected_counts
 from horseshoe.report.predictions import Predictions, held_out_interval, predictions_of
 from pictures import assert_legend_is_free, assert_nothing_overlaps, by_label
 
@@ -219,14 +220,14 @@ def test_calibration_has_intervals_around_its_points(fits: Any) -> None:
 
 def test_expected_counts_are_those_of_scipy(fits: Any) -> None:
     X, y, model = fits["poisson"]
-    rows, edges = predictions_of(model, X, y, "test"), bar_edges(y)
+    rows, edges = predictions_of(model, X, y, "test"), count_edges(y)
     found = expected_counts(rows, edges)
     mean = model.predict(X)
     last = int(edges[-2] + 0.5)
     want = [stats.poisson.pmf(k, mean).sum() for k in range(last)] + [stats.poisson.sf(last - 1, mean).sum()]
     np.testing.assert_allclose(found, want)
     X, y, model = fits["negative_binomial"]
-    rows, edges = predictions_of(model, X, y, "test"), bar_edges(y)
+    rows, edges = predictions_of(model, X, y, "test"), count_edges(y)
     mean, size = model.predict(X), model.family_.size_
     first = stats.nbinom.pmf(0, size, size / (size + mean)).sum()
     if edges[1] == 0.5:
@@ -244,12 +245,12 @@ def test_bars_hang_from_what_is_expected(fits: Any, kind: str) -> None:
     np.testing.assert_allclose(tops, by_label(ax, "expected").get_ydata())
     observed = np.array([bar.get_height() ** 2 for bar in bars])
     assert observed.sum() == pytest.approx(N)
-    assert observed[0] == pytest.approx(np.sum(y < bar_edges(y)[1]))
+    assert observed[0] == pytest.approx(np.sum(y < count_edges(y)[1]))
 
 
 def test_many_counts_share_bars() -> None:
-    assert bar_edges(np.arange(1000.0)).size <= 42
-    assert bar_edges(np.zeros(5)).tolist() == [-0.5, 0.5]
+    assert count_edges(np.arange(1000.0)).size <= 42
+    assert count_edges(np.zeros(5)).tolist() == [-0.5, 0.5]
 
 
 def test_a_model_from_a_file_keeps_no_rows(fits: Any, tmp_path: Any) -> None:

@@ -175,6 +175,18 @@ def test_every_format_has_every_name_and_number(fits: Any, kind: str, format: st
     assert "status" in text
 
 
+@every_kind
+def test_a_summary_in_a_style_is_the_same_table(fits: Any, kind: str) -> None:
+    model = fits[kind]
+    for style in FORMATS:
+        text = model.summary(0.9, style=style, **options(model))
+        assert text == summary_text(model, style, level=0.9, exponentiate=False, **options(model)), style
+    with pytest.raises(ValueError, match="style='word' is not known"):
+        model.summary(style="word")
+    with pytest.raises(ValueError, match="by='group' is a data frame"):
+        model.summary(by="group", style="text")
+
+
 def test_text_lines_up_and_fits_a_terminal(fits: Any) -> None:
     for kind in KINDS:
         lines = summary_text(fits[kind], statistics=False, **options(fits[kind])).splitlines()

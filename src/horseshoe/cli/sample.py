@@ -121,7 +121,7 @@ def scale_of(problem: Any) -> str:
 def _print(problem: Any, posterior: Any, table: Any, level: float, out: Path | None) -> None:
     import numpy as np  # late: the help comes at once
 
-    from horseshoe.report.digits import significant
+    from horseshoe.report.number_text import format_number
 
     console = standard_output()
     print_notes(console, problem)
@@ -137,7 +137,7 @@ def _print(problem: Any, posterior: Any, table: Any, level: float, out: Path | N
     for name in HEADINGS:
         grid.add_column(name, justify="right", no_wrap=True)
     for row in table.iloc[order[:MOST]].to_dict("records"):
-        grid.add_row(cell(str(row["feature"])), *(significant(float(row[name])) for name in SHOWN))
+        grid.add_row(cell(str(row["feature"])), *(format_number(float(row[name])) for name in SHOWN))
     console.print(grid)
     if len(table) > MOST:
         console.print(line(f"  The {MOST} surest of {len(table):,} columns.", "dim"))

@@ -164,7 +164,9 @@ class Averaged(AverageMixin):
         check_is_fitted(self)
         return np.asarray(self._fitted.coef_interval(check_level(level)))
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False, by: str = "column") -> Any:
+    def summary(
+        self, level: float = 0.95, exponentiate: bool = False, by: str = "column", style: str = "frame"
+    ) -> Any:
         """Return a data frame: feature, coef, lower, upper, per_sd, inclusion, sparse_coef, selected.
 
         The first row is the intercept, which is never "selected" and has no interval. ``per_sd`` is the
@@ -180,15 +182,17 @@ class Averaged(AverageMixin):
             ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
         by : {"column", "group"}, default="column"
             As in `HorseshoeRegressor.summary`; with the inclusion of each group.
+        style : {"frame", "text", "markdown", "latex", "html"}, default="frame"
+            A data frame, for which pandas is needed, or a text with the numbers of the fit below.
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame or str
         """
-        from horseshoe.report.tables import summary_frame
+        from horseshoe.report.summaries import summarize
 
         check_is_fitted(self)
-        return summary_frame(self, level, exponentiate, by)
+        return summarize(self, style, level, exponentiate, by)
 
     def left_out(self) -> LeftOut:
         """Return the rows of the fit that were left out at least once, and what was predicted of them then.

@@ -332,7 +332,12 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
 
     def summary(
-        self, level: float = 0.95, exponentiate: bool = False, method: str = "auto", by: str = "column"
+        self,
+        level: float = 0.95,
+        exponentiate: bool = False,
+        method: str = "auto",
+        by: str = "column",
+        style: str = "frame",
     ) -> Any:
         """Return a data frame as `HorseshoeRegressor.summary`; of several classes, the class in front.
 
@@ -347,15 +352,17 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             Of the interval, as in `HorseshoeRegressor.coef_interval`: for classes, from draws.
         by : {"column", "group"}, default="column"
             As in `HorseshoeRegressor.summary`.
+        style : {"frame", "text", "markdown", "latex", "html"}, default="frame"
+            A data frame, for which pandas is needed, or a text with the numbers of the fit below.
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame or str
         """
-        from horseshoe.report.tables import summary_frame
+        from horseshoe.report.summaries import summarize
 
         check_is_fitted(self)
-        return summary_frame(self, level, exponentiate, by, method=method)
+        return summarize(self, style, level, exponentiate, by, method=method)
 
     @property
     def expected_by_chance_(self) -> Any:

@@ -236,7 +236,9 @@ status_
         level = check_level(level)
         return self._stack([model.coef_interval(level) for model in self.estimators_])
 
-    def summary(self, level: float = 0.95, exponentiate: bool = False, by: str = "column") -> Any:
+    def summary(
+        self, level: float = 0.95, exponentiate: bool = False, by: str = "column", style: str = "frame"
+    ) -> Any:
         """Return a data frame as `AdaptiveRegressor.summary`; of several classes, the class in front.
 
         Parameters
@@ -247,15 +249,17 @@ status_
             As in `HorseshoeClassifier.summary`.
         by : {"column", "group"}, default="column"
             As in `AdaptiveRegressor.summary`.
+        style : {"frame", "text", "markdown", "latex", "html"}, default="frame"
+            A data frame, for which pandas is needed, or a text with the numbers of the fit below.
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame or str
         """
-        from horseshoe.report.tables import summary_frame
+        from horseshoe.report.summaries import summarize
 
         check_is_fitted(self)
-        return summary_frame(self, level, exponentiate, by)
+        return summarize(self, style, level, exponentiate, by)
 
     def _part(self) -> AdaptiveRegressor:
         """Return a regression for one class that is to be given its fit."""

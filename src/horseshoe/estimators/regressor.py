@@ -289,7 +289,12 @@ class HorseshoeRegressor(
         return found, predictive_std(self.family_, eta, spread, self.sigma2_)
 
     def summary(
-        self, level: float = 0.95, exponentiate: bool = False, method: str = "auto", by: str = "column"
+        self,
+        level: float = 0.95,
+        exponentiate: bool = False,
+        method: str = "auto",
+        by: str = "column",
+        style: str = "frame",
     ) -> Any:
         """Return a data frame: feature, coef, std, lower, upper, per_sd, shrinkage, selected.
 
@@ -309,15 +314,17 @@ class HorseshoeRegressor(
         by : {"column", "group"}, default="column"
             "group" returns a row for each group instead: group, size, norm (the root of the sum of squares of
             ``per_sd``) and selected.
+        style : {"frame", "text", "markdown", "latex", "html"}, default="frame"
+            A data frame, for which pandas is needed, or a text with the numbers of the fit below.
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame or str
         """
-        from horseshoe.report.tables import summary_frame
+        from horseshoe.report.summaries import summarize
 
         check_is_fitted(self)
-        return summary_frame(self, level, exponentiate, by, method=method)
+        return summarize(self, style, level, exponentiate, by, method=method)
 
     @property
     def expected_by_chance_(self) -> Any:

@@ -35,6 +35,8 @@ BOTTOM = -0.8
 """Where the axes of coefficients begin; the first is at 0, the next at 1."""
 LITTLE, LARGE = 1e-3, 1e6
 """Between these, numbers at ticks are as Matplotlib writes them."""
+MOST_BARS, SHARE = 40, 0.99
+"""Bars of counts at most; the last has the counts beyond this quantile of those observed."""
 LONGEST = 30
 """Characters of a name; of a longer one the beginning and the end are shown."""
 
@@ -78,8 +80,9 @@ def coefficient_axes(
     ends, heights = (BOTTOM, len(labels) - 0.4), np.arange(len(labels))  # not into the legend, which is above
     ax.plot((0.0, 0.0), ends, color=ZERO, linewidth=1.0, zorder=0)
     ax.set_yticks(heights, labels)
-    room = CHARACTER * max(map(len, labels), default=0)
-    ax.set_xlabel(fold_label(unit, share * (size_in_inches(ax)[0] - max(0.0, room - MARGIN))))
+    widths = [text.get_window_extent().width / ax.figure.dpi for text in ax.get_yticklabels()]
+    room = max(0.0, max(widths, default=0.0) - MARGIN)
+    ax.set_xlabel(fold_label(unit, share * (size_in_inches(ax)[0] - room)))
     return ax, heights
 
 
@@ -312,6 +315,19 @@ def break_at_jumps(x: Vector, y: Vector) -> tuple[Vector, Vector]:
     """
     jumps = np.flatnonzero(((y[1:] == 0.0) != (y[:-1] == 0.0)) & (np.abs(np.diff(y)) > 0.2)) + 1
     return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)
+
+
+def count_edges(*samples: Vector, low: float = 0.0) -> Vector:
+    """Return the edges of bars for counts from ``low`` to nearly the largest: no more bars than 40.
+
+    Examples
+    --------
+    >>> count_edges(np.array([0.0, 1.0, 3.0]))
+    array([-0.5,  0.5,  1.5,  2.5,  3.5])
+    """
+    high = float(np.ceil(max(np.quantile(sample, SHARE) for sample in samples)))
+    width = max(1.0, np.ceil((high - low + 1.0) / MOST_BARS))
+    return np.arange(low - 0.5, high + 0.5 + width, width)
 
 
 def check_count(name: str, value: Any) -> int:

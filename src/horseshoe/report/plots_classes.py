@@ -9,7 +9,6 @@ from scipy.special import betaincinv
 
 from horseshoe._checks import check_level
 from horseshoe._types import Vector
-from horseshoe.report.digits import significant
 from horseshoe.report.figure import (
     SELECTED,
     ZERO,
@@ -21,6 +20,7 @@ from horseshoe.report.figure import (
     size_in_inches,
     wrap_label,
 )
+from horseshoe.report.number_text import format_number
 from horseshoe.report.predictions import Predictions, check_two_classes, predictions_of
 
 WIDTH, HEIGHT = 5.2, 5.2
@@ -175,4 +175,4 @@ def plot_roc(
     ax = _unit_square(ax, f"share of {first} taken for {second}", f"share of {second} found")
     ax.plot(false, found, color=SELECTED, linewidth=2.0)
     ax.fill_between(false, 0.0, found, color=SELECTED, alpha=0.08, linewidth=0.0)
-    return finish(ax, f"area under the curve {significant(float(auc(false, found)))}", rows.source)
+    return finish(ax, f"area under the curve {format_number(float(auc(false, found)))}", rows.source)

@@ -24,7 +24,7 @@ from horseshoe.report.figure import (
 )
 from horseshoe.report.parts import feature_names, is_average, one_part
 
-BESIDE = (1.03, 0.0, 0.16, 1.0)
+BESIDE = (1.06, 0.0, 0.16, 1.0)
 """Where the inclusion stands beside the coefficients, in units of their axes."""
 HATCH = "////"
 """Of bars that are not selected: seen without colour."""
@@ -128,10 +128,13 @@ def _draw_inclusion_strip(ax: Any, inclusion: Vector, chosen: Mask) -> None:
     _draw_bars(strip, inclusion, chosen, (None, None))
     strip.set_ylim(ax.get_ylim())
     strip.set_yticks([])
-    strip.set_xlim(0.0, 1.15)  # the layout may put the last of it beyond the edge of the picture
+    strip.set_xlim(0.0, 1.05)
     strip.set_xticks([0, 1], ["0", "1"])
     strip.set_xlabel("inclusion", fontsize="small")
     strip.spines[["top", "right"]].set_visible(False)
+    layout = ax.figure.get_layout_engine()
+    if layout is not None:  # it has room for the strip only once it knows how wide the axes are
+        layout.execute(ax.figure)
 
 
 def plot_inclusion(model: Any, *, most: int = 30, ax: Any = None) -> Any:

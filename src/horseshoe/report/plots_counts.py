@@ -8,11 +8,9 @@ import numpy as np
 
 from horseshoe._types import Vector
 from horseshoe.families import Predictive
-from horseshoe.report.figure import MODE, SELECTED, ZERO, axes_of, finish
+from horseshoe.report.figure import MODE, SELECTED, ZERO, axes_of, count_edges, finish
 from horseshoe.report.predictions import Predictions, predictions_of
 
-MOST_BARS, SHARE = 40, 0.99
-"""Bars at most; the last has the counts beyond this quantile of those observed."""
 WIDTH, HEIGHT, ENTRY = 6.5, 4.4, 1.9
 
 
@@ -52,7 +50,7 @@ def plot_rootogram(
     """
     rows = predictions_of(model, X, y, "plot_rootogram", offset, exposure, sample_weight)
     _check_counts(rows)
-    edges = bar_edges(rows.y)
+    edges = count_edges(rows.y)
     observed = np.histogram(np.minimum(rows.y, edges[-1]), edges, weights=rows.weights)[0]
     expected = expected_counts(rows, edges)
     top, hung = np.sqrt(expected), np.sqrt(expected) - np.sqrt(observed)
@@ -80,19 +78,6 @@ def _check_counts(rows: Predictions) -> None:
     if (rows.y != np.floor(rows.y)).any():
         row = int(np.argmax(rows.y != np.floor(rows.y)))
         raise ValueError(f"plot_rootogram is for whole counts, and y in row {row} is {rows.y[row]:g}")
-
-
-def bar_edges(y: Vector) -> Vector:
-    """Return the edges of bars for counts up to nearly the largest, as wide as it takes to be few.
-
-    Examples
-    --------
-    >>> bar_edges(np.array([0.0, 1.0, 3.0]))
-    array([-0.5,  0.5,  1.5,  2.5,  3.5])
-    """
-    high = float(np.ceil(np.quantile(y, SHARE)))
-    width = max(1.0, np.ceil((high + 1.0) / MOST_BARS))
-    return np.arange(-0.5, high + 0.5 + width, width)
 
 
 def expected_counts(rows: Predictions, edges: Vector) -> Vector:

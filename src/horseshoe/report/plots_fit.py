@@ -11,7 +11,6 @@ from horseshoe._types import Iteration
 from horseshoe.em.mstep import Hyper
 from horseshoe.model.profile import profile
 from horseshoe.priors import LocalPrior, resolve_global, resolve_known
-from horseshoe.report.digits import significant
 from horseshoe.report.figure import (
     CHAINS,
     LINE_STYLES,
@@ -23,6 +22,7 @@ from horseshoe.report.figure import (
     finish,
     plot_label,
 )
+from horseshoe.report.number_text import format_number
 from horseshoe.report.parts import one_part, part_labels, parts_of
 
 ENTRY = 2.0
@@ -192,7 +192,7 @@ def plot_shrinkage_profile(
     ax.axhline(0.0, color=ZERO, linewidth=0.8)
     ax.plot(*break_at_jumps(z, estimate), color=SELECTED, linewidth=2.0)
     zero = float(np.abs(z[estimate == 0.0]).max(initial=0.0))
-    note = "" if zero == 0.0 else f"zero up to {significant(zero, 2)} standard errors"
+    note = "" if zero == 0.0 else f"zero up to {format_number(zero, 2)} standard errors"
     ax.set(xlabel="least-squares estimate, in standard errors", ylabel="posterior mode, in the same unit")
     ax.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal")
     return finish(ax, what, note)
@@ -223,5 +223,5 @@ def _prior_of(prior: Any, lambda_power: Any, tau: Any, n: Any) -> tuple[Hyper, f
     rows = result.scales.sigma2 / result.intercept_variance
     name = type(hyper.local).__name__
     tau = float(np.sqrt(part.tau2_))
-    text = f"{name}, lambda power {hyper.lambda_power:g}, tau {significant(tau)}, n {significant(rows)}"
+    text = f"{name}, lambda power {hyper.lambda_power:g}, tau {format_number(tau)}, n {format_number(rows)}"
     return hyper, rows * part.tau2_, text

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.report.figure import SELECTED, ZERO, plot_label
+from horseshoe.report.figure import SELECTED, ZERO, count_edges, plot_label
 
-MOST_BARS = 40
 HEADROOM = 1.2
 """How much higher than the bars their axis is, for the legend."""
 GRID, REACH = 512, 4.0
@@ -39,10 +38,8 @@ def _draw_classes(ax: Any, y: Matrix, counts: Vector, labels: Any) -> None:
 
 def _draw_counts(ax: Any, y: Matrix, counts: Vector) -> None:
     """Draw bars for the counts up to nearly the largest, as wide as it takes for them not to be too many."""
-    low, high = np.floor(y.min()), np.ceil(max(np.quantile(y[0], 0.99), np.quantile(y[1:], 0.99)))
-    width = max(1.0, np.ceil((high - low + 1.0) / MOST_BARS))
-    edges = np.arange(low - 0.5, high + 0.5 + width, width)
-    last = edges[-2] + 0.5
+    edges = count_edges(y[0], y[1:], low=float(np.floor(y.min())))
+    last, width = edges[-2] + 0.5, float(edges[1] - edges[0])
     shares = np.array([_shares(np.minimum(each, last), counts, edges) for each in y])
     _draw_bars(ax, 0.5 * (edges[1:] + edges[:-1]), 0.85 * width, shares)
     if y.max() > edges[-1]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from horseshoe._types import Status
 from horseshoe.families.deviance import Deviance
-from horseshoe.report.digits import significant, whole
+from horseshoe.report.number_text import format_count, format_number
 
 CLASSES = ("Binomial", "Multinomial")
 """Families whose log-likelihood is 0 where a fit is perfect, so that -2 of it is a deviance."""
@@ -114,18 +114,18 @@ class FitStatistics:
             ("iterations", self.n_iter),
         ]
         return [
-            ("rows", whole(self.n)),
+            ("rows", format_count(self.n)),
             *([] if self.n_events is None else [("events", _count(self.n_events))]),
-            ("columns", whole(self.p)),
-            ("selected", whole(self.n_selected)),
-            *((label, significant(value)) for label, value in numbers if value is not None),
+            ("columns", format_count(self.p)),
+            ("selected", format_count(self.n_selected)),
+            *((label, format_number(value)) for label, value in numbers if value is not None),
             *((label, _count(value)) for label, value in last if value is not None),
             ("status", str(self.status)),
         ]
 
 
 def _count(value: float) -> str:
-    return whole(value) if float(value).is_integer() else significant(value)
+    return format_count(value) if float(value).is_integer() else format_number(value)
 
 
 def all_classes(parts: Sequence[FitStatistics], n_selected: int) -> FitStatistics:
@@ -141,19 +141,16 @@ def all_classes(parts: Sequence[FitStatistics], n_selected: int) -> FitStatistic
     first = parts[0]
     if len(parts) == 1:
         return first
-    return FitStatistics(
-        first.n,
-        first.p,
-        n_selected,
-        first.family,
-        first.has_noise,
-        _sum_deviance([part.deviance for part in parts]),
-        _ending([part.status for part in parts]),
-        _sum_deviance([part.cv_deviance for part in parts]),
-        _total([part.cv_error for part in parts], 1.0 / len(parts)),
-        None,
-        None if first.n_iter is None else sum(part.n_iter or 0 for part in parts),
-        _total([part.expected_by_chance for part in parts]),
+    return replace(
+        first,
+        n_selected=n_selected,
+        deviance=_sum_deviance([part.deviance for part in parts]),
+        status=_joint_status([part.status for part in parts]),
+        cv_deviance=_sum_deviance([part.cv_deviance for part in parts]),
+        cv_error=_total([part.cv_error for part in parts], 1.0 / len(parts)),
+        noise_sd=None,
+        n_iter=None if first.n_iter is None else sum(part.n_iter or 0 for part in parts),
+        expected_by_chance=_total([part.expected_by_chance for part in parts]),
     )
 
 
@@ -189,7 +186,7 @@ def _total(parts: Sequence[float | None], times: float = 1.0) -> float | None:
     return times * math.fsum(known) if len(known) == len(parts) else None
 
 
-def _ending(statuses: Sequence[Status]) -> Status:
+def _joint_status(statuses: Sequence[Status]) -> Status:
     """Return the first ending that is none, else the first that says more than that it converged.
 
     That one class selects nothing is no remark on all: others may select.

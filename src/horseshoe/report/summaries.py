@@ -7,17 +7,36 @@ from typing import Any
 import numpy as np
 
 from horseshoe._checks import check_choice, check_level
-from horseshoe.report.digits import ratios, share, significant, together
 from horseshoe.report.figure import percent, strongest
-from horseshoe.report.markup import TextTable, write_table
+from horseshoe.report.markup import FORMATS, TextTable, write_table
+from horseshoe.report.number_text import format_number, format_ratios, format_share, format_together
 from horseshoe.report.parts import feature_names, is_average, part_kind, part_labels, parts_of
-from horseshoe.report.tables import coefficient_columns
+from horseshoe.report.tables import coefficient_columns, summary_frame
 
 FEW = 30
 """Of more columns than this only those are written that are selected, unless others are asked for."""
 MOST_SELECTED = 20
 """Columns that a notebook shows, at most."""
 RATIOS = {"odds_ratio": "odds ratio", "rate_ratio": "rate ratio"}
+
+
+def summarize(
+    model: Any, style: str, level: float, exponentiate: bool, by: str = "column", **options: Any
+) -> Any:
+    """Return the table of a model as a data frame, or as text in one of the other styles.
+
+    Examples
+    --------
+    >>> from horseshoe import HorseshoeRegressor
+    >>> model = HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])
+    >>> print(summarize(model, "markdown", 0.95, False).splitlines()[0])
+    |  | coef | 95% interval | per sd | shrinkage |
+    """
+    if check_choice("style", style, ("frame", *FORMATS)) == "frame":
+        return summary_frame(model, level, exponentiate, by, **options)
+    if check_choice("by", by, ("column", "group")) == "group":
+        raise ValueError(f"by='group' is a data frame, and style={style!r} is text: leave one of them out")
+    return summary_text(model, style, level=level, exponentiate=exponentiate, **options)
 
 
 def summary_text(
@@ -99,7 +118,7 @@ def _header(table: dict[str, Any], level: float) -> list[str]:
 def _lines(table: dict[str, Any]) -> list[list[str]]:
     """Return a line for each row of the table."""
     effects = table[_ratio(table) or "coef"]
-    write = together if _ratio(table) is None else ratios
+    write = format_together if _ratio(table) is None else format_ratios
     averaged, lines = "inclusion" in table, []
     for i, name in enumerate(table["feature"].tolist()):
         lower, upper, per_sd = table["lower"][i], table["upper"][i], table["per_sd"][i]
@@ -109,12 +128,12 @@ def _lines(table: dict[str, Any]) -> list[list[str]]:
         sparse = table["sparse_coef"][i] if averaged else np.nan
         sparse = np.exp(sparse) if _ratio(table) else sparse
         effect, low, high, few = write([effects[i], lower, upper, sparse])
-        line = [name, effect, f"{low} to {high}" if low else "", significant(per_sd)]
+        line = [name, effect, f"{low} to {high}" if low else "", format_number(per_sd)]
         if averaged:
             chosen = table["selected"][i] or np.isnan(table["inclusion"][i])
-            lines.append([*line, share(table["inclusion"][i]), few if chosen else ""])
+            lines.append([*line, format_share(table["inclusion"][i]), few if chosen else ""])
         else:
-            lines.append([*line, share(table["shrinkage"][i])])
+            lines.append([*line, format_share(table["shrinkage"][i])])
     return lines
 
 
@@ -152,8 +171,8 @@ def _selected_lines(part: Any) -> list[list[str]]:
     strength, lines = coef * part.scale_, []
     for j in strongest(strength, int((coef != 0.0).sum()))[::-1]:
         if averaged:
-            first, last = significant(coef[j]), share(part.inclusion_[j])
+            first, last = format_number(coef[j]), format_share(part.inclusion_[j])
         else:
-            first, last = together([coef[j], part.coef_std_[j]])
-        lines.append([names[j], first, significant(strength[j]), last])
+            first, last = format_together([coef[j], part.coef_std_[j]])
+        lines.append([names[j], first, format_number(strength[j]), last])
     return lines

@@ -9,17 +9,17 @@ import numpy as np
 
 from horseshoe._types import Status
 from horseshoe.families import Ordered
-from horseshoe.report.digits import ratios
+from horseshoe.report.number_text import format_ratios
 from horseshoe.report.page.effects import Effects
 from horseshoe.report.page.phrases import (
     FEW,
-    alike,
     counted,
     list_or_count,
     listed,
     named,
+    numerals,
     percent_of,
-    pretty,
+    typeset,
 )
 from horseshoe.report.page.uncertain import none_stands_out, uncertain_sentence
 from horseshoe.report.parts import is_average
@@ -196,11 +196,13 @@ def _effect_sentence(one: Effects, level: float, target: str) -> str:
 def _effect_of(one: Effects, term: str, level: float, first: bool) -> str:
     places = _places(one, term)
     j, single = places[0], one.names[places[0]] == term
-    coef, lower, upper = alike((float(one.coef[j]), float(one.lower[j]), float(one.upper[j])), digits=DIGITS)
+    coef, lower, upper = numerals(
+        (float(one.coef[j]), float(one.lower[j]), float(one.upper[j])), digits=DIGITS
+    )
     per = " per unit" if first and single else ""
     name = "" if single else f"{_level(one, j)} "
     interval = _interval(lower, upper, level, first, places)
-    return f"{named(term)} ({name}{pretty(coef, sign=True)}{per}, {interval})"
+    return f"{named(term)} ({name}{typeset(coef, sign=True)}{per}, {interval})"
 
 
 def _interval(lower: str, upper: str, level: float, first: bool, places: list[int]) -> str:
@@ -242,7 +244,7 @@ def _ratio_of(one: Effects, term: str, level: float, first: bool) -> str:
     unit = float(one.per_sd[j] / one.coef[j]) if by_sd else 1.0
     with np.errstate(over="ignore"):
         values = np.exp([unit * one.coef[j], unit * one.lower[j], unit * one.upper[j]]).tolist()
-    ratio, lower, upper = alike(values, ratios, DIGITS)
+    ratio, lower, upper = numerals(values, format_ratios, DIGITS)
     if single:
         what = f"per {'standard deviation' if by_sd else 'unit'} of {named(term)}"
     else:

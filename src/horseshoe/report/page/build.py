@@ -17,7 +17,7 @@ from horseshoe.report.page.content import Fact, Page
 from horseshoe.report.page.effects import Effects, effects_of
 from horseshoe.report.page.evidence import components, convergence, how_sure
 from horseshoe.report.page.methods import family_words, methods
-from horseshoe.report.page.phrases import alone, counted, named
+from horseshoe.report.page.phrases import counted, named, numeral
 from horseshoe.report.page.pictures import data_pictures, draw_all, fit_pictures
 
 
@@ -205,6 +205,8 @@ def _data_facts(effects: Sequence[Effects], given: ReportInput) -> tuple[Fact, .
     if events is not None:
         found.append(("Events", events))
     elif response.dtype.kind in "fiu" and not hasattr(model, "classes_"):
-        low, mean, high = (alone(float(value)) for value in (response.min(), response.mean(), response.max()))
+        low, mean, high = (
+            numeral(float(value)) for value in (response.min(), response.mean(), response.max())
+        )
         found.append((named(given.target), f"{low} to {high}, mean {mean}"))
     return _facts((*found, *given.facts))

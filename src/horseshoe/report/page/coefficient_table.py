@@ -9,10 +9,17 @@ from itertools import compress
 import numpy as np
 
 from horseshoe.families import Ordered
-from horseshoe.report.digits import ratios, share
+from horseshoe.report.number_text import format_ratios, format_share
 from horseshoe.report.page.content import PER_SD, SELECTED_ONLY, Heading, Number, Row, Table
 from horseshoe.report.page.effects import Effects
-from horseshoe.report.page.phrases import alike, alone, counted, listed, named, percent_of
+from horseshoe.report.page.phrases import (
+    counted,
+    listed,
+    named,
+    numeral,
+    numerals,
+    percent_of,
+)
 
 LARGEST = 1e300
 """What infinite ends of intervals are sorted as."""
@@ -86,20 +93,20 @@ def _numbers(one: Effects, j: int) -> tuple[Number, ...]:
     else:
         found = [*write(ends), *write((float(one.per_sd[j]),))]
     shares = [float(values[j]) for values in (one.inclusion, one.shrinkage) if values is not None]
-    found += [_number(value, share(value)) for value in shares]
+    found += [_number(value, format_share(value)) for value in shares]
     if one.sparse is not None:
         found += write((float(one.sparse[j]),)) if one.sparse[j] else [NOTHING]
     return tuple(found)
 
 
 def _together(values: Sequence[float]) -> list[Number]:
-    return [_number(*pair) for pair in zip(values, alike(values), strict=True)]
+    return [_number(*pair) for pair in zip(values, numerals(values), strict=True)]
 
 
 def _ratios(logs: Sequence[float]) -> list[Number]:
     with np.errstate(over="ignore"):
         values = np.exp(np.asarray(logs)).tolist()
-    return [_number(*pair) for pair in zip(values, alike(values, ratios), strict=True)]
+    return [_number(*pair) for pair in zip(values, numerals(values, format_ratios), strict=True)]
 
 
 def _number(value: float, text: str) -> Number:
@@ -114,7 +121,7 @@ def _note(effects: Sequence[Effects]) -> str:
     if len(effects) == 1 and one.family.has_intercept and not isinstance(one.family, Ordered):
         unit = "log odds" if one.family.is_binary else "log of the mean"
         scale = f" (the {unit} where every column is 0)" if one.is_ratio else ""
-        note += f" The intercept{scale} is {alone(float(one.model.intercept_))}."
+        note += f" The intercept{scale} is {numeral(float(one.model.intercept_))}."
     tied = {
         (str(first), tuple(map(str, others)))
         for one in effects

@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Status
-from horseshoe.report.digits import share
+from horseshoe.report.number_text import format_share
 from horseshoe.report.page.answer import SURE
 from horseshoe.report.page.content import Fact
 from horseshoe.report.page.effects import Effects
-from horseshoe.report.page.phrases import alone, counted, list_or_count, listed, named, percent_of
+from horseshoe.report.page.phrases import (
+    counted,
+    list_or_count,
+    listed,
+    named,
+    numeral,
+    percent_of,
+)
 from horseshoe.report.parts import is_average
 
 DENSE = 0.5
@@ -45,7 +52,7 @@ def _average_intervals(effects: Sequence[Effects], level: float) -> str:
     chance = (1.0 - level) * p
     beyond = (
         f" Each interval is for one column at a time: of {counted(p, 'column')} without any effect, about "
-        f"{alone(chance)} would by chance have an interval that does not hold zero."
+        f"{numeral(chance)} would by chance have an interval that does not hold zero."
         if chance >= 1.0
         else ""
     )
@@ -109,8 +116,8 @@ def _inclusion(effects: Sequence[Effects]) -> str:
     return (
         "Inclusion says how sure it is that a column has an effect. It is the weighted share of fits that "
         "have the column, on a scale on which it was right on average in simulations; on other data it can "
-        f"be off. Here {counted(sure, 'column')} {'reaches' if sure == 1 else 'reach'} {share(SURE)}{more}. "
-        "A column that is not selected need not be without effect: others may stand for it."
+        f"be off. Here {counted(sure, 'column')} {'reaches' if sure == 1 else 'reach'} {format_share(SURE)}"
+        f"{more}. A column that is not selected need not be without effect: others may stand for it."
     )
 
 
@@ -122,9 +129,9 @@ def _spread(effects: Sequence[Effects]) -> str:
     if min(weights) < DENSE or not any(one.selected.any() for one in effects):
         return ""
     return (
-        f"Ridge regression, which keeps every column, has most of the weight ({share(min(weights))} or more "
-        "of 1): the effects look spread over many columns. Then inclusion is an order at best, and the "
-        "selected columns stand for others too."
+        f"Ridge regression, which keeps every column, has most of the weight ({format_share(min(weights))} "
+        "or more of 1): the effects look spread over many columns. Then inclusion is an order at best, and "
+        "the selected columns stand for others too."
     )
 
 
@@ -146,7 +153,7 @@ def _by_chance(effects: Sequence[Effects]) -> str:
     found = sum(int(one.selected.sum()) for one in effects)
     are = "is" if found == 1 else "are"
     return (
-        f"If no column had an effect, about {alone(expected)} columns would be selected from as many rows "
+        f"If no column had an effect, about {numeral(expected)} columns would be selected from as many rows "
         f"and columns; {found:,} {are}. That number is for columns that are not correlated, and a guide for "
         "others."
     )
@@ -214,7 +221,7 @@ def components(effects: Sequence[Effects]) -> tuple[Fact, ...]:
     return tuple(
         Fact(
             row.name if one.label is None else f"{row.name} ({named(one.label)})",
-            f"weight {share(row.weight)}, error on rows left out {alone(row.error)}: {row.what}",
+            f"weight {format_share(row.weight)}, error on rows left out {numeral(row.error)}: {row.what}",
         )
         for one in effects
         for row in one.model.components_

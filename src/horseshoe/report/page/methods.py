@@ -7,10 +7,16 @@ from typing import Any, NamedTuple
 
 from horseshoe._version import __version__
 from horseshoe.families import Family
-from horseshoe.report.digits import share
+from horseshoe.report.number_text import format_share
 from horseshoe.report.page.effects import Effects
 from horseshoe.report.page.evidence import interval_method
-from horseshoe.report.page.phrases import alone, counted, listed, named, percent_of
+from horseshoe.report.page.phrases import (
+    counted,
+    listed,
+    named,
+    numeral,
+    percent_of,
+)
 from horseshoe.report.parts import is_average
 
 CITATIONS = {
@@ -149,8 +155,8 @@ def _average(model: Any, effects: Sequence[Effects], level: float) -> list[str]:
     folds = _folds(model)
     weights = ""
     if len(effects) == 1:
-        weights = f" (weights {', '.join(f'{row.name} {share(row.weight)}' for row in rows)})"
-    slopes = listed([alone(float(one.model.calibration_slope_)) for one in effects])
+        weights = f" (weights {', '.join(f'{row.name} {format_share(row.weight)}' for row in rows)})"
+    slopes = listed([numeral(float(one.model.calibration_slope_)) for one in effects])
     nothing = "the intercept" if effects[0].family.has_intercept else "no effect"
     slope_words = "a slope" if len(effects) == 1 else "slopes"
     found = [

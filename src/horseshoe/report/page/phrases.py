@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from horseshoe._visible import visible
-from horseshoe.report.digits import DIGITS, significant, together
+from horseshoe.report.number_text import DIGITS, format_number, format_together
 
 MINUS, INFINITY = "\N{MINUS SIGN}", "\N{INFINITY}"
 FEW = 6
@@ -16,43 +16,43 @@ LONGEST = 60
 ISOLATE, END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 
-def pretty(number: str, sign: bool = False) -> str:
+def typeset(number: str, sign: bool = False) -> str:
     """Return a written number with the signs of mathematics; a plus too where ``sign`` is asked for.
 
     Examples
     --------
-    >>> pretty("-20.6"), pretty("5.7", sign=True), pretty("0", sign=True), pretty("inf"), pretty("3.2e-9")
-    ('−20.6', '+5.7', '0', '∞', '3.2e−9')
+    >>> typeset("-20.6"), typeset("5.7", sign=True), typeset("0", sign=True), typeset("inf")
+    ('−20.6', '+5.7', '0', '∞')
     """
     written = number.replace("-", MINUS).replace("inf", INFINITY)
     positive = sign and not written.startswith(MINUS) and any(one in "123456789∞" for one in written)
     return f"+{written}" if positive else written
 
 
-def alone(value: float, sign: bool = False) -> str:
+def numeral(value: float, sign: bool = False) -> str:
     """Write a number that has no interval.
 
     Examples
     --------
-    >>> alone(-0.012345), alone(2934.4)
+    >>> numeral(-0.012345), numeral(2934.4)
     ('−0.0123', '2,934')
     """
-    return pretty(significant(value), sign)
+    return typeset(format_number(value), sign)
 
 
-def alike(
+def numerals(
     values: Sequence[float],
-    write: Callable[[Sequence[float], int], list[str]] = together,
+    write: Callable[[Sequence[float], int], list[str]] = format_together,
     digits: int = DIGITS,
 ) -> list[str]:
     """Write numbers that belong together, as a coefficient and the ends of its interval.
 
     Examples
     --------
-    >>> alike([-20.593, -33.92, -9.29])
+    >>> numerals([-20.593, -33.92, -9.29])
     ['−20.6', '−33.9', '−9.3']
     """
-    return [pretty(number) for number in write(values, digits)]
+    return [typeset(number) for number in write(values, digits)]
 
 
 def percent_of(value: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from horseshoe.report.digits import share
+from horseshoe.report.number_text import format_share
 from horseshoe.report.page.effects import Effects
 from horseshoe.report.page.phrases import FEW, counted, list_or_count, listed, named
 
@@ -72,7 +72,7 @@ are b (inclusion 0.60) and a (0.20).
     found = np.max([one.inclusion for one in effects if one.inclusion is not None], axis=0)
     terms, names = len(set(effects[0].terms)), effects[0].names
     order = np.argsort(-found, kind="stable")[:3].tolist()
-    first, *others = [share(found[j]) for j in order]
+    first, *others = [format_share(found[j]) for j in order]
     if terms == 1:
         return (
             f"{named(effects[0].terms[0])} predicts {named(target)} better than the mean alone, but "

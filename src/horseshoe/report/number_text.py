@@ -17,18 +17,18 @@ MISSING = ""
 """What is written for a number that is not there."""
 
 
-def significant(value: float, digits: int = DIGITS) -> str:
+def format_number(value: float, digits: int = DIGITS) -> str:
     """Write a number with so many significant digits; only zero reads zero.
 
     Examples
     --------
-    >>> [significant(x) for x in (0.0, 12.3456, 0.00123456, 1234567.0, 3.2e-9, 4.56e12, float("nan"))]
+    >>> [format_number(x) for x in (0.0, 12.3456, 0.00123456, 1234567.0, 3.2e-9, 4.56e12, float("nan"))]
     ['0', '12.3', '0.00123', '1,234,567', '3.20e-9', '4.56e12', '']
     """
-    return together([value], digits)[0]
+    return format_together([value], digits)[0]
 
 
-def together(values: Sequence[float], digits: int = DIGITS) -> list[str]:
+def format_together(values: Sequence[float], digits: int = DIGITS) -> list[str]:
     """Write numbers that belong together, as a coefficient and the ends of its interval, alike.
 
     They have as many decimals as it takes for the largest distance among them to have ``digits`` significant
@@ -36,11 +36,11 @@ def together(values: Sequence[float], digits: int = DIGITS) -> list[str]:
 
     Examples
     --------
-    >>> together([43.5628, 32.1561, 54.9694]), together([0.004, -31.2, 40.0])
+    >>> format_together([43.5628, 32.1561, 54.9694]), format_together([0.004, -31.2, 40.0])
     (['43.6', '32.2', '55.0'], ['0.004', '-31.2', '40.0'])
-    >>> together([1000.00123, 1000.00101, 1000.00145]), together([2.1e-8, 1e-8, 3.2e-8])
+    >>> format_together([1000.00123, 1000.00101, 1000.00145]), format_together([2.1e-8, 1e-8, 3.2e-8])
     (['1,000.001230', '1,000.001010', '1,000.001450'], ['2.10e-8', '1.00e-8', '3.20e-8'])
-    >>> together([0.0, 0.0]), together([1.5, float("nan"), float("inf")])
+    >>> format_together([0.0, 0.0]), format_together([1.5, float("nan"), float("inf")])
     (['0', '0'], ['1.50', '', 'inf'])
     """
     known = [float(value) for value in values if math.isfinite(value)]
@@ -55,26 +55,26 @@ def together(values: Sequence[float], digits: int = DIGITS) -> list[str]:
     return [_write(value, decimals, beyond) for value in values]
 
 
-def ratios(values: Sequence[float], digits: int = DIGITS) -> list[str]:
+def format_ratios(values: Sequence[float], digits: int = DIGITS) -> list[str]:
     """Write ratios that belong together: alike where they are near each other, else each on its own.
 
     Examples
     --------
-    >>> ratios([1.005, 0.963, 1.239]), ratios([9.1e13, 3123.0, 2.49e24])
+    >>> format_ratios([1.005, 0.963, 1.239]), format_ratios([9.1e13, 3123.0, 2.49e24])
     (['1.005', '0.963', '1.239'], ['9.10e13', '3,123', '2.49e24'])
     """
     known = [float(value) for value in values if math.isfinite(value) and value > 0.0]
     if known and max(known) / WIDE <= min(known):
-        return together(values, digits)
-    return [significant(value, digits) for value in values]
+        return format_together(values, digits)
+    return [format_number(value, digits) for value in values]
 
 
-def share(value: float) -> str:
+def format_share(value: float) -> str:
     """Write a number between 0 and 1 with two decimals, and say so where it only nearly is 0 or 1.
 
     Examples
     --------
-    >>> [share(x) for x in (0.0, 0.0004, 0.25, 0.9996, 1.0, float("nan"))]
+    >>> [format_share(x) for x in (0.0, 0.0004, 0.25, 0.9996, 1.0, float("nan"))]
     ['0.00', '<0.01', '0.25', '>0.99', '1.00', '']
     """
     if math.isnan(value):
@@ -84,12 +84,12 @@ def share(value: float) -> str:
     return ">0.99" if 0.995 < value < 1.0 else f"{value:.2f}"
 
 
-def whole(value: float) -> str:
+def format_count(value: float) -> str:
     """Write a number of things, with commas.
 
     Examples
     --------
-    >>> whole(12000), whole(3.0)
+    >>> format_count(12000), format_count(3.0)
     ('12,000', '3')
     """
     return f"{value:,.0f}"
