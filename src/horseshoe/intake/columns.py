@@ -107,8 +107,7 @@ def check_signs(roles: Mapping[str, Column]) -> None:
         numbers = np.asarray(roles[role].numbers) if role in roles else np.ones(1)
         wrong = ~(allowed(numbers, 0.0) | np.isnan(numbers))
         if wrong.any():
-            column, row = roles[role], int(wrong.argmax())
-            raise TableError(f"{shown(column.name)} is {column.value(row)} in row {row + 1}: {needed}")
+            raise TableError(f"{roles[role].first(wrong)}: {needed}")
         if not np.nansum(numbers) and role == "weights":
             raise TableError(f"the weights in {shown(roles[role].name)} are all 0: no row would count")
 

@@ -87,6 +87,11 @@ class Column:
         code = int(np.asarray(self.codes)[row])
         return self.words[code] if code >= 0 else ""
 
+    def first(self, rows: Mask) -> str:
+        """Return what stands in the first of some rows, in words."""
+        row = int(rows.argmax())
+        return f"{shown(self.name)} is {shown(self.value(row))} in row {row + 1}"
+
 
 def describe_columns(
     frame: Any, names: Iterable[str], categorical: Collection[str] = (), numeric: Collection[str] = ()

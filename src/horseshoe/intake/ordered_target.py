@@ -60,13 +60,11 @@ def read_levels(frame: Any, name: str, order: Sequence[str]) -> Column:
     column = describe_columns(frame, [name], categorical=[name])[name]
     if column.kind == "empty":
         raise TableError(f"the target {shown(name)} has no values: name another column")
-    for row, code in enumerate(np.asarray(column.codes).tolist()):
-        if code >= 0 and column.words[code] not in order:
-            word = column.words[code]
-            hint = near(word, order) or ":"
-            raise TableError(
-                f"levels: {shown(name)} is {shown(word)} in row {row + 1}{hint} {listed(order)} were named"
-            )
+    unknown = [place for place, word in enumerate(column.words) if word not in order]
+    if unknown:
+        wrong = np.isin(np.asarray(column.codes), unknown)
+        hint = near(column.value(int(wrong.argmax())), order) or ":"
+        raise TableError(f"levels: {column.first(wrong)}{hint} {listed(order)} were named")
     return column
 
 
@@ -79,13 +77,13 @@ def settle_levels(column: Column, order: Sequence[str]) -> Target:
     >>> settle_levels(column, ["low", "high"]).notes
     ('pain has 2 ordered levels, low < high',)
     """
-    y = np.array(column.words)[np.asarray(column.codes)]
+    y = column.values
     absent = [word for word in order if word not in set(y.tolist())]
     if absent:
+        them = "it" if len(absent) == 1 else "them"
         raise TableError(
-            f"levels: no row that is left has {shown(column.name)} at {listed(absent)}: leave "
-            f"{'it' if len(absent) == 1 else 'them'} out of the levels"
+            f"levels: no row that is left has {shown(column.name)} at {listed(absent)}: leave {them} out of "
+            "the levels"
         )
-    said = " < ".join(map(shown, order))
-    note = f"{shown(column.name)} has {len(order)} ordered levels, {said}"
+    note = f"{shown(column.name)} has {len(order)} ordered levels, {' < '.join(map(shown, order))}"
     return Target(y, "ordinal", (), (note,), Ordinal(levels=tuple(order)))

@@ -235,9 +235,8 @@ class Recipe(SavedRecipe):
             column = as_truth(column, each.levels) if each.kind == "truth" else column
             strange = [place for place, word in enumerate(column.words) if word not in each.levels]
             if strange and policy.of(name) == "error":
-                row = int(np.isin(np.asarray(column.codes), strange).argmax())
                 raise TableError(
-                    f"{shown(name)} is {shown(column.value(row))} in row {row + 1}, a level the fit has not "
+                    f"{column.first(np.isin(np.asarray(column.codes), strange))}, a level the fit has not "
                     "seen. Leave such rows out with --missing drop, or fit with more levels"
                 )
             if strange:

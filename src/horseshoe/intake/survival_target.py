@@ -32,7 +32,7 @@ def read_role(frame: Any, role: str, name: str, event_value: str | None = None) 
     ('3', '4')
     """
     if role == "event":
-        return _named(frame, name, event_value) if event_value is not None else _event(frame, name)
+        return _event(frame, name) if event_value is None else _named_event(frame, name, event_value)
     if role == "strata":
         return replace(_words(frame, name), notes=())
     return numbers_of(frame, name)
@@ -43,13 +43,13 @@ def _event(frame: Any, name: str) -> Column:
     column = describe_columns(frame, [name])[name]
     if column.kind == "empty":
         raise TableError(f"the event {shown(name)} has no values: name another column")
-    if column.kind == "truth" and column.numbers is None:
-        no, yes = column.words
-        note = f"{shown(name)}: {shown(yes)} is taken to mean that the event was seen, {shown(no)} censored"
-        return _zero_one(column, np.asarray(column.codes) == 1, (note,))
-    if column.kind == "truth":
+    if column.kind != "truth":
+        raise TableError(f"event: {_which(_words(frame, name))}")
+    if column.numbers is not None:
         return column
-    raise TableError(_which(_words(frame, name)))
+    no, yes = map(shown, column.words)
+    note = f"{shown(name)}: {yes} is taken to mean that the event was seen, {no} censored"
+    return _zero_one(column, np.asarray(column.codes) == 1, note)
 
 
 def _words(frame: Any, name: str) -> Column:
@@ -61,37 +61,30 @@ def _words(frame: Any, name: str) -> Column:
 
 def _which(column: Column) -> str:
     """Say why a column cannot be an event as it is, and how to ask."""
-    name, words, codes = shown(column.name), column.words, np.asarray(column.codes)
+    name, words, codes = column.name, column.words, np.asarray(column.codes)
     if len(words) == 2:
-        ways = " or ".join(option("event", f"{column.name}={word}") for word in words)
-        return f"event: {name} is {' or '.join(map(shown, words))}: say which of them means the event, {ways}"
-    row = int(np.flatnonzero((codes >= 0) & ~np.isin(codes, _zero_or_one(words)))[0])
-    said = f"event: {name} is {shown(words[codes[row]])} in row {row + 1}"
-    return (
-        f"{said}: {NEEDED}; or name the value that means the event, {option('event', f'{column.name}=VALUE')}"
-    )
+        ways = " or ".join(option("event", f"{name}={word}") for word in words)
+        values = " or ".join(map(shown, words))
+        return f"{shown(name)} is {values}: say which of them means the event, {ways}"
+    binary = [place for place, word in enumerate(words) if word in ("0", "1")]
+    other = column.first((codes >= 0) & ~np.isin(codes, binary))
+    return f"{other}: {NEEDED}; or name the value that means the event, {option('event', f'{name}=VALUE')}"
 
 
-def _zero_or_one(words: tuple[str, ...]) -> list[int]:
-    return [place for place, word in enumerate(words) if word in ("0", "1")]
-
-
-def _named(frame: Any, name: str, event_value: str) -> Column:
-    """Return a column in which one value means the event; all others are censored, and said."""
-    column = _words(frame, name)
-    word = level(event_value)
+def _named_event(frame: Any, name: str, event_value: str) -> Column:
+    """Return a column in which one value means the event, and all others are censored."""
+    column, word = _words(frame, name), level(event_value)
     if word not in column.words:
-        raise TableError(
-            f"event: {shown(name)} is {shown(event_value)} in no row: its values are {listed(column.words)}"
-        )
+        values = f"its values are {listed(column.words)}"
+        raise TableError(f"event: {shown(name)} is {shown(event_value)} in no row: {values}")
     others = [each for each in column.words if each != word]
     note = f"{shown(name)}: {shown(word)} means that the event was seen"
-    censored = f", {listed(others, most=5)} that the row is censored" if others else ""
-    return _zero_one(column, np.asarray(column.codes) == column.words.index(word), (note + censored,))
+    note += f", {listed(others, most=5)} that the row is censored" if others else ""
+    return _zero_one(column, np.asarray(column.codes) == column.words.index(word), note)
 
 
-def _zero_one(column: Column, seen: Mask, notes: tuple[str, ...]) -> Column:
-    return Column(column.name, "truth", np.where(column.missing, np.nan, seen.astype(float)), notes=notes)
+def _zero_one(column: Column, seen: Mask, note: str) -> Column:
+    return Column(column.name, "truth", np.where(column.missing, np.nan, seen.astype(float)), notes=(note,))
 
 
 def check_entry(time: Column, entry: Column | None) -> None:
@@ -108,12 +101,10 @@ def check_entry(time: Column, entry: Column | None) -> None:
         return
     late = np.asarray(entry.numbers) >= time.numbers
     if late.any():
-        row = int(late.argmax())
         more = f" (and so in {counted(int(late.sum()) - 1, 'other row')})" if late.sum() > 1 else ""
-        raise TableError(
-            f"{shown(entry.name)} is {entry.value(row)} in row {row + 1}, and {shown(time.name)} is "
-            f"{time.value(row)}{more}: a row must enter before its time, or it was never at risk"
-        )
+        until = f"{shown(time.name)} is {time.value(int(late.argmax()))}{more}"
+        before = "a row must enter before its time, or it was never at risk"
+        raise TableError(f"{entry.first(late)}, and {until}: {before}")
 
 
 def settle_lifetimes(
@@ -146,5 +137,5 @@ def settle_lifetimes(
     notes = [f"{shown(time.name)} is the time until {shown(until)}: {many}"]
     if "strata" in known:
         number = np.unique(known["strata"]).size
-        notes.append(f"{counted(number, 'stratum').replace('stratums', 'strata')}, compared within each only")
+        notes.append(f"{number:,} {'stratum' if number == 1 else 'strata'}, compared within each only")
     return Target(y, SURVIVAL, (), tuple(notes))

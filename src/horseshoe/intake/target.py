@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,13 @@ SMALL = 20.0
 """Counts with a larger median are as good as normal."""
 
 OVERDISPERSED = 1.5
+RANGES: dict[str | None, tuple[Callable[[Vector], Mask], str]] = {
+    **dict.fromkeys(COUNTS, (lambda y: (y >= 0) & (y == np.round(y)), "whole numbers of at least 0")),
+    "gamma": (lambda y: y > 0, "numbers above 0 (tweedie takes zeros)"),
+    **dict.fromkeys(("tweedie", SURVIVAL), (lambda y: y >= 0, "numbers of at least 0")),
+    "binomial": (lambda y: (y >= 0) & (y <= 1), "numbers from 0 to 1"),
+}
+"""The numbers that a family can give."""
 
 
 class Target(NamedTuple):
@@ -59,19 +66,19 @@ def read_target(
     column = describe_columns(frame, [name], categorical, numeric)[name]
     if column.kind == "empty":
         raise TableError(f"the target {shown(name)} has no values: name another column")
-    if column.kind == "identifier" and column.numbers is not None:
-        column = describe_columns(frame, [name], numeric=[name])[
-            name
-        ]  # whoever asks for numbers in a row gets them
+    if column.kind == "identifier" and column.numbers is not None:  # who asks for numbers gets them
+        column = describe_columns(frame, [name], numeric=[name])[name]
     if column.kind in ("text", "identifier"):
-        raise TableError(
-            f"the target {shown(name)} has {len(column.words):,} different "
-            "words: a target is numbers or a few classes"
-        )
+        many = f"{len(column.words):,} different words"
+        raise TableError(f"the target {shown(name)} has {many}: a target is numbers or a few classes")
     if column.refusal is not None:
         raise TableError(f"the target {column.refusal.split(': ')[0]}: a target is numbers or classes")
-    if family is not None and column.numbers is not None:
-        _check_range(column, family)
+    if family in RANGES and column.numbers is not None:
+        allowed, wanted = RANGES[family]
+        wrong = ~(allowed(column.numbers) | column.missing)
+        if wrong.any():
+            more = f" (and in {counted(int(wrong.sum()) - 1, 'other row')})" if wrong.sum() > 1 else ""
+            raise TableError(f"the target {column.first(wrong)}{more}: family {family} needs {wanted}")
     return column
 
 
@@ -85,32 +92,29 @@ def settle(
     >>> settle(Column("ill", "truth", codes=np.array([0, 1, 0, 1]), words=("no", "yes")), None, None).notes
     ('ill has two values: classes, and the probability of yes is modelled',)
     """
+    name = shown(column.name)
     if column.constant:
-        raise TableError(
-            f"the target {shown(column.name)} is {shown(column.value(0))} "
-            "in every row: nothing is left to explain"
-        )
+        value = shown(column.value(0))
+        raise TableError(f"the target {name} is {value} in every row: nothing is left to explain")
     if exposure is not None and (column.numbers is None or family not in (None, *COUNTS, *AMOUNTS)):
+        asked = "classes" if column.numbers is None else family
         raise TableError(
             "an exposure is for counts and amounts, family poisson, negative_binomial, gamma or tweedie: "
-            f"{shown(column.name)} is to be "
-            f"{'classes' if column.numbers is None else family}"
+            f"{name} is to be {asked}"
         )
     if column.numbers is None:
         return _labels(column, family)
+    notes: tuple[str, ...] = ()
     if family is None:
         family, why = guess(column.name, column.numbers, exposure)
-        notes: tuple[str, ...] = (f"{shown(column.name)} {why}; --family chooses another",)
-    else:
-        notes = ()
+        notes = (f"{name} {why}; --family chooses another",)
     if family == CLASSES:
         return _number_labels(column, notes)
     if family == "ordinal":
-        size = np.unique(column.numbers).size
-        notes = (f"{shown(column.name)} has {size:,} ordered levels",)
+        notes = (f"{name} has {np.unique(column.numbers).size:,} ordered levels",)
     if family == "quantile":
         share = 0.5 if quantile is None else quantile
-        notes = (f"the {share:g} quantile of {shown(column.name)} is modelled",)
+        notes = (f"the {share:g} quantile of {name} is modelled",)
         return Target(column.numbers, family, (), notes, Quantile(share))
     return Target(column.numbers, family, (), notes)
 
@@ -126,34 +130,28 @@ def guess(name: str, y: Vector, exposure: Vector | None) -> tuple[str, str]:
     ('gaussian', 'holds numbers: family gaussian')
     """
     distinct = np.unique(y)
+    first, last = distinct[0], distinct[-1]
     if distinct.size == 2 and exposure is None:
-        return CLASSES, f"has two values: classes, and the probability of {level(distinct[1])} is modelled"
+        return CLASSES, f"has two values: classes, and the probability of {level(last)} is modelled"
     whole = bool((y == np.round(y)).all())
-    counts = whole and bool(distinct[0] >= 0)
+    counts = whole and bool(first >= 0)
     if exposure is not None and not counts:
         raise TableError(
-            f"an exposure is for counts, but {shown(name)} holds other "
-            "numbers: leave the exposure out, or name a family"
+            f"an exposure is for counts, but {shown(name)} holds other numbers: leave the exposure out, or "
+            "name a family"
         )
-    few = whole and distinct[-1] <= 10 and (distinct[0] >= 1 or not _fades(y, distinct))
+    scale = whole and last <= 10 and (first >= 1 or not _fades(y, distinct))
     skewed = float(np.mean((y - y.mean()) ** 3)) > 0
-    if counts and (
-        exposure is not None or (distinct[0] <= 1 and np.median(y) <= SMALL and skewed and not few)
-    ):
+    small = first <= 1 and np.median(y) <= SMALL and skewed and not scale
+    if counts and (exposure is not None or small):
         ratio, sure = _dispersion(y, exposure)
         if ratio > OVERDISPERSED and sure:
-            return (
-                "negative_binomial",
-                f"holds counts, their variance {ratio:.1f} times what "
-                "Poisson's law gives at one rate for all: family negative_binomial",
-            )
+            law = f"{ratio:.1f} times what Poisson's law gives at one rate for all"
+            return "negative_binomial", f"holds counts, their variance {law}: family negative_binomial"
         return "poisson", "holds small counts, their variance about their mean: family poisson"
-    if few:
-        return (
-            "gaussian",
-            f"holds the whole numbers {level(distinct[0])} to {level(distinct[-1])}, "
-            "taken as measured and not as classes: family gaussian",
-        )
+    if scale:
+        numbers = f"the whole numbers {level(first)} to {level(last)}"
+        return "gaussian", f"holds {numbers}, taken as measured and not as classes: family gaussian"
     return "gaussian", "holds numbers: family gaussian"
 
 
@@ -171,66 +169,34 @@ def _dispersion(y: Vector, exposure: Vector | None) -> tuple[float, bool]:
 
 
 def _labels(column: Column, family: str | None) -> Target:
-    codes = np.asarray(column.codes)
-    present = sorted({column.words[code] for code in np.unique(codes)})
+    """Return words as classes."""
+    y, name = column.values, shown(column.name)
+    labels, times = np.unique(y, return_counts=True)
+    present = labels.tolist()
     if family not in (None, CLASSES, "binomial"):
-        raise TableError(
-            f"the target {shown(column.name)} holds words "
-            f"({listed(present, most=3)}), and family {family} needs numbers"
-            + (", or the order of the words: --levels lowest,next,...,highest" if family == "ordinal" else "")
-        )
+        order = ", or the order of the words: --levels lowest,next,...,highest" if family == "ordinal" else ""
+        words = f"holds words ({listed(present, most=3)})"
+        raise TableError(f"the target {name} {words}, and family {family} needs numbers{order}")
     if len(present) > MOST_CLASSES:
-        raise TableError(
-            f"the target {shown(column.name)} has {len(present)} classes; at most {MOST_CLASSES} are modelled"
-        )
-    y = np.array(column.words)[codes]
+        many = f"{len(present)} classes; at most {MOST_CLASSES} are modelled"
+        raise TableError(f"the target {name} has {many}")
+    why = f"has {len(present)} classes ({listed(present, most=5)})"
     if len(present) == 2:
         first, second = map(shown, present)
         why = f"has two values: classes, and the probability of {second} is modelled"
         if column.kind != "truth":  # nobody asks for the odds of "no"
             why += f"; odds ratios of {first} are 1 divided by those of {second}"
-    else:
-        why = f"has {len(present)} classes ({listed(present, most=5)})"
-    rare = [word for word in present if (y == word).sum() == 1]
-    notes = (
-        f"{shown(column.name)} {why}",
-        *(f"the class {shown(word)} has one row only" for word in rare[:3]),
-    )
-    return Target(y, CLASSES, tuple(present), notes)
+    rare = [f"the class {shown(word)} has one row only" for word in labels[times == 1][:3].tolist()]
+    return Target(y, CLASSES, tuple(present), (f"{name} {why}", *rare))
 
 
 def _number_labels(column: Column, notes: tuple[str, ...]) -> Target:
+    """Return numbers as classes: whole ones, or words."""
     numbers = np.asarray(column.numbers)
     distinct = np.unique(numbers)
     if distinct.size > MOST_CLASSES:
-        raise TableError(
-            f"the target {shown(column.name)} has {distinct.size:,} different "
-            f"numbers; at most {MOST_CLASSES} classes are modelled"
-        )
-    if (distinct == np.round(distinct)).all():
-        return Target(numbers.astype(np.int64), CLASSES, tuple(int(each) for each in distinct), notes)
-    return Target(
-        np.array([level(each) for each in numbers]), CLASSES, tuple(level(each) for each in distinct), notes
-    )
-
-
-def _check_range(column: Column, family: str) -> None:
-    """Refuse numbers that the family cannot give."""
-    y = np.asarray(column.numbers)
-    wrong: Mask = np.zeros(y.shape, dtype=bool)
-    wanted = ""
-    if family in COUNTS:
-        wrong, wanted = (y < 0) | (y != np.round(y)), "whole numbers of at least 0"
-    elif family == "gamma":
-        wrong, wanted = y <= 0, "numbers above 0 (tweedie takes zeros)"
-    elif family in ("tweedie", SURVIVAL):
-        wrong, wanted = y < 0, "numbers of at least 0"
-    elif family == "binomial":
-        wrong, wanted = (y < 0) | (y > 1), "numbers from 0 to 1"
-    if wrong.any():
-        row = int(wrong.argmax())
-        more = f" (and in {counted(int(wrong.sum()) - 1, 'other row')})" if wrong.sum() > 1 else ""
-        raise TableError(
-            f"the target {shown(column.name)} is {level(y[row])} in row "
-            f"{row + 1}{more}: family {family} needs {wanted}"
-        )
+        many = f"{distinct.size:,} different numbers; at most {MOST_CLASSES} classes are modelled"
+        raise TableError(f"the target {shown(column.name)} has {many}")
+    whole = bool((distinct == np.round(distinct)).all())
+    y = numbers.astype(np.int64) if whole else np.array([level(each) for each in numbers])
+    return Target(y, CLASSES, tuple(int(each) if whole else level(each) for each in distinct), notes)
