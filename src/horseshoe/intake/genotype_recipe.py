@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -100,14 +101,11 @@ class GenotypeRecipe(SavedRecipe):
         absent = found == ABSENT
         if absent.any():
             names = listed(self.snps.ids[absent], most=5)
+            many = counted(int(absent.sum()), "SNP")
             if missing != "median":
-                raise TableError(
-                    f"{counted(int(absent.sum()), 'SNP')} of the model not in {bed.location}: {names}. Take "
-                    "them at their mean in the fit with --missing median"
-                )
-            notes.append(
-                f"{counted(int(absent.sum()), 'SNP')} not in the file at the mean of the fit: {names}"
-            )
+                mean = "Take them at their mean in the fit with --missing median"
+                raise TableError(f"{many} of the model not in {bed.location}: {names}. {mean}")
+            notes.append(f"{many} not in the file at the mean of the fit: {names}")
         turned = self._turned(there, found, notes)
         places, flip = np.full(self.n_columns, ABSENT), np.zeros(self.n_columns, dtype=np.bool_)
         fill = np.zeros(self.n_columns)
@@ -116,32 +114,29 @@ class GenotypeRecipe(SavedRecipe):
 
     def _turned(self, there: Snps, found: Any, notes: list[str]) -> Mask:
         """Return which SNPs count the other allele in the file; refuse those that have other alleles."""
-        counts, other = (
-            np.where(found == ABSENT, mine, values[found])
-            for mine, values in zip(
-                (self.snps.counted, self.snps.other), (there.counted, there.other), strict=True
-            )
-        )
-        pairs = list(zip(self.snps.counted, self.snps.other, counts, other, strict=True))
-        same = np.array([_fits((a, b), (c, d)) for a, b, c, d in pairs], dtype=np.bool_)
-        turned = ~same & np.array([_fits((a, b), (d, c)) for a, b, c, d in pairs], dtype=np.bool_)
-        wrong = ~same & ~turned
-        if wrong.any():
-            j = int(np.argmax(wrong))
-            a, b, c, d = pairs[j]
+        mine = list(zip(self.snps.counted, self.snps.other, strict=True))
+        theirs = [
+            pair if place == ABSENT else (there.counted[place], there.other[place])
+            for pair, place in zip(mine, found, strict=True)
+        ]
+        same = np.array(list(map(_fits, mine, theirs)), dtype=np.bool_)
+        crossed = [_fits(one, other[::-1]) for one, other in zip(mine, theirs, strict=True)]
+        turned = ~same & np.array(crossed, dtype=np.bool_)
+        wrong = np.flatnonzero(~same & ~turned)
+        if wrong.size:
+            j = int(wrong[0])
             raise TableError(
-                f"{counted(int(wrong.sum()), 'SNP')} with other alleles than in the fit, such as "
-                f"{self.snps.ids[j]}: {a}/{b} there, {c}/{d} in the file. Perhaps that has the other strand: "
-                "mend it with plink --flip; nothing is guessed"
+                f"{counted(wrong.size, 'SNP')} with other alleles than in the fit, such as "
+                f"{self.snps.ids[j]}: {'/'.join(mine[j])} there, {'/'.join(theirs[j])} in the file. Perhaps "
+                "that has the other strand: mend it with plink --flip; nothing is guessed"
             )
         if turned.any():
             notes.append(f"{counted(int(turned.sum()), 'SNP')} with the alleles the other way round: turned")
-        both = sum({str(a).upper(), str(b).upper()} in SAME_ON_BOTH for a, b, _, _ in pairs)
+        both = sum({str(a).upper(), str(b).upper()} in SAME_ON_BOTH for a, b in mine)
         if both:
-            notes.append(
-                f"{counted(both, 'SNP')} of the model A/T or C/G: of these the strand cannot be checked"
-            )
-        return np.asarray(turned)
+            strand = "of these the strand cannot be checked"
+            notes.append(f"{counted(both, 'SNP')} of the model A/T or C/G: {strand}")
+        return np.asarray(turned, dtype=np.bool_)
 
 
 def _fits(mine: tuple[Any, Any], theirs: tuple[Any, Any]) -> bool:
@@ -152,14 +147,10 @@ def _fits(mine: tuple[Any, Any], theirs: tuple[Any, Any]) -> bool:
 
 def _places(there: Any, wanted: Any) -> Any:
     """Return where the wanted ids are; refuse those that are there twice."""
-    place: dict[Any, int] = {}
-    needed, twice = set(wanted), []
-    for j, name in enumerate(there):
-        if name in needed:
-            twice += [name] if name in place else []
-            place[name] = j
+    needed, times = set(wanted), Counter(there)
+    twice = [name for name, number in times.items() if number > 1 and name in needed]
     if twice:
-        raise TableError(
-            f"{listed(twice, most=5)} stands more than once in the .bim file: give each its own id"
-        )
+        where = "stands more than once in the .bim file: give each its own id"
+        raise TableError(f"{listed(twice, most=5)} {where}")
+    place = {name: j for j, name in enumerate(there)}
     return np.array([place.get(name, ABSENT) for name in wanted], dtype=np.int64)

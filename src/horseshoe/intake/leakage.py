@@ -10,7 +10,8 @@ import numpy as np
 from horseshoe._types import Matrix, Vector
 from horseshoe.intake.kinds import Column
 from horseshoe.intake.leakage_by_chance import (
-    by_chance,
+    MARKERS,
+    UNLIKELY,
     correlates_by_chance,
     marker_separates,
     marker_tells,
@@ -46,80 +47,76 @@ def find_leaks(
     """
     if len(y) < FEW_ROWS:
         return []
-    of = f"{what} {shown(target)}"
-    found = _correlated(X, names, y, of) if y.dtype.kind == "f" else _telling(columns, y, of)
-    many = counted(X.shape[1] if y.dtype.kind == "f" else len(columns), "column")
-    return [
-        f"{shown(name)} determines {shown(target)} ({why}), which is unlikely by chance among {many}: "
-        f"if it is a copy or a consequence of {shown(target)}, drop it with {option('drop', name)}"
-        for name, why in found[:10]
-    ]
-
-
-def _correlated(X: Matrix, names: Sequence[str], y: Vector, of: str) -> list[tuple[str, str]]:
-    """Return the columns that nearly determine numbers, and how."""
-    correlations = _correlations(X, y)
-    close = np.flatnonzero(np.abs(correlations) > NEARLY)
-    _refuse([names[j] for j in close.tolist() if np.array_equal(X[:, j], y)], of)
-    return [
-        (names[j], f"correlation {correlations[j]:.4f}")
-        for j in close.tolist()
-        if not by_chance(correlates_by_chance(float(correlations[j]), len(y)), 0.0, len(names))
-    ]
-
-
-def _telling(columns: Mapping[str, Column], y: Any, of: str) -> list[tuple[str, str]]:
-    """Return the columns that nearly determine classes, and how."""
-    _, labels = np.unique(y, return_inverse=True)
-    found = {name: tells for name, column in columns.items() if (tells := _tells(column, labels)) is not None}
-    _refuse(
-        [name for name, one in found.items() if one.copies and not by_chance(one.null, 0.0, len(columns))], of
-    )
-    return [
-        (name, f"its values separate the classes in {one.share:.2%} of {counted(len(y), 'row')}")
-        for name, one in found.items()
-        if not by_chance(one.null, one.marker, len(columns))
-    ]
-
-
-def _refuse(copies: list[str], of: str) -> None:
+    numeric = y.dtype.kind == "f"
+    determined = _correlated(X, names, y) if numeric else _separating(columns, y)
+    many = X.shape[1] if numeric else len(columns)
+    found = [each for each in determined if many * (each.null + MARKERS * each.marker) < UNLIKELY]
+    copies = [each.name for each in determined if each.copies and (numeric or many * each.null < UNLIKELY)]
     if copies:
         drops = " ".join(option("drop", name) for name in copies[:10])
         verb = "is a copy" if len(copies) == 1 else "are copies"
+        of = f"{what} {shown(target)}"
         raise TableError(f"{listed(copies)} {verb} of the {of}: drop what is the answer itself, with {drops}")
+    unlikely = f"which is unlikely by chance among {counted(many, 'column')}"
+    return [
+        f"{shown(each.name)} determines {shown(target)} ({each.how}), {unlikely}: if it is a copy or a "
+        f"consequence of {shown(target)}, drop it with {option('drop', each.name)}"
+        for each in found[:10]
+    ]
+
+
+class _Determined(NamedTuple):
+    """A column that nearly determines the target, how, and whether it is a copy.
+
+    ``null`` and ``marker`` are the probabilities that a column without effect, or a strong marker, does so.
+    """
+
+    name: str
+    how: str
+    copies: bool
+    null: float
+    marker: float = 0.0
+
+
+def _correlated(X: Matrix, names: Sequence[str], y: Vector) -> list[_Determined]:
+    """Return the columns that nearly determine numbers."""
+    correlations = _correlations(X, y)
+    return [
+        _Determined(
+            names[j],
+            f"correlation {correlations[j]:.4f}",
+            np.array_equal(X[:, j], y),
+            correlates_by_chance(float(correlations[j]), len(y)),
+        )
+        for j in np.flatnonzero(np.abs(correlations) > NEARLY).tolist()
+    ]
 
 
 def _correlations(X: Matrix, y: Vector) -> Vector:
     """Return the correlation of each column with y; 0 for constant ones."""
     centred = y - y.mean()
-    norms = np.empty(X.shape[1])
-    products = np.empty(X.shape[1])
-    for j, column in enumerate(X.T):
+    found = np.zeros(X.shape[1])
+    for j, column in enumerate(X.T):  # no second X is made
         away = column - column.mean()
-        norms[j], products[j] = np.sqrt(away @ away), away @ centred
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = products / norms / np.sqrt(centred @ centred)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found[j] = away @ centred / np.sqrt(away @ away) / np.sqrt(centred @ centred)
     return np.where(np.isfinite(found), found, 0.0)
 
 
-class _Tells(NamedTuple):
-    """For which share of the rows a value tells the class, and whether each class has one value of its own.
-
-    ``null`` and ``marker`` are the probabilities that a column without effect, or a strong marker, does so.
-    """
-
-    share: float
-    copies: bool
-    null: float
-    marker: float
+def _separating(columns: Mapping[str, Column], y: Any) -> list[_Determined]:
+    """Return the columns that nearly determine classes."""
+    _, labels = np.unique(y, return_inverse=True)
+    found = (_separates(column, labels) for column in columns.values())
+    return [each for each in found if each is not None]
 
 
-def _tells(column: Column, labels: Any) -> _Tells | None:
+def _separates(column: Column, labels: Any) -> _Determined | None:
     """Return how well the values of a column tell the class, or None where they do not nearly do so.
 
     A number tells the class where it does not lie among those of another class.
     """
-    counts = np.bincount(labels)
+    counts, rows = np.bincount(labels), len(labels)
+    how = "its values separate the classes in {:.2%} of " + counted(rows, "row")
     if column.numbers is not None:
         values, codes = np.unique(column.numbers, return_inverse=True)
         if values.size > counts.size:
@@ -127,20 +124,22 @@ def _tells(column: Column, labels: Any) -> _Tells | None:
             if order is None:
                 return None
             sizes = counts[order].tolist()
-            return _Tells(1.0, False, separates_by_chance(sizes), marker_separates(sizes))
+            chances = separates_by_chance(sizes), marker_separates(sizes)
+            return _Determined(column.name, how.format(1.0), False, *chances)
     else:
         codes = np.asarray(column.codes)
-    if codes.max() + 1 > max(20, counts.size) or codes.max() + 1 > len(codes) / 5:
+    levels = codes.max() + 1
+    if levels > max(20, counts.size) or levels > rows / 5:
         return None  # so many levels say little of each
-    table = np.zeros((codes.max() + 1, counts.size))
+    table = np.zeros((levels, counts.size))
     np.add.at(table, (codes, labels), 1.0)
     table = table[table.sum(axis=1) > 0]
-    wrong = len(labels) - int(table.max(axis=1).sum())
-    if wrong >= (1.0 - NEARLY) * len(labels):
+    wrong = rows - int(table.max(axis=1).sum())
+    if wrong >= (1.0 - NEARLY) * rows:
         return None
-    null = tells_by_chance(counts.tolist(), len(table), wrong)
     copies = wrong == 0 and len(table) == counts.size
-    return _Tells(1.0 - wrong / len(labels), copies, null, marker_tells(len(labels)))
+    null = tells_by_chance(counts.tolist(), len(table), wrong)
+    return _Determined(column.name, how.format(1.0 - wrong / rows), copies, null, marker_tells(rows))
 
 
 def _separated(numbers: Vector, labels: Any, classes: int) -> list[int] | None:

@@ -10,27 +10,13 @@ import numpy as np
 from scipy.special import betainc, gammaln, log_ndtr, ndtr
 
 UNLIKELY = 0.05
-"""A column is pointed out where fewer columns than this are expected to determine the target by chance."""
+"""A column is pointed out where fewer columns than this are expected to determine the target by chance: those
+without effect, and the share `MARKERS` of strong markers."""
 APART = 3.0
 """Standard deviations between two classes in a strong marker: the best genes of a tissue have as much."""
 MARKERS = 1e-3
 """The share of columns that may be strong markers: a table of thousands is measured to find some."""
 POINTS = 2001
-
-
-def by_chance(null: float, marker: float, n_columns: int) -> bool:
-    """Tell whether some column is likely to determine the target although none gives it away.
-
-    ``null`` is the probability that a column does that has nothing to do with the target, and ``marker``
-    that of a strong marker.
-
-    Examples
-    --------
-    >>> perfect = separates_by_chance([27, 11]), marker_separates([27, 11])
-    >>> by_chance(*perfect, 3051), by_chance(*perfect, 10)
-    (True, False)
-    """
-    return n_columns * (null + MARKERS * marker) >= UNLIKELY
 
 
 def correlates_by_chance(correlation: float, n_rows: int) -> float:
