@@ -12,7 +12,7 @@ import numpy as np
 from horseshoe._extras import require
 from horseshoe._types import Matrix
 from horseshoe.intake.formula import Formula
-from horseshoe.intake.formula_functions import Atom, evaluate
+from horseshoe.intake.formula_functions import Atom
 from horseshoe.intake.kinds import Column, level
 from horseshoe.intake.messages import TableError, shown
 
@@ -103,7 +103,7 @@ def _values(
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the numbers of an atom, or the category it is with the names of its levels."""
     column = columns[atom.names[0]]
-    if atom.tree is None and column.numbers is None:
+    if atom.rule is None and column.numbers is None:
         words = levels[column.name]
         tags = [f"l{place}" for place in range(len(words))]
         pandas = require("pandas", "cli")
@@ -112,7 +112,7 @@ def _values(
         if columns[name].numbers is None:
             raise TableError(f"formula: {shown(name)} holds words, so {shown(atom.label)} cannot be computed")
     numbers = {name: np.asarray(columns[name].numbers) for name in atom.names}
-    values = evaluate(atom, numbers)
+    values = atom.evaluate(numbers)
     wrong = ~np.isfinite(values)
     if wrong.any():
         row = int(wrong.argmax())

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import cast
 
-from horseshoe.intake.formula_functions import FUNCTIONS, USABLE, Atom, atom_of, no_function, tree_of
+from horseshoe.intake.formula_functions import FUNCTIONS, USABLE, Atom, atom_of, no_function
 from horseshoe.intake.messages import TableError, shown
 
 LONGEST = 200_000
 LONGEST_CALL = 500
 MOST_TERMS = 5_000
+PLACEHOLDER = re.compile(r"v\d+")
 TOKEN = re.compile(
     r"(?P<space>\s+)|`(?P<quoted>[^`]+)`|(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)"
     r"|(?P<name>[^\W\d][\w.]*)|(?P<string>'[^'\\]*'|\"[^\"\\]*\")|(?P<sign>\*\*|.)",
@@ -67,18 +71,13 @@ def parse_formula(text: str, others: Collection[str] = ()) -> Formula:
     tokens = [(match.lastgroup or "", match.group()) for match in TOKEN.finditer(text)]
     tokens = [token for token in tokens if token[0] != "space"]
     target, right = _sides(tokens)
-    reader = _Reader(right, others)
-    pattern = reader.read()
-    if target is not None and target in {name for atom in reader.atoms for name in atom.names}:
+    source = _Source(right, others)
+    pattern, atoms = _pattern(source)
+    if target in {name for atom in atoms for name in atom.names}:
         raise TableError(
             f"formula: the target {shown(target)} stands on the right-hand side too: take it out"
         )
-    if count_terms(pattern) > MOST_TERMS:
-        raise TableError(
-            f"formula: it has more than {MOST_TERMS:,} terms: write fewer, or do without a formula"
-        )
-    written = _written(pattern, reader.atoms, target) if reader.point else text
-    return Formula(written, target, pattern, tuple(reader.atoms))
+    return Formula(_written(pattern, atoms, target) if source.point else text, target, pattern, tuple(atoms))
 
 
 def _written(pattern: str, atoms: list[Atom], target: str | None) -> str:
@@ -86,7 +85,7 @@ def _written(pattern: str, atoms: list[Atom], target: str | None) -> str:
 
     def atom(match: re.Match[str]) -> str:
         found = atoms[int(match[1])]
-        if found.tree is not None:
+        if found.rule is not None:
             return found.label
         levels = ", ".join(f'"{each}"' if "'" in each else f"'{each}'" for each in found.levels)
         inside = f"`{found.label}`" + (f", levels=[{levels}]" if levels else "")
@@ -109,110 +108,137 @@ def _sides(tokens: list[tuple[str, str]]) -> tuple[str | None, list[tuple[str, s
     return (left[0][1].strip("`") if left else None), tokens[tildes[0] + 1 :]
 
 
-class _Reader:
-    """Goes through the tokens of the right-hand side and keeps the atoms."""
-
-    def __init__(self, tokens: list[tuple[str, str]], others: Collection[str]):
-        self.tokens, self.others, self.at = tokens, others, 0
-        self.atoms: list[Atom] = []
-        self.places: dict[str, int] = {}
-        self.point = False
-
-    def read(self) -> str:
-        parts = []
-        while self.at < len(self.tokens):
-            parts.append(self.part())
-        pattern = "".join(parts)
-        if not pattern:
-            raise TableError("formula: nothing stands on the right-hand side")
-        return pattern
-
-    def part(self) -> str:
-        group, text = self.tokens[self.at]
-        self.at += 1
-        if group == "name" and self.at < len(self.tokens) and self.tokens[self.at][1] == "(":
-            return self.atom(self.call(text))
-        if group in ("name", "quoted"):
-            name = text.strip("`")
-            return self.atom(Atom(name, (name,)))
-        if group == "number":
-            return self.number(text)
-        if text == ".":
-            if not self.others:
-                raise TableError("formula: no column is left for which the point could stand")
-            self.point = True
-            odd = [name for name in self.others if "`" in name]
-            if odd:
-                raise TableError(
-                    f"formula: {shown(odd[0])} has a backtick in its name: rename it, or leave it out"
-                )
-            return _sum([self.atom(Atom(name, (name,))) for name in self.others])
-        if group == "sign" and text in ("+", "-", "*", "/", ":", "(", ")", "**"):
-            return text
-        raise TableError(f"formula: {shown(text)} cannot stand there; {ADVICE.get(text, USABLE)}")
-
-    def number(self, text: str) -> str:
-        power = self.at > 1 and self.tokens[self.at - 2][1] == "**"
-        if text in (("2", "3", "4", "5") if power else ("0", "1")):
-            return text
-        raise TableError(
-            f"formula: the number {text} cannot stand there: 0 and 1 are "
-            "for the intercept, powers of terms are 2 to 5, "
-            "and arithmetic goes into I(), as in I(2 * a)"
-        )
-
-    def atom(self, atom: Atom) -> str:
-        place = self.places.setdefault(atom.label, len(self.atoms))
-        if place == len(self.atoms):
-            self.atoms.append(atom)
-        if atom.factor:  # C(a) anywhere makes a category of a everywhere
-            if self.atoms[place].levels not in ((), atom.levels):
-                raise TableError(f"formula: C() gives {shown(atom.label)} other levels in another place")
-            self.atoms[place] = atom
-        return f"f{place}"
-
-    def call(self, function: str) -> Atom:
-        """Return the call whose name was read; placeholders stand for columns, so no attribute is left."""
-        if function != "C" and function not in FUNCTIONS:
-            raise TableError(f"formula: {no_function(function)}")
-        code, label, names, depth = [function], [function], list[str](), 0
-        while self.at < len(self.tokens):
-            group, text = self.tokens[self.at]
-            self.at += 1
-            depth += (text in "([") - (text in ")]") if group == "sign" else 0
-            code.append(self.inner(group, text, names))
-            label.append(f"{text} " if text == "," else f" {text} " if text in ("+", "-", "*", "/") else text)
-            if depth == 0:
-                break
-        if depth or len("".join(code)) > LONGEST_CALL:
-            raise TableError(f"formula: {shown(''.join(label))} is not closed, or too long")
-        tree = tree_of("".join(code), "".join(label))
-        return atom_of(function, tree, "".join(label), tuple(names))
-
-    def inner(self, group: str, text: str, names: list[str]) -> str:
-        if group in ("number", "string"):
-            return text
-        if group == "sign":
-            if text in ("+", "-", "*", "/", "**", "(", ")", ",", "=", "[", "]"):
-                return text
-            raise TableError(f"formula: {shown(text)} cannot stand in a call; {USABLE}")
-        following = self.tokens[self.at][1] if self.at < len(self.tokens) else ""
-        if group == "name" and following == "(":
-            if text not in FUNCTIONS:
-                raise TableError(f"formula: {no_function(text)}")
-            return text
-        if group == "name" and text == "levels" and following == "=":
-            return text
-        name = text.strip("`")
-        if name not in names:
-            names.append(name)
-        return f"v{names.index(name)}"
+def _number(text: str, before: str) -> str:
+    """Return a number outside calls: the intercept, or the power of terms."""
+    if text in (("2", "3", "4", "5") if before == "**" else ("0", "1")):
+        return text
+    raise TableError(
+        f"formula: the number {text} cannot stand there: 0 and 1 are for the intercept, powers of terms are "
+        "2 to 5, and arithmetic goes into I(), as in I(2 * a)"
+    )
 
 
 def _sum(parts: list[str]) -> str:
     """Return a sum in balanced parentheses: a long row of signs would be a deep tree."""
     half = len(parts) // 2
     return f"({_sum(parts[:half])}+{_sum(parts[half:])})" if half else parts[0]
+
+
+class _Source:
+    """The right-hand side as Python: columns are v0, v1, ..., the sign : is @, and a point a sum of columns.
+
+    No name of the user is left in it, so no attribute and no keyword; each token is a part.
+    """
+
+    def __init__(self, tokens: list[tuple[str, str]], others: Collection[str]):
+        self.others, self.point = others, False
+        self.columns: dict[str, int] = {}
+        self.parts: list[str] = []
+        self.labels: list[str] = []
+        depth = opened = call = 0  # the depth at which a call was opened, and its first part
+        for place, (group, text) in enumerate(tokens):
+            following = tokens[place + 1][1] if place + 1 < len(tokens) else ""
+            if group == "name" and following == "(":
+                if text not in FUNCTIONS and (opened or text != "C"):
+                    raise TableError(f"formula: {no_function(text)}")
+                opened, call = (opened, call) if opened else (depth + 1, place)
+                part = text
+            elif group in ("name", "quoted") and not (opened and (text, following) == ("levels", "=")):
+                part = self.column(text.strip("`"))
+            elif opened:
+                part = self.inside(group, text)
+            else:
+                part = self.outside(group, text, tokens[place - 1][1] if place else "")
+            self.parts.append(part)
+            spaced = f"{text} " if text == "," else f" {text} " if text in "+-*/" else text
+            self.labels.append(spaced if opened else text)
+            depth += (text == "(") - (text == ")")
+            opened = 0 if depth < opened and text == ")" else opened
+        if opened:
+            self._too_long(call, len(self.parts))
+        self.code = " ".join(self.parts)
+        self.starts = [0, *accumulate(len(part) + 1 for part in self.parts)][:-1]
+
+    def column(self, name: str) -> str:
+        return f"v{self.columns.setdefault(name, len(self.columns))}"
+
+    def inside(self, group: str, text: str) -> str:
+        """Return a token of a call."""
+        if group == "string":
+            return ascii(text[1:-1])
+        if group in ("number", "name") or text in ("+", "-", "*", "/", "**", "(", ")", ",", "=", "[", "]"):
+            return text
+        raise TableError(f"formula: {shown(text)} cannot stand in a call; {USABLE}")
+
+    def outside(self, group: str, text: str, before: str) -> str:
+        """Return a token between calls and columns."""
+        if group == "number":
+            return _number(text, before)
+        if text == ".":
+            self.point = True
+            if not self.others:
+                raise TableError("formula: no column is left for which the point could stand")
+            for name in self.others:
+                if "`" in name:
+                    backtick = "has a backtick in its name: rename it, or leave it out"
+                    raise TableError(f"formula: {shown(name)} {backtick}")
+            return _sum([self.column(name) for name in self.others])
+        if group == "sign" and text in ("+", "-", "*", "/", ":", "(", ")", "**"):
+            return "@" if text == ":" else text
+        raise TableError(f"formula: {shown(text)} cannot stand there; {ADVICE.get(text, USABLE)}")
+
+    def atom(self, node: ast.expr) -> Atom:
+        """Return a column or a call as an atom."""
+        columns = list(self.columns)
+        if isinstance(node, ast.Name):
+            name = columns[int(node.id[1:])]
+            return Atom(name, (name,))
+        first, last = (bisect_left(self.starts, at) for at in (node.col_offset, node.end_col_offset or 0))
+        label = self._too_long(first, last)
+        used = (part for part in self.parts[first:last] if PLACEHOLDER.fullmatch(part))
+        names = tuple(dict.fromkeys(columns[int(part[1:])] for part in used))
+        return atom_of(cast("ast.Call", node), label, names, columns)
+
+    def _too_long(self, first: int, last: int) -> str:
+        """Return how a call reads; refuse one that is not closed, or too long."""
+        label = "".join(self.labels[first:last])
+        if self.parts[last - 1] != ")" or sum(map(len, self.parts[first:last])) > LONGEST_CALL:
+            raise TableError(f"formula: {shown(label)} is not closed, or too long")
+        return label
+
+
+def _pattern(source: _Source) -> tuple[str, list[Atom]]:
+    """Return the right-hand side with the numbers of its atoms in place of them, and these."""
+    if not source.parts:
+        raise TableError("formula: nothing stands on the right-hand side")
+    leaves: list[ast.expr] = []
+    try:
+        terms = count_terms(ast.parse(source.code, mode="eval").body, leaves)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        place = bisect_left(source.starts, getattr(error, "offset", None) or 0)
+        before = shown("".join(source.labels[max(0, place - 4) : place]).strip())
+        near = f" near {before}" if place else ""
+        raise TableError(
+            f"formula: its signs{near} do not make a formula such as y ~ a * b + log(c), or it is too long"
+        ) from None
+    atoms, places, pattern, at = list[Atom](), dict[str, int](), "", 0
+    for leaf in sorted(leaves, key=lambda leaf: leaf.col_offset):
+        atom = source.atom(leaf)
+        place = places.setdefault(atom.label, len(atoms))
+        if place == len(atoms):
+            atoms.append(atom)
+        if atom.factor:  # C(a) anywhere makes a category of a everywhere
+            if atoms[place].levels not in ((), atom.levels):
+                raise TableError(f"formula: C() gives {shown(atom.label)} other levels in another place")
+            atoms[place] = atom
+        pattern += f"{source.code[at : leaf.col_offset]}f{place}"
+        at = leaf.end_col_offset or 0
+    pattern = (pattern + source.code[at:]).replace(" ", "").replace("@", ":")
+    if terms > MOST_TERMS:
+        raise TableError(
+            f"formula: it has more than {MOST_TERMS:,} terms: write fewer, or do without a formula"
+        )
+    return pattern, atoms
 
 
 ADVICE = {
@@ -224,35 +250,33 @@ ADVICE = {
 }
 
 
-def count_terms(pattern: str) -> int:
-    """Return about how many terms a pattern has, without writing them out.
+def count_terms(node: ast.AST, leaves: list[ast.expr]) -> int:
+    """Return about how many terms a formula has, without writing them out; append its columns and calls.
 
     Examples
     --------
-    >>> count_terms("(f0+f1+f2)**2"), count_terms("f0*f1*f2")
-    (9, 7)
+    >>> [count_terms(ast.parse(text, mode="eval").body, []) for text in ("(a + b + c)**2", "a * b * c")]
+    [9, 7]
     """
-    try:
-        return _terms(ast.parse(pattern.replace(":", "@"), mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise TableError(
-            "formula: its signs do not make a formula such as y ~ a * b + log(c), or it is too long"
-        ) from None
-
-
-def _terms(node: ast.AST) -> int:
-    if isinstance(node, ast.UnaryOp):
-        return _terms(node.operand)
-    if not isinstance(node, ast.BinOp):
+    if isinstance(node, ast.Name) or (
+        isinstance(node, ast.Call) and not PLACEHOLDER.fullmatch(getattr(node.func, "id", "v0"))
+    ):
+        leaves.append(node)
         return 1
+    if isinstance(node, ast.Constant):
+        return 1
+    if isinstance(node, ast.UnaryOp):
+        return count_terms(node.operand, leaves)
+    if not isinstance(node, ast.BinOp):
+        raise ValueError
     if isinstance(node.op, ast.Add | ast.Sub):  # a long sum is a deep tree
-        total, rest = 0, node
+        total, rest = 0, cast("ast.expr", node)
         while isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Add | ast.Sub):
-            total, rest = total + _terms(rest.right), rest.left  # type: ignore[assignment]
-        return total + _terms(rest)
-    left, right = _terms(node.left), _terms(node.right)
+            total, rest = total + count_terms(rest.right, leaves), rest.left
+        return total + count_terms(rest, leaves)
+    left, right = count_terms(node.left, leaves), count_terms(node.right, leaves)
     if isinstance(node.op, ast.Pow):
         if not isinstance(node.right, ast.Constant):
             raise ValueError
-        return int(min(left ** int(node.right.value), MOST_TERMS + 1))  # type: ignore[arg-type]
+        return int(min(left ** int(cast("int", node.right.value)), MOST_TERMS + 1))
     return min(left * right + (0 if isinstance(node.op, ast.MatMult) else left + right), MOST_TERMS + 1)
