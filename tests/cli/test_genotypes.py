@@ -93,7 +93,9 @@ def test_model_report_and_predictions(cohort, tmp_path):
     theirs = HorseshoeRegressor().fit(cohort.x, cohort.y).predict(cohort.x)
     np.testing.assert_allclose(column(here, "prediction"), theirs, rtol=1e-8)
     recipe = load_model(model).recipe_
-    assert len(recipe["snps"]["ids"]) == int((load_model(model).coef_ != 0.0).sum())  # no more than what is used
+    assert len(recipe["snps"]["ids"]) == int(
+        (load_model(model).coef_ != 0.0).sum()
+    )  # no more than what is used
     assert GenotypeRecipe.from_plain(recipe).to_plain() == recipe
 
 
