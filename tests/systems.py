@@ -4,10 +4,10 @@ import numpy as np
 
 import oracles
 from horseshoe.data.problem import plain
+from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
-from horseshoe.em.weights import Constant
 from horseshoe.priors import HalfCauchy, Horseshoe
 from simulate import linear
 
@@ -25,7 +25,7 @@ def hyper(prior=None, tau=None, lambda_power=2.0):
 
 
 def run(system, prior=None, tau=None, lambda_power=2.0, **options):
-    return solve(Constant(system), hyper(prior, tau, lambda_power), Options(**options))
+    return solve(GaussianLikelihood(system), hyper(prior, tau, lambda_power), Options(**options))[0]
 
 
 SHAPES = {"long": (30, 8), "square": (12, 12), "wide": (10, 30)}

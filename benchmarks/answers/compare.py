@@ -30,8 +30,11 @@ def difference(a: Any, b: Any) -> float:
         return 0.0
     if a.dtype.kind not in "fi":
         return np.inf
-    relative = float(np.abs(a - b).max() / (1e-300 + max(np.abs(a).max(), np.abs(b).max())))
-    return relative if np.isfinite(relative) else np.inf
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=a.dtype.kind == "f"):
+        return np.inf
+    a, b = a[finite], b[finite]
+    return float(np.abs(a - b).max() / (1e-300 + max(np.abs(a).max(), np.abs(b).max())))
 
 
 def moved(found: dict[str, float]) -> bool:

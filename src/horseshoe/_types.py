@@ -23,19 +23,22 @@ class Moments(NamedTuple):
     ``error`` is that of the variances in units of their prior ones, root mean square, if they are estimates.
     ``expected_rss`` is E||z - X b||^2 and ``fit_trace`` its part tr(X'X Cov[b]) / sigma2. ``log_det`` is
     log det(I + X D X'), or None where the engine approximates. ``fading_growth`` is the factor by which
-    E[b^2] of the columns that fade changes before the next M-step.
+    E[b^2] of the columns that fade changes before the next M-step. ``predictor`` is the intercept and the
+    linear predictor that go with the mean, where the E-step has found them. Several responses have matrices
+    with a column for each, and a vector ``expected_rss``.
     """
 
-    mean: Vector
-    variance: Vector
-    expected_rss: float
+    mean: Any
+    variance: Any
+    expected_rss: Any
     fit_trace: float
     log_det: float | None
     fading_growth: float = 1.0
     error: float | None = None
+    predictor: Any = None
 
     @property
-    def second_moment(self) -> Vector:
+    def second_moment(self) -> Any:
         """E[b_j^2] = Var[b_j] + E[b_j]^2, Eq. (8)."""
         return self.variance + self.mean * self.mean
 
@@ -45,11 +48,14 @@ class Moments(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """The hyperparameters: local scales, global scale, noise variance; and the slab, which is known."""
+    """The hyperparameters: local scales, global scale, noise variance; and the slab, which is known.
+
+    Within the loop several responses have a vector of noise variances.
+    """
 
     lambda2: Vector
     tau2: float
-    sigma2: float
+    sigma2: Any
     slab2: float = math.inf
 
     @property
@@ -75,11 +81,11 @@ def within_slab(variance: Vector, slab2: float) -> Vector:
 
 
 class Start(NamedTuple):
-    """Where the loop starts."""
+    """The moments with which EM starts; matrices with a column for each of several responses."""
 
-    mean: Vector
-    second_moment: Vector
-    expected_rss: float
+    mean: Any
+    second_moment: Any
+    expected_rss: Any
 
 
 class Iteration(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, eigh, lapack
@@ -210,3 +210,75 @@ def solve_banded(band: Matrix, rhs: Any) -> Any:
         if wrong == 0 and np.isfinite(found).all():
             return found  # else singular, perhaps but for rounding
     raise LinAlgError("a matrix of three diagonals is not positive definite")
+
+
+class Solved(NamedTuple):
+    """The solutions, the norms of what is left of each right-hand side, and whether all are small."""
+
+    values: Any
+    left: Any
+    solved: bool
+
+
+def conjugate_gradients(
+    times: Callable[[Any], Any],
+    preconditioned: Callable[[Any], Any],
+    target: Any,
+    tol: float,
+    most_steps: int,
+    guess: Any = None,
+    relative: bool = False,
+) -> Solved:
+    """Solve a positive definite system for each column of ``target`` by preconditioned conjugate gradients.
+
+    Parameters
+    ----------
+    times, preconditioned : callable
+        Take a matrix A V and, nearly, A^-1 V, for all columns at once.
+    target : array of shape (n, m)
+        The right-hand sides.
+    tol : float
+        The share of the norm of each right-hand side that may be left.
+    most_steps : int
+        The most iterations.
+    guess : array of shape (n, m), optional
+        Where to start; zero where that leaves more.
+    relative : bool
+        Whether norms are those of the preconditioner, r'P^-1 r, which does not depend on units.
+
+    Examples
+    --------
+    >>> a = np.diag([1.0, 4.0])
+    >>> conjugate_gradients(lambda v: a @ v, lambda v: v, np.ones((2, 1)), 1e-12, 10).values.ravel()
+    array([1.  , 0.25])
+    """
+    out, left = np.zeros_like(target), target.copy()
+    if guess is not None:
+        gap = target - times(guess)
+        if np.all(_dots(gap, gap) < _dots(target, target)):  # a guess worse than zero may lead anywhere
+            out, left = guess.copy(), gap
+    eased = preconditioned(left)
+    way, power = eased.copy(), _dots(left, eased)
+    enough = tol * np.sqrt(abs(power) if relative else _dots(target, target))
+    for _ in range(most_steps):
+        if np.all(np.sqrt(abs(power) if relative else _dots(left, left)) <= enough):
+            break
+        seen = times(way)
+        step = _ratio(power, _dots(way, seen))
+        out += step * way
+        left -= step * seen
+        eased = preconditioned(left)
+        power, before = _dots(left, eased), power
+        way *= _ratio(power, before)
+        way += eased
+    size = np.sqrt(abs(power) if relative else _dots(left, left))
+    return Solved(out, size, bool(np.all(size <= enough)))
+
+
+def _dots(one: Any, other: Any) -> Any:
+    return np.einsum("ij,ij->j", one, other)
+
+
+def _ratio(one: Any, other: Any) -> Any:
+    """Return one / other; 0 where there is nothing left to do."""
+    return np.divide(one, other, out=np.zeros_like(one), where=other > 0.0)

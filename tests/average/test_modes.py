@@ -12,7 +12,7 @@ from horseshoe.average.modes import Start, find_modes
 from horseshoe.average.ridge_path import training_normals
 from horseshoe.average.sets import Sets
 from horseshoe.data.dense import Dense
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.families import Binomial, NegativeBinomial, Poisson, StudentT
 from horseshoe.priors import FixedScale, Horseshoe
 from oracles import em_step, inverted_beta_mode, weighted_centred

@@ -24,7 +24,7 @@ from horseshoe.data.dense import Dense
 from horseshoe.data.responses import leading
 from horseshoe.data.rows import Rows
 from horseshoe.data.sparse import Sparse
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.families import Gaussian
 from horseshoe.priors import FixedScale, Horseshoe
 from oracles import shared_mixture_mean

@@ -6,9 +6,9 @@ import pytest
 from horseshoe import HorseshoeRegressor, Status
 from horseshoe.data.dense import Dense
 from horseshoe.data.standardise import standardise
+from horseshoe.em.likelihood import WorkingLikelihood
 from horseshoe.em.loop import solve
 from horseshoe.em.options import Options
-from horseshoe.em.weights import Moving
 from horseshoe.families import (
     Binomial,
     Family,
@@ -36,8 +36,10 @@ def fit(family, X, y, **options):
     options = Options(sigma2="estimate" if family.has_dispersion else 1.0, **options)
     design = standardise(Dense(X), None, center=True, scale=True)
     scale = family.scale(y, np.ones_like(y))
-    moving = Moving(design, y / scale, np.zeros_like(y), family, center=True, patient=options.fast)
-    return solve(moving, hyper(), options)
+    moving = WorkingLikelihood(
+        design, y / scale, np.zeros_like(y), family, center=True, accelerated=options.fast
+    )
+    return solve(moving, hyper(), options)[0]
 
 
 @pytest.mark.parametrize("n_sets", [3, pytest.param(10, marks=pytest.mark.slow)])

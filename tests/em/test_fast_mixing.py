@@ -6,10 +6,10 @@ import pytest
 from horseshoe._types import Status
 from horseshoe.data.dense import Dense
 from horseshoe.data.standardise import standardise
+from horseshoe.em.likelihood import WorkingLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
-from horseshoe.em.weights import Moving
 from horseshoe.families import Binomial, Laplace, Poisson
 from horseshoe.priors import GammaScale, HalfCauchy, Horseshoe, InverseGammaScale, Lasso, Ridge, StudentT
 from systems import run, standard_system
@@ -32,7 +32,7 @@ def two_ways(weights, name, **options):
         Hyper(prior, lambda_power, HalfCauchy()),
         "estimate" if weights.family.has_dispersion else 1.0,
     )
-    return [solve(weights, hyper, Options(sigma2=sigma2, fast=fast, **options)) for fast in (False, True)]
+    return [solve(weights, hyper, Options(sigma2=sigma2, fast=fast, **options))[0] for fast in (False, True)]
 
 
 def moving(family, n=120, p=8, seed=0):
@@ -46,7 +46,7 @@ def moving(family, n=120, p=8, seed=0):
     elif isinstance(family, Binomial):
         noisy = noisy > 0.0
     design = standardise(Dense(np.asfortranarray(x)), None, center=True, scale=True)
-    return Moving(design, np.asarray(noisy, float), np.zeros(n), family, center=True)
+    return WorkingLikelihood(design, np.asarray(noisy, float), np.zeros(n), family, center=True)
 
 
 @pytest.mark.parametrize("name", EASY)

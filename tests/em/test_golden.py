@@ -10,10 +10,10 @@ from sklearn.datasets import load_diabetes
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.data.dense import Dense
 from horseshoe.data.standardise import standardise, standardise_response
+from horseshoe.em.likelihood import GaussianLikelihood, WorkingLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
-from horseshoe.em.weights import Constant, Moving
 from horseshoe.families import Binomial
 from horseshoe.priors import HalfCauchy, Horseshoe, InverseGammaGlobal, Lasso
 
@@ -44,10 +44,10 @@ def plain(X, y, fit, **changes):
     design = standardise(Dense(X), None, center=True, scale=True)
     if fit["model"] == "binomial":
         family = Binomial(weights_of(fit))
-        weights = Moving(design, y, np.zeros_like(y), family, center=True, patient=False)
-        return solve(weights, hyper, options._replace(sigma2=1.0))
+        weights = WorkingLikelihood(design, y, np.zeros_like(y), family, center=True, accelerated=False)
+        return solve(weights, hyper, options._replace(sigma2=1.0))[0]
     response = standardise_response(y, None, center=True)
-    return solve(Constant(design.problem(response.values)), hyper, options)
+    return solve(GaussianLikelihood(design.problem(response.values)), hyper, options)[0]
 
 
 def weights_of(fit):

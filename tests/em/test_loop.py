@@ -9,11 +9,11 @@ from horseshoe.data.dense import Dense
 from horseshoe.data.identity import Identity
 from horseshoe.data.problem import LeastSquares, Targets, plain
 from horseshoe.data.standardise import standardise
+from horseshoe.em.likelihood import WorkingLikelihood
 from horseshoe.em.loop import solve
 from horseshoe.em.options import Options
 from horseshoe.em.schedule import MOST_STALLS
 from horseshoe.em.starts import paper_start
-from horseshoe.em.weights import Moving
 from horseshoe.families import Poisson
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
@@ -151,11 +151,13 @@ def test_steps_that_go_nowhere_end_with_a_word():
     """The likelihood says that every step is worse, which it never is but for rounding."""
     rng = np.random.default_rng(0)
     design = standardise(Dense(rng.standard_normal((40, 3))), None, center=True, scale=True)
-    weights = Moving(design, rng.poisson(3.0, 40).astype(float), np.zeros(40), Poisson(), center=True)
+    weights = WorkingLikelihood(
+        design, rng.poisson(3.0, 40).astype(float), np.zeros(40), Poisson(), center=True
+    )
     begin = weights.begin()
     values = iter(range(10**9))
     weights._objective = lambda *_: float(next(values))
-    fit = solve(weights, hyper(), Options(sigma2=1.0), lambda: begin)
+    (fit,) = solve(weights, hyper(), Options(sigma2=1.0), lambda: begin)
     assert fit.status is Status.STALLED
     assert fit.n_iter == MOST_STALLS
 

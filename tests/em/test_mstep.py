@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from horseshoe.em.mstep import Hyper, exact_noise_variance, m_step, noise_variance
+from horseshoe.em.m_step import Hyper, exact_noise_variance, m_step, noise_variance
 from horseshoe.priors import HalfCauchy, Horseshoe, Lasso, Ridge, resolve_global
 from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
 from selections import in_pairs

@@ -1,5 +1,7 @@
 """Softmax regression with shared scales: against its definition, other programs, and two classes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -9,9 +11,11 @@ import oracles
 from horseshoe._types import Status
 from horseshoe.data.dense import Dense
 from horseshoe.data.standardise import standardise
-from horseshoe.em.mstep import Hyper
-from horseshoe.em.multinomial import solve_multinomial
+from horseshoe.em.loop import solve
+from horseshoe.em.m_step import Hyper
+from horseshoe.em.multinomial import MultinomialLikelihood
 from horseshoe.em.options import Options
+from horseshoe.model.multinomial import _begin
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 
 TIGHT = Options(tol=1e-13)
@@ -30,6 +34,14 @@ def data(n, p, q, seed=0, weights=None):
 
 def hyper(q, prior=None, tau=None):
     return Hyper(prior or Horseshoe(), 2.0, tau or HalfCauchy(), size=q - 1.0)
+
+
+def solve_multinomial(design, chosen, hyper, options, augmentation="polya_gamma", start="linear"):
+    likelihood = MultinomialLikelihood(design, chosen, True, augmentation)
+    options = options._replace(sigma2=1.0)
+    return solve(
+        likelihood, hyper, options, partial(_begin, None, start, likelihood, hyper, options, None, None)
+    )
 
 
 def stacked(results):
@@ -90,13 +102,12 @@ def test_the_end_is_a_mode_at_its_own_scales(n, p, q, weights):
 
 def test_two_classes_are_a_binomial_regression_with_twice_the_prior_variance():
     design, chosen, _ = data(120, 5, 2)
-    from horseshoe.em.loop import solve
-    from horseshoe.em.weights import Moving
+    from horseshoe.em.likelihood import WorkingLikelihood
     from horseshoe.families import Binomial
 
     pair = solve_multinomial(design, chosen, hyper(2, Ridge(), FixedScale(0.4)), TIGHT)
-    weights = Moving(design, chosen[:, 1], np.zeros(120), Binomial(), center=True)
-    alone = solve(weights, Hyper(Ridge(), 2.0, FixedScale(0.8)), TIGHT._replace(sigma2=1.0))
+    weights = WorkingLikelihood(design, chosen[:, 1], np.zeros(120), Binomial(), center=True)
+    (alone,) = solve(weights, Hyper(Ridge(), 2.0, FixedScale(0.8)), TIGHT._replace(sigma2=1.0))
     np.testing.assert_allclose(pair[1].coef - pair[0].coef, alone.coef, atol=1e-10)
     np.testing.assert_allclose(
         2.0 * np.sqrt(pair[1].covariance.variance), np.sqrt(alone.covariance.variance), rtol=1e-8
@@ -143,7 +154,7 @@ def test_the_order_of_classes_means_nothing_and_a_column_is_in_for_all():
 
 
 def test_classes_that_are_separated_are_said_to_be_where_the_way_ends(monkeypatch):
-    monkeypatch.setattr("horseshoe.em.multinomial.MOST_STALLS", 0)  # the first step is the last
+    monkeypatch.setattr("horseshoe.em.schedule.MOST_STALLS", 0)  # the first step is the last
     design, chosen, _ = data(120, 5, 3)
     assert solve_multinomial(design, chosen, hyper(3), Options())[0].status is Status.STALLED
     apart = np.eye(3)[np.arange(120) % 3]

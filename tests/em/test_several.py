@@ -8,11 +8,10 @@ import pytest
 import oracles
 from horseshoe._types import Status
 from horseshoe.data.problem import plain
+from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
-from horseshoe.em.several import solve_several
-from horseshoe.em.weights import Constant
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 
@@ -35,7 +34,7 @@ def hyper(q, prior=None, lambda_power=2.0, tau=None):
 
 
 def found(x, z, options=TIGHT, **prior):
-    return solve_several(plain(x, z[:, 0]), z, hyper(z.shape[1], **prior), options)
+    return solve(GaussianLikelihood(plain(x, z[:, 0]), targets=z), hyper(z.shape[1], **prior), options)
 
 
 def coefs(results):
@@ -63,7 +62,7 @@ def test_a_shared_scale_is_the_mode_of_its_definition(prior, oracle, lambda_powe
 @pytest.mark.parametrize(("n", "p"), SHAPES)
 def test_one_response_is_the_single_fit(n, p):
     x, z = data(n, p, 1)
-    alone = solve(Constant(plain(x, z[:, 0])), hyper(1), TIGHT)
+    (alone,) = solve(GaussianLikelihood(plain(x, z[:, 0])), hyper(1), TIGHT)
     (one,) = found(x, z)
     np.testing.assert_allclose(one.coef, alone.coef, atol=1e-12)
     np.testing.assert_allclose(one.scales.sigma2, alone.scales.sigma2, rtol=1e-12)
@@ -124,9 +123,7 @@ def test_ridge_is_its_closed_form(n, p):
 
 def test_the_objective_falls_where_the_noise_is_known():
     x, z = data(60, 12, 3)
-    results = solve_several(
-        plain(x, z[:, 0]), z, hyper(3), Options(fast=False, tol=1e-8), known=np.array([0.3, 0.4, 0.5])
-    )
+    results = found(x, z, Options(fast=False, tol=1e-8, sigma2=np.array([0.3, 0.4, 0.5])))
     values = [line.objective for line in results[0].trace]
     assert all(after <= before + 1e-9 * abs(before) for before, after in pairwise(values))
 

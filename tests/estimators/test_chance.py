@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status
 from horseshoe.data.rows import Rows
 from horseshoe.data.validation import check_x
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.families import Gaussian
 from horseshoe.model.chance import gains, threshold
 from horseshoe.model.spec import ModelSpec

@@ -17,7 +17,7 @@ from horseshoe import (
     HorseshoeRegressor,
     normal_means,
 )
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.model.profile import profile
 from horseshoe.plots import (
     plot_coefficients,

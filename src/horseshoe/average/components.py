@@ -34,7 +34,7 @@ from horseshoe.average.ridge import ridge_path
 from horseshoe.average.ridge_path import Normal, Path, blended, may_start, over_penalties, training_normals
 from horseshoe.average.sets import Fits, Sets, sizes
 from horseshoe.data.standardise import SIGMA2_FLOOR
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.priors import FixedScale, Horseshoe
 from horseshoe.store.checkpoint import CheckpointSection
 

@@ -21,9 +21,9 @@ from horseshoe.conditional.base import condition
 from horseshoe.data.columns import Columns
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.standardise import SIGMA2_FLOOR
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.state import relative_change
-from horseshoe.em.steps import longest_share
+from horseshoe.em.working import longest_share
 from horseshoe.families import Family
 from horseshoe.linalg import scatter
 from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes

@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.average.ridge_path import NO_NOISE, START, Path, Point, normal_equations, outer
 from horseshoe.average.sets import HALVED, Sets
-from horseshoe.em.steps import longest_share
+from horseshoe.em.working import longest_share
 from horseshoe.families import Family
 from horseshoe.linalg import add_identity, cholesky, inverse_trace, log_det
 

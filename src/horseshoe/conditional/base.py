@@ -6,9 +6,12 @@ null coefficients vanish, and none has a p x p matrix when p > n. EM asks for mo
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-from horseshoe._types import Moments, Vector
+import numpy as np
+
+from horseshoe._types import Matrix, Moments, Vector
 from horseshoe.conditional.dual import Dual, DualKernel
 from horseshoe.conditional.orthogonal import Orthogonal
 from horseshoe.conditional.primal import Primal, PrimalKernel
@@ -37,7 +40,15 @@ class Conditional(Protocol):
     def variance(self) -> Vector:
         """Return Var[b_j] / sigma2."""
 
+    def mean_of(self, targets: Matrix) -> Matrix:
+        """Return E[b] for each column of other targets."""
 
+    def solve_for(self, pull: Matrix) -> Matrix:
+        """Return (X'X + D^-1)^-1 times each column of a matrix."""
+
+
+Form = Callable[[LeastSquares, Vector], Conditional]
+"""From a problem and the prior variances to the coefficients given them."""
 Drawable = Primal | Dual | Orthogonal
 """Exact ones: they can be drawn from, and have a covariance and z' M^-1 z too."""
 Kernel = PrimalKernel | DualKernel | Orthogonal
@@ -88,3 +99,27 @@ def moments(given: Conditional, sigma2: float) -> Moments:
     variance = given.variance()
     trace = given.fit_trace
     return Moments(given.mean, sigma2 * variance, given.rss + sigma2 * trace, trace, given.log_det)
+
+
+def moments_of_several(
+    given: Conditional, problem: LeastSquares, sigma2: Any, targets: Matrix, pull: Matrix
+) -> Moments:
+    """Return what an E-step says of the coefficients of several responses, by one factor.
+
+    ``pull`` is X'Z; each response has its own noise variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horseshoe.data.problem import plain
+    >>> problem, z = plain(np.eye(2), np.zeros(2)), np.array([[4.0, 2.0], [0.0, 0.0]])
+    >>> moments_of_several(condition(problem, np.ones(2)), problem, np.ones(2), z, z).mean
+    array([[2., 1.],
+           [0., 0.]])
+    """
+    wide = problem.n_columns > problem.n_rows
+    mean = given.mean_of(targets) if wide else given.solve_for(pull)
+    residual = targets - problem.weighted.matvec(mean)
+    variance, trace = np.multiply.outer(given.variance(), sigma2), given.fit_trace
+    rss = np.einsum("ij,ij->j", residual, residual)
+    return Moments(mean, variance, rss + sigma2 * trace, trace, given.log_det)

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from horseshoe._types import Covariance, Mask, Vector
+from horseshoe._lazy import lazy
+from horseshoe._types import Covariance, Mask, Matrix, Vector
 from horseshoe.data.problem import LeastSquares
-from horseshoe.linalg import add_identity, cholesky
+from horseshoe.linalg import Solved, add_identity, cholesky, conjugate_gradients
 
 N_PROBES, WIDTH = 96, 32
 """Random signs for each column, and how many are worked on at once where X is in memory. The error falls
@@ -42,7 +43,7 @@ class Gradient:
         D.
     rng : numpy.random.Generator
         Draws the signs.
-    start : array of shape (k,), optional
+    start : array of shape (k,) or (k, q), optional
         A mean nearby.
 
     Attributes
@@ -68,20 +69,50 @@ class Gradient:
         problem: LeastSquares,
         prior_variance: Vector,
         rng: np.random.Generator,
-        start: Vector | None = None,
+        start: Any = None,
     ) -> None:
-        self._problem, self._d = problem, prior_variance
-        strong = strongest(problem, prior_variance)
-        guess = None if start is None else problem.residual(start)[:, None]
-        found = solve(System(problem, prior_variance, strong), problem.z[:, None], MEAN_TOL, guess)
-        residual = found.values[:, 0]  # M^-1 z is z - X E[b]
-        self.mean: Vector = np.asarray(prior_variance * problem.rmatvec(residual))
-        self.rss, self.solved = float(residual @ residual), found.solved
-        single = np.float32 if strong.norm < SINGLE_NORM else np.float64
-        seen = probed(System(problem, prior_variance, strong, single), rng)
+        self._problem, self._d, self._start, self.solved = problem, prior_variance, start, False
+        self._strong = strongest(problem, prior_variance)
+        single = np.float32 if self._strong.norm < SINGLE_NORM else np.float64
+        seen = probed(System(problem, prior_variance, self._strong, single), rng)
         self._trace = float(seen.leverage.sum())
         self._leverage, error = steadied(seen.leverage, seen.noise, prior_variance * problem.squares)
         self.error = float(np.hypot(error, seen.unsolved))
+
+    @lazy
+    def _residual(self) -> Vector:
+        """M^-1 z, which is z - X E[b]."""
+        start = self._start
+        guess = None if start is None else self._problem.residual(start)[:, None]
+        return np.asarray(self._solved(self._problem.z[:, None], guess)[:, 0])
+
+    def _solved(self, targets: Matrix, guess: Matrix | None) -> Any:
+        """Return M^-1 times each column, to the precision of the mean."""
+        found = System(self._problem, self._d, self._strong).solve(targets, MEAN_TOL, guess)
+        self.solved = found.solved
+        return found.values
+
+    @lazy
+    def mean(self) -> Vector:
+        """E[b]."""
+        return np.asarray(self._d * self._problem.rmatvec(self._residual))
+
+    @property
+    def rss(self) -> float:
+        """||z - X E[b]||^2."""
+        return float(self._residual @ self._residual)
+
+    def mean_of(self, targets: Matrix) -> Matrix:
+        """Return E[b] for each column of other targets."""
+        weighted = self._problem.weighted
+        guess = None if self._start is None else targets - weighted.matvec(self._start)
+        return np.asarray(self._d[:, None] * weighted.rmatvec(self._solved(targets, guess)))
+
+    def solve_for(self, pull: Matrix) -> Matrix:
+        """Return (X'X + D^-1)^-1 times each column of a matrix, by Woodbury's identity."""
+        part, weighted = self._d[:, None] * pull, self._problem.weighted
+        seen = self._solved(weighted.matvec(part), None)
+        return np.asarray(part - self._d[:, None] * weighted.rmatvec(seen))
 
     @property
     def fit_trace(self) -> float:
@@ -163,54 +194,17 @@ class System:
         """Return M times each column."""
         return rows + self.columns.matvec(self.columns.rmatvec(rows))
 
+    def solve(self, target: Any, tol: float, guess: Any = None) -> Solved:
+        """Return M^-1 times each column of ``target``."""
+        most = min(MOST_STEPS, 3 * len(target))  # without rounding a step a row would do
+        return conjugate_gradients(self.times, self.eased, target, tol, most, guess)
+
     def eased(self, rows: Any) -> Any:
         """Return (c I + T_S T_S')^-1 times each column, by Woodbury's identity."""
         if not self._factor.size:
             return rows / self._rest
         seen = self._potrs(self._factor, self._part.rmatvec(rows), lower=1)[0]
         return (rows - self._part.matvec(seen)) / self._rest
-
-
-class Solved(NamedTuple):
-    """M^-1 times each column of a matrix, the norms of what is left of these, and whether it is little."""
-
-    values: Any
-    left: Any
-    solved: bool
-
-
-def solve(system: System, target: Any, tol: float, guess: Any = None) -> Solved:
-    """Solve for each column of ``target`` by preconditioned conjugate gradients, from a guess.
-
-    Examples
-    --------
-    >>> from horseshoe.data.problem import plain
-    >>> problem, d = plain(2.0 * np.eye(2), np.zeros(2)), np.ones(2)
-    >>> solve(System(problem, d, strongest(problem, d)), np.eye(2), 1e-9).values.round(6)
-    array([[0.2, 0. ],
-           [0. , 0.2]])
-    """
-    out, left = np.zeros_like(target), target.copy()
-    if guess is not None:
-        gap = target - system.times(guess)
-        if np.all(_dots(gap, gap) < _dots(target, target)):  # a guess worse than zero may lead anywhere
-            out, left = guess.copy(), gap
-    eased = system.eased(left)
-    way, power = eased.copy(), _dots(left, eased)
-    enough = tol * np.sqrt(_dots(target, target))
-    for _ in range(min(MOST_STEPS, 3 * len(target))):  # without rounding a step a row would do
-        if np.all(np.sqrt(_dots(left, left)) <= enough):
-            break
-        seen = system.times(way)
-        step = _ratio(power, _dots(way, seen))
-        out += step * way
-        left -= step * seen
-        eased = system.eased(left)
-        power, before = _dots(left, eased), power
-        way *= _ratio(power, before)
-        way += eased
-    size = np.sqrt(_dots(left, left))
-    return Solved(out, size, bool(np.all(size <= enough)))
 
 
 class Probed(NamedTuple):
@@ -227,7 +221,7 @@ def probed(system: System, rng: np.random.Generator) -> Probed:
     total, squares, left = np.zeros(k), np.zeros(k), 0.0
     for _ in range(0, N_PROBES, width):
         signs = np.ascontiguousarray(2 * rng.integers(0, 2, (width, k), dtype=np.int8).T - 1, system.dtype)
-        found = solve(system, np.ascontiguousarray(system.columns.matvec(signs)), PROBE_TOL)
+        found = system.solve(np.ascontiguousarray(system.columns.matvec(signs)), PROBE_TOL)
         signs *= system.columns.rmatvec(found.values)  # each probe's word on the leverages
         total += signs.sum(axis=1)
         squares += np.einsum("ij,ij->i", signs, signs)
@@ -269,12 +263,3 @@ def steadied(leverage: Vector, noise: Vector, size: Vector) -> tuple[Vector, flo
 def _alike(log_u: float, size: Vector) -> Vector:
     times = np.exp(log_u) * size
     return np.asarray(times / (1.0 + times))
-
-
-def _dots(one: Any, other: Any) -> Any:
-    return np.einsum("ij,ij->j", one, other)
-
-
-def _ratio(one: Any, other: Any) -> Any:
-    """Return one / other; 0 where there is nothing left to do."""
-    return np.divide(one, other, out=np.zeros_like(one), where=other > 0.0)

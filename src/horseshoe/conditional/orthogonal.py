@@ -112,6 +112,14 @@ class Diagonal:
         """||z - X E[b]||^2."""
         return self._given.rss
 
+    def mean_of(self, targets: Matrix) -> Matrix:
+        """Return E[b] for each column of other targets."""
+        return self._given.mean_of(targets)
+
+    def solve_for(self, pull: Matrix) -> Matrix:
+        """Return (X'X + D^-1)^-1 times each column of a matrix."""
+        return self._given.solve_for(pull)
+
     @property
     def fit_trace(self) -> float:
         """The trace as if X'X were diagonal."""

@@ -1,8 +1,8 @@
-"""The state of the loop as a tree of arrays, and back: all that the next iteration hangs on.
+"""The state of the loop as a tree of arrays, and back: all that the next iteration depends on.
 
-It is taken at the top of the loop, where the weights are about to be taken anew: of the least-squares problem
-only what was computed of it is kept, since its columns are those of the data. Where one Gram matrix serves
-several iterations, the state is kept when it is done with.
+It is taken at the top of the loop, where the weights are about to be updated: of the least-squares problem
+only what was computed of it is saved, since its columns are those of the data. Where one Gram matrix serves
+several iterations, the state is saved once it is done with.
 """
 
 from __future__ import annotations
@@ -11,107 +11,124 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from horseshoe._types import Iteration, Mask, Moments, Scales
+from horseshoe._types import Iteration, Moments, Scales
 from horseshoe.data.columns import Columns
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.products import CrossProducts
 from horseshoe.em.fast.fading import Effect, GramFading, MatrixFading, Weight
-from horseshoe.em.fast.pace import Pace
 from horseshoe.em.fast.resting import RestingDual
+from horseshoe.em.fast.state import FastState
+from horseshoe.em.likelihood import Likelihood
+from horseshoe.em.progress import ProgressReporter
 from horseshoe.em.schedule import Schedule
-from horseshoe.em.state import Place, State
-from horseshoe.em.trace import Trace
-from horseshoe.em.weights import Weights
+from horseshoe.em.state import State, WorkingPoint
 from horseshoe.priors import Groups
 from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
 
 COMPUTED = ("x_mean", "xz", "squares", "diagonal", "gram", "loads", "triangle", "_sums")
-"""What a least-squares problem may know of itself; which of it, its next sums may hang on."""
-CLASSES = (State, Place, Scales, Moments, Iteration, Pace, RestingDual, CrossProducts)
+"""What a least-squares problem may have computed of itself, and its next sums may depend on."""
+TARGETS = ("values", "total_weight", "weights", "center", "careful")
+CLASSES = (State, WorkingPoint, Scales, Moments, Iteration, FastState, RestingDual, CrossProducts)
 FADING = (MatrixFading, GramFading, Weight, Effect)
 
 
 class LoopPosition(NamedTuple):
-    """Where the loop goes on: after how many rounds, and in which state."""
+    """Where the loop goes on: after how many iterations, and in which state."""
 
     number: int
     state: State
 
 
-def save_loop(
-    checkpoint: CheckpointSection, here: LoopPosition, weights: Weights, schedule: Schedule, trace: Trace
+def save(
+    checkpoint: CheckpointSection | None,
+    position: LoopPosition,
+    likelihood: Likelihood,
+    schedule: Schedule,
+    progress: ProgressReporter,
 ) -> None:
-    """Offer the state before the next round, unless its weights are still in use."""
-    state = here.state
-    if state.place.waiting or not _is_plain(state.place.ahead):
+    """Offer the state before the next iteration, unless its weights are still in use."""
+    if checkpoint is None:
         return
-    pace = state.pace
-    resting = None if pace is None else pace.resting
-    if pace is not None and resting is not None:
-        bare = resting._replace(columns=None, part=None, dtype=np.dtype(resting.dtype).name)  # type: ignore[arg-type]
-        pace = pace._replace(resting=bare)
-    bare_state = state._replace(
+    state = position.state
+    point, fast, known = state.point, state.fast, state.point.next_problem
+    if point.keeps_weights or not (known is None or _is_plain(known)):
+        return
+    if fast is not None and fast.resting is not None:
+        dtype: Any = np.dtype(fast.resting.dtype).name
+        fast = fast._replace(resting=fast.resting._replace(columns=None, part=None, dtype=dtype))  # type: ignore[arg-type]
+    bare = state._replace(
         problem=None,  # type: ignore[arg-type]
         spread_problem=None,
         groups=None,
-        pace=pace,
-        place=state.place._replace(family=None, ahead=None),
+        fast=fast,
+        point=point._replace(family=None, next_problem=None),
     )
+    next_problem = None
+    if known is not None and known.columns is state.problem.columns:
+        targets = {name: getattr(known.targets, name) for name in TARGETS}
+        next_problem = {"targets": targets, "computed": cache_of(known)}
     checkpoint.save(
         {
-            "round": here.number,
-            "state": bare_state,
-            "family": changed(state.place.family, weights.family),
-            "groups": label_of(state.groups),
-            "full": cached(weights.full),
-            "problem": cached(state.problem) if weights.constant else {},
-            "spread": None if state.spread_problem is None else cached(state.spread_problem),
-            "ahead": _foreseen(state),
+            "round": position.number,
+            "state": bare,
+            "family": changed(point.family, likelihood.family),
+            "groups": None if state.groups is None else state.groups.label,
+            "full": cache_of(likelihood.full),
+            "problem": cache_of(state.problem) if likelihood.constant else {},
+            "spread": None if state.spread_problem is None else cache_of(state.spread_problem),
+            "next_problem": next_problem,
             "schedule": schedule.state_dict(),
-            "trace": tuple(trace.lines),
+            "trace": tuple(progress.lines),
         }
     )
 
 
-def load_loop(
-    checkpoint: CheckpointSection, weights: Weights, schedule: Schedule, trace: Trace
+def restore(
+    checkpoint: CheckpointSection | None,
+    likelihood: Likelihood,
+    schedule: Schedule,
+    progress: ProgressReporter,
 ) -> LoopPosition | None:
-    """Return where the loop goes on, if it was broken off; schedule and trace remember what was before."""
-    found = checkpoint.load(*CLASSES, *FADING)
+    """Return where the loop goes on, if it was interrupted; restore the schedule and the trace."""
+    found = None if checkpoint is None else checkpoint.load(*CLASSES, *FADING)
     if found is None:
         return None
-    state, full = found["state"], weights.full
+    state, full = found["state"], likelihood.full
     restore_cache(full, found["full"])
-    problem = weights.bare(state.active)
+    problem = likelihood.bare(state.active)
     if problem is not full:
         restore_cache(problem, found["problem"])
     spread = None
     if found["spread"] is not None:
-        spread = part_of(full, state.active)
+        spread = full if state.active.all() else full.take(state.active)
         if spread is not full:
             restore_cache(spread, found["spread"])
-    family = with_changes(weights.family, found["family"])
+    known = None
+    if found["next_problem"] is not None:
+        known = LeastSquares(problem.columns, Targets(**found["next_problem"]["targets"]))
+        restore_cache(known, found["next_problem"]["computed"])
     schedule.load_state_dict(found["schedule"])
-    trace.lines[:] = found["trace"]
+    progress.lines[:] = found["trace"]
+    family = with_changes(likelihood.family, found["family"])
     state = state._replace(
         problem=problem,
         spread_problem=spread,
-        groups=groups_with(found["groups"]),
-        place=state.place._replace(family=family, ahead=_ahead(found["ahead"], problem)),
-        pace=_awake(state.pace, problem.columns),
+        groups=None if found["groups"] is None else Groups(found["groups"]),
+        point=state.point._replace(family=family, next_problem=known),
+        fast=_with_columns(state.fast, problem.columns),
     )
     return LoopPosition(found["round"], state)
 
 
-def cached(problem: LeastSquares) -> dict[str, Any]:
-    """Return what a problem knows of itself.
+def cache_of(problem: LeastSquares) -> dict[str, Any]:
+    """Return what a problem has computed of itself.
 
     Examples
     --------
     >>> from horseshoe.data.problem import plain
     >>> problem = plain(np.eye(2), np.ones(2))
     >>> _ = problem.xz
-    >>> sorted(cached(problem))
+    >>> sorted(cache_of(problem))
     ['_sums', 'xz']
     """
     known = problem.__dict__
@@ -119,7 +136,7 @@ def cached(problem: LeastSquares) -> dict[str, Any]:
 
 
 def restore_cache(problem: LeastSquares, found: dict[str, Any]) -> None:
-    """Let a problem know what it knew of itself when the fit was broken off, and no more.
+    """Restore what a problem had computed of itself when the fit was interrupted, and no more.
 
     Examples
     --------
@@ -134,72 +151,17 @@ def restore_cache(problem: LeastSquares, found: dict[str, Any]) -> None:
     problem.__dict__.update(found)
 
 
-def part_of(problem: LeastSquares, active: Mask) -> LeastSquares:
-    """Return the problem with the active columns: itself, if all are.
-
-    Examples
-    --------
-    >>> from horseshoe.data.problem import plain
-    >>> part_of(plain(np.eye(2), np.ones(2)), np.array([True, False])).shape
-    (2, 1)
-    """
-    return problem if active.all() else problem.take(active)
+def _is_plain(problem: LeastSquares) -> bool:
+    """Tell whether the next problem is one that can be saved: only that of a start is not."""
+    return type(problem) is LeastSquares and type(problem.targets) is Targets
 
 
-def label_of(groups: Groups | None) -> Any:
-    """Return groups as an array.
-
-    Examples
-    --------
-    >>> label_of(Groups(np.array([0, 0, 1])))
-    array([0, 0, 1])
-    """
-    return None if groups is None else groups.label
-
-
-def groups_with(label: Any) -> Groups | None:
-    """Return them again.
-
-    Examples
-    --------
-    >>> groups_with(np.array([0, 0, 1])).size
-    array([2., 1.])
-    """
-    return None if label is None else Groups(label)
-
-
-def _is_plain(ahead: LeastSquares | None) -> bool:
-    """Tell whether the problem that is known ahead is one that can be kept: only that of a start is not."""
-    return ahead is None or (type(ahead) is LeastSquares and type(ahead.targets) is Targets)
-
-
-def _foreseen(state: State) -> dict[str, Any] | None:
-    """Return what is known ahead of the next problem, if it is of these columns."""
-    ahead = state.place.ahead
-    if ahead is None or ahead.columns is not state.problem.columns:
-        return None
-    targets = ahead.targets
-    kept = {
-        name: getattr(targets, name) for name in ("values", "total_weight", "weights", "center", "careful")
-    }
-    return {"targets": kept, "computed": cached(ahead)}
-
-
-def _ahead(found: dict[str, Any] | None, problem: LeastSquares) -> LeastSquares | None:
-    """Return it again."""
-    if found is None:
-        return None
-    ahead = LeastSquares(problem.columns, Targets(**found["targets"]))
-    restore_cache(ahead, found["computed"])
-    return ahead
-
-
-def _awake(pace: Pace | None, columns: Columns) -> Pace | None:
+def _with_columns(fast: FastState | None, columns: Columns) -> FastState | None:
     """Return what the fast path remembers, with the columns that it works on."""
-    if pace is None or pace.resting is None:
-        return pace
-    resting = pace.resting
+    if fast is None or fast.resting is None:
+        return fast
+    resting = fast.resting
     dtype: Any = getattr(np, resting.dtype)
     columns = columns.single() if dtype is np.float32 else columns
     part = columns if resting.awake.all() else columns.take(resting.awake)
-    return pace._replace(resting=resting._replace(columns=columns, part=part, dtype=dtype))
+    return fast._replace(resting=resting._replace(columns=columns, part=part, dtype=dtype))

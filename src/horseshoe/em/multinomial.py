@@ -1,83 +1,51 @@
-"""The loop for classes that share the local scales of the columns: Algorithm 1 on `Softmax`."""
+"""The likelihood of several classes that share the local scales of the columns.
+
+Class k has the linear predictor eta_k = a_k + X b_k and the probability exp(eta_k) / sum_l exp(eta_l), and
+b_jk ~ N(0, tau2 lambda2_j). The likelihood does not depend on the mean over the classes: given lambda2_j it
+keeps its prior, and is integrated out. What remains are coefficients that add up to zero over the classes,
+with q - 1 degrees of freedom for each column. So ``Hyper.size`` is q - 1, and two classes are a binomial
+regression whose coefficients are b_1 - b_0 and have twice the prior variance.
+
+The mean of an E-step is a step of Newton's method on the joint log-posterior of all classes given the scales,
+by conjugate gradients. What preconditions them, and gives the variances, is one factor with a weight for each
+row: its mean information over the q - 1 directions. The steps end at the mode given the scales, whatever that
+weight is.
+"""
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import helmert
 
-from horseshoe._types import Covariance, FitResult, Iteration, Mask, Matrix, Moments, Scales, Status, Vector
-from horseshoe.conditional.base import condition
+from horseshoe._types import Covariance, Mask, Matrix, Moments, Scales, Start, Vector
+from horseshoe.conditional.base import Conditional, Form, condition
 from horseshoe.data.adjusted import Adjusted
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.standardise import Standardised
-from horseshoe.em.checkpoint import groups_with, label_of
-from horseshoe.em.fast.limits import LIMITS
-from horseshoe.em.fast.pruning import shared_worth_keeping
-from horseshoe.em.joint import joint
-from horseshoe.em.mstep import Hyper, m_step
-from horseshoe.em.news import Teller
-from horseshoe.em.options import Options
-from horseshoe.em.schedule import EXACT_WARMUP, MOST_STALLS, ROUNDING_TOL, approximate
-from horseshoe.em.several import largest_change, solve_several
-from horseshoe.em.softmax import Place, Softmax
-from horseshoe.linalg import cholesky, scatter, triangular_inverse
-from horseshoe.priors import Groups, is_dense
-from horseshoe.store.checkpoint import CheckpointSection
-from horseshoe.threads import one_thread
+from horseshoe.em.fast.state import FastState
+from horseshoe.em.fused_passes import LinearPredictor
+from horseshoe.em.likelihood import WorkingLikelihood
+from horseshoe.em.separation import Separation
+from horseshoe.em.starts import START_STEPS, START_TOL, Begin, marginal
+from horseshoe.em.state import State, WorkingPoint, relative_change
+from horseshoe.em.uncertainty import Uncertainty, joint
+from horseshoe.em.working import SMALLEST
+from horseshoe.families.base import Family
+from horseshoe.families.multinomial import Multinomial, center_over_classes
+from horseshoe.linalg import cholesky, conjugate_gradients, triangular_inverse
 
-START_STEPS, START_TOL, LINEAR_TOL = 100, 1e-3, 1e-3
-"""Of the ridge and of the Gaussian fit that a fit may start from."""
+CG_STEPS, CG_TOL = 60, 1e-7
+"""Of the conjugate gradients in a step of Newton's method: the most, and the residual left of the first."""
+NULL_STEPS, NULL_TOL = 100, 1e-10
+"""Of the null model with unpenalised columns."""
 MOST_JOINT = 2_000
 """Coefficients whose joint covariance is formed at the end; of more, that of the shared factor is taken."""
 
 
-class State(NamedTuple):
-    """What is active, and the last word on it; ``spread`` are the variances in each of q - 1 directions."""
-
-    softmax: Softmax
-    place: Place
-    active: Mask
-    second_moment: Vector
-    scales: Scales
-    spread: Vector
-    log_det: float | None = None
-    unit: Vector | None = None
-    groups: Groups | None = None
-    change: float = math.inf
-    left_out: float = 0.0
-    stalls: int = 0
-
-    def take(self, keep: Mask) -> State:
-        """Return the state of the columns in ``keep``."""
-        active = self.active.copy()
-        active[active] = keep
-        part = self.softmax.take(keep)
-        return self._replace(
-            softmax=part,
-            place=part.at(self.place.coef[keep], self.place.flat),
-            active=active,
-            second_moment=self.second_moment[keep],
-            scales=self.scales.take(keep),
-            spread=self.spread[keep],
-            unit=None if self.unit is None else self.unit[keep],
-            groups=None if self.groups is None else self.groups.take(keep),
-        )
-
-
-def solve_multinomial(
-    design: Standardised,
-    chosen: Matrix,
-    hyper: Hyper,
-    options: Options,
-    center: bool = True,
-    augmentation: str = "polya_gamma",
-    start: str | Place = "linear",
-    groups: Groups | None = None,
-) -> tuple[FitResult, ...]:
-    """Find the posterior mode of softmax regression; one fit for each class, and they add up to zero.
+class MultinomialLikelihood(WorkingLikelihood):
+    """Softmax regression; coefficients have a column for each class, and add up to zero over the classes.
 
     Parameters
     ----------
@@ -85,322 +53,314 @@ def solve_multinomial(
         The columns, and the sample weights.
     chosen : array of shape (n, q)
         1 in the column of the class of a row, otherwise 0.
-    hyper : Hyper
-        The prior of the scales, with ``size`` q - 1.
-    options : Options
-        How to run the loop.
     center : bool
         Whether there are intercepts.
     augmentation : {"polya_gamma", "irls"}
-        As in `Softmax`.
-    start : {"linear", "marginal", "paper"} or Place
-        Where to start, as in `HorseshoeRegressor`, or an earlier fit on the scale of the prior.
-    groups : Groups, optional
-        Which columns share a local scale.
+        The weights of a class against all others: as in `horseshoe.families.Binomial`.
 
     Examples
     --------
     >>> from horseshoe.data.dense import Dense
     >>> from horseshoe.data.standardise import standardise
-    >>> from horseshoe.priors import HalfCauchy, Horseshoe
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.standard_normal((200, 4))
-    >>> chosen = np.eye(3)[np.digitize(x[:, 1] + 0.3 * rng.standard_normal(200), [-0.5, 0.5])]
-    >>> design = standardise(Dense(x), None, center=True, scale=True)
-    >>> found = solve_multinomial(design, chosen, Hyper(Horseshoe(), 2.0, HalfCauchy(), size=2), Options())
-    >>> [one.support.tolist() for one in found][0]
-    [False, True, False, False]
+    >>> x = standardise(Dense(np.array([[0.0], [1.0], [2.0], [3.0]])), None, center=True, scale=True)
+    >>> likelihood = MultinomialLikelihood(x, np.eye(3)[[0, 1, 2, 2]], center=True, augmentation="irls")
+    >>> likelihood.begin_marginal().point.intercept.round(3)
+    array([[-0.231, -0.231,  0.462]])
     """
-    softmax = Softmax(design, chosen, center, augmentation)
-    with one_thread():
-        lines: list[Iteration] = []
-        status, tol, checkpoint = Status.MAX_ITER, max(options.tol, ROUNDING_TOL), options.checkpoint
-        teller = Teller(options.callback, tol, design.columns)
-        again = None if checkpoint is None else _load(checkpoint, softmax, lines)
-        first, state = again or (0, _first(softmax, hyper, options, design.unit, start, groups))
-        for number in range(first, options.max_iter):
-            if checkpoint is not None:
-                _save(checkpoint, number, state, lines)
-            if state.spread.size == 0:
-                status = Status.NOTHING_SELECTED
-                break
-            state = _step(state, hyper, options, len(lines))
-            line = Iteration(state.change, None, state.scales.tau2, 1.0, state.spread.size)
-            lines.append(line)
-            if teller.asks_to_stop(len(lines), line):
-                status = Status.STOPPED
-                break
-            if max(state.change, state.left_out) < tol or state.stalls >= MOST_STALLS:
-                status = Status.CONVERGED if state.stalls < MOST_STALLS else Status.STALLED
-                break
-            if options.fast and hyper.sparse and len(lines) > 1:
-                state = _without_fading(hyper, state)
-        return _results(state, hyper, options, status, lines)
 
+    is_multivariate = True
 
-def _save(checkpoint: CheckpointSection, number: int, state: State, lines: list[Iteration]) -> None:
-    """Offer all that the next round hangs on."""
-    bare = state._replace(softmax=None, groups=None)  # type: ignore[arg-type]
-    label = label_of(state.groups)
-    checkpoint.save({"round": number, "state": bare, "groups": label, "trace": tuple(lines)})
+    def __init__(
+        self, design: Standardised, chosen: Matrix, center: bool = True, augmentation: str = "polya_gamma"
+    ) -> None:
+        n, self.n_responses = chosen.shape
+        family = Multinomial(augmentation)
+        super().__init__(design, chosen, np.zeros((n, 1)), family, center, accelerated=False)
+        if self._basis is None:  # intercepts are unpenalised columns here
+            self._basis = np.ones((n, int(center)))
+        self._separation = Separation(family, chosen, None)  # looks for columns that separate two classes
 
+    @property
+    def _unpenalized_columns(self) -> Matrix:
+        assert self._basis is not None
+        return self._basis
 
-def _load(
-    checkpoint: CheckpointSection, softmax: Softmax, lines: list[Iteration]
-) -> tuple[int, State] | None:
-    """Return after how many rounds the loop goes on, and in which state, if it was broken off."""
-    found = checkpoint.load(State, Place, Scales, Iteration)
-    if found is None:
-        return None
-    lines[:], state = found["trace"], found["state"]
-    here = softmax if state.active.all() else softmax.take(state.active)
-    return found["round"], state._replace(softmax=here, groups=groups_with(found["groups"]))
+    # --- points and problems ------------------------------------------------------------------------
 
+    def _null_point(self) -> WorkingPoint:
+        """Return the point without any column: the intercepts are those of the shares of the classes."""
+        basis, q = self._unpenalized_columns, self.n_responses
+        level = np.zeros((basis.shape[1], q))
+        if self._center:
+            level[0] = self.family.intercept_alone(self._y, self._sample, self._offset)
+        zero = np.zeros((self.full.n_columns, q))
+        return WorkingPoint(zero, level, basis @ level, self.family, unit=self.unit)
 
-def _step(state: State, hyper: Hyper, options: Options, n_steps: int) -> State:
-    """Return the state after one M-step, one step of the coefficients, and their variances."""
-    softmax, place = state.softmax, state.place
-    scales = m_step(hyper, state.second_moment, 1.0, state.groups)
-    d = scales.prior_variance
-    problem, given = softmax.given(place.eta, d)
-    there, left_out = softmax.step(place, d, problem, given)
-    diagonal = options.expectation == "approximate" and n_steps >= EXACT_WARMUP
-    form = approximate(problem, d) if diagonal else given
-    spread, before = form.variance(), np.vstack([place.coef, place.flat])
-    after = np.vstack([there.coef, there.flat])
-    unit = None if state.unit is None else np.append(state.unit, np.ones(len(place.flat)))
-    change = largest_change(after, before, unit)
-    return state._replace(
-        place=there,
-        second_moment=_second_moment(there.coef, spread, hyper),
-        scales=scales,
-        spread=spread,
-        log_det=form.log_det,
-        change=change,
-        left_out=left_out * change if left_out < 1.0 else 0.0,
-        stalls=state.stalls + 1 if left_out == 1.0 else 0,
-    )
+    def _split(self, parameters: Vector) -> tuple[Matrix, Matrix]:
+        rows = parameters.reshape(-1, self.n_responses)
+        k = len(rows) - self._unpenalized_columns.shape[1]
+        return rows[:k], rows[k:]
 
-
-def _second_moment(coef: Matrix, spread: Vector, hyper: Hyper) -> Vector:
-    """Return the sum over classes of E[b_jk^2]: they have q - 1 directions to spread in."""
-    return np.asarray(np.einsum("jk,jk->j", coef, coef) + hyper.size * spread)
-
-
-def _without_fading(hyper: Hyper, state: State) -> State:
-    """Return the state without the columns that only fade, as in `several`."""
-    d, limit = state.scales.prior_variance, LIMITS.prune_moving
-    gain = np.einsum("jk,jk->j", state.place.coef, state.place.coef) / hyper.size
-    keep = shared_worth_keeping(state.spread, gain, d, state.groups, hyper.size, limit)
-    few = int(keep.sum())
-    if few == keep.size or (few > LIMITS.prune_share * keep.size and keep.size > LIMITS.few_columns):
-        return state
-    return state.take(keep)
-
-
-# --- where it starts -------------------------------------------------------------------------------
-
-
-def _first(
-    softmax: Softmax,
-    hyper: Hyper,
-    options: Options,
-    unit: Vector | None,
-    start: str | Place,
-    groups: Groups | None,
-) -> State:
-    k = softmax.columns.shape[1]
-    scales = Scales(np.zeros(k), hyper.tau.bounds[1], 1.0, hyper.slab2)
-    state = State(softmax, softmax.nowhere(), np.ones(k, dtype=np.bool_), np.zeros(k), scales, np.zeros(k))
-    state = state._replace(unit=unit, groups=groups)
-    if k == 0:
-        return state
-    if isinstance(start, Place):
-        return _from(state, start, np.zeros(k))
-    if not hyper.sparse or start == "paper":
-        return _from_ridge(state, hyper)
-    if start == "marginal":
-        left, error2 = _left(state.softmax, state.place)
-        second = np.maximum(np.einsum("jk,jk->j", left, left) - hyper.size * error2, 0.0)
-        return state._replace(second_moment=second)
-    return _from_linear(state, hyper, options)
-
-
-def _left(softmax: Softmax, place: Place) -> tuple[Matrix, Vector]:
-    """Return what each column alone explains of what is left of the classes, and its variance."""
-    problem = softmax.problem(place.eta)
-    rows = softmax.sample[:, None] * (softmax.chosen - softmax.shares(place.eta))
-    pull, _ = softmax.beside(problem).pulled(softmax.columns, rows)
-    squares = problem.squares
-    error2 = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0.0)
-    return np.asarray(pull * error2[:, None]), error2
-
-
-def _from(state: State, place: Place, variance: Vector) -> State:
-    """Start at coefficients; what is zero there starts from its fit to what they leave."""
-    left, _ = _left(state.softmax, place)
-    here = place.coef.any(axis=1)
-    own = np.einsum("jk,jk->j", place.coef, place.coef) + variance
-    return state._replace(place=place, second_moment=np.where(here, own, np.einsum("jk,jk->j", left, left)))
-
-
-def _from_ridge(state: State, hyper: Hyper) -> State:
-    """Start at a ridge with precision 1 and free intercepts, with its variances."""
-    softmax, place = state.softmax, state.place
-    ones = np.ones(state.spread.size)
-    for _ in range(START_STEPS):
-        problem, given = softmax.given(place.eta, ones)
-        before, (place, _) = place, softmax.step(place, ones, problem, given)
-        if largest_change(place.coef, before.coef, state.unit) < START_TOL:
-            break
-    spread = softmax.given(place.eta, ones)[1].variance()
-    return state._replace(place=place, second_moment=_second_moment(place.coef, spread, hyper))
-
-
-def _from_linear(state: State, hyper: Hyper, options: Options) -> State:
-    """Start at the mode of a Gaussian fit to the working responses at the shares of the classes."""
-    softmax, place = state.softmax, state.place
-    problem = softmax.problem(place.eta)
-    assert problem.targets.weights is not None
-    left = softmax.sample[:, None] * (softmax.chosen - softmax.shares(place.eta))
-    rows = np.asarray(problem.targets.rooted(left / problem.targets.weights[:, None]))
-    alone = LeastSquares(problem.weighted, Targets(rows[:, 0], softmax.total_weight))
-    quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
-    quick = quick._replace(checkpoint=options.section("start").checkpoint)
-    found = solve_several(alone, rows, hyper, quick, state.unit, groups=state.groups)
-    coef = np.column_stack([one.coef for one in found])
-    coef = coef - coef.mean(axis=1, keepdims=True)
-    flat = softmax.beside(problem)
-    begin = softmax.at(coef, place.flat + flat.solve(softmax.basis.T @ left) - flat.loads @ coef)
-    variance = hyper.size * np.mean([one.moments.variance for one in found], axis=0)
-    if softmax.loss(begin.eta) > 2.0 * softmax.loss(place.eta):  # it may be far beyond what a class can be
-        begin = softmax.at(0.5 * coef, place.flat)
-    return _from(state, begin, variance)
-
-
-# --- the end ---------------------------------------------------------------------------------------
-
-
-def _results(
-    state: State, hyper: Hyper, options: Options, status: Status, lines: list[Iteration]
-) -> tuple[FitResult, ...]:
-    """Set what is negligible to zero, and return the fit of each class with all columns in their places."""
-    softmax, place = state.softmax, state.place
-    if place.coef.shape[0] == 0:
-        place = softmax.alone()
-    problem = softmax.problem(place.eta)
-    limit = options.zero_threshold
-    if limit is None:
-        limit = 0.0 if is_dense(hyper.local) else 1.0 / (5.0 * math.sqrt(softmax.total_weight))
-    scale = np.sqrt(softmax.columns.squares(softmax.sample) / softmax.total_weight)
-    size = np.sqrt(np.einsum("jk,jk->j", place.coef, place.coef) / hyper.size) * scale
-    size = size if state.groups is None else state.groups.rms(size)
-    selected = (size >= limit) & (size > 0.0)
-    if status in (Status.CONVERGED, Status.NOTHING_SELECTED, Status.STALLED):
-        own = np.einsum("ij,ij->i", place.eta, softmax.chosen)
-        apart = bool((own > _others(place.eta, softmax.chosen)).all())
-        apart &= bool(selected.any()) or softmax.free is not None
-        status = status if selected.any() or status is Status.STALLED else Status.NOTHING_SELECTED
-        status = Status.SEPARATED if apart else status
-    known = _uncertainty(state, place, problem, selected)
-    active, (low, high) = state.active, hyper.tau.bounds
-    shared = 1.0 - 1.0 / softmax.n_classes
-    found = []
-    for k, (covariance, center, variance, free) in enumerate(known):
-        coef = np.where(selected, place.coef[:, k], 0.0)
-        mid = np.zeros(selected.size)
-        mid[selected] = center
-        moments = Moments(
-            scatter(active, place.coef[:, k]), scatter(active, shared * state.spread), 0.0, 0.0, state.log_det
+    def _working(self, problem: LeastSquares, family: Family, eta: Any, sigma2: float) -> LeastSquares:
+        """Return the columns with one weight for each row, without targets."""
+        weights = self._sample * family.working(self._y, eta, sigma2).weights
+        return self._profiled(
+            problem, Targets(np.zeros_like(weights), self.total_weight, weights, self._center)
         )
-        found.append(
-            FitResult(
-                coef=scatter(active, coef),
-                intercept=_level(softmax, place.flat[:, k]),
-                scales=state.scales._replace(lambda2=scatter(active, state.scales.lambda2)),
-                moments=moments,
-                active=active,
-                status=status,
-                tau_at_bound=low < high and state.scales.tau2 in (low, high),
-                n_iter=len(lines),
-                trace=tuple(lines),
-                covariance=None
-                if covariance is None
-                else covariance.take(np.append(coef[selected] != 0.0, np.ones(free.size, dtype=np.bool_))),
-                center=scatter(active, mid),
-                intercept_variance=variance,
-                at_information=True,
-                free=None if softmax.free is None else free,
-            )
-        )
-    return tuple(found)
 
+    def _projection(self, problem: LeastSquares) -> tuple[Matrix, Matrix]:
+        """Return the information B'WB of the unpenalised columns, and their loadings (B'WB)^-1 B'WX."""
+        basis, weights = self._unpenalized_columns, problem.targets.weights
+        assert weights is not None
+        heavy = weights[:, None] * basis
+        inner = basis.T @ heavy
+        pulled = np.asarray(problem.columns.rmatvec(heavy), dtype=np.float64)
+        return inner, np.asarray(np.linalg.solve(inner, pulled.T), dtype=np.float64)
 
-def _level(softmax: Softmax, flat: Vector) -> Any:
-    """Return the intercept of a class, with what is always in behind it if there is any."""
-    if softmax.free is not None:
-        return flat
-    return float(flat[0]) if softmax.center else 0.0
+    # --- where it starts ----------------------------------------------------------------------------
 
+    def begin(self) -> Begin:
+        """Return a ridge with precision 1 and free intercepts, with its variances."""
+        point, problem = self._null_point(), self._blank()
+        if self.full.n_columns == 0:
+            return self._begin(point, point.coef)
+        ones = np.ones(self.full.n_columns)
+        scales = Scales(ones, 1.0, 1.0)
+        for _ in range(START_STEPS):
+            problem = self._linearise(problem, point, 1.0)
+            there = self._newton(point, problem, ones, condition(problem, ones))
+            before, point = point, self._line_search(point, there.parameters, there.eta, scales)
+            if relative_change(point.coef, before.coef, self.unit) < START_TOL:
+                break
+        given = condition(self._linearise(problem, point, 1.0), ones)
+        return self._begin(point, point.coef**2 + self._variance(given))
 
-def _others(eta: Matrix, chosen: Matrix) -> Vector:
-    """Return the largest linear predictor of another class than that of the row."""
-    return np.asarray(np.where(chosen > 0.0, -np.inf, eta).max(axis=1))
+    def begin_marginal(self) -> Begin:
+        """Return marginal score estimates less the variance of noise, summed over the classes."""
+        point, q = self._null_point(), self.n_responses
+        left, error2 = self._marginal_scores(point)
+        second = np.maximum(np.einsum("jk,jk->j", left, left) - (q - 1.0) * error2, 0.0)
+        return self._begin(point, np.repeat(second[:, None] / q, q, axis=1))
 
+    def begin_earlier(self, point: WorkingPoint, variance: Vector) -> Begin:
+        """Return a start at coefficients; what is zero there starts from its fit to the residual.
 
-class Known(NamedTuple):
-    """Cov[b_k] of the selected columns of a class, with what is not shrunk behind them.
+        ``variance`` is the sum over the classes.
+        """
+        left, _ = self._marginal_scores(point)
+        here = point.coef.any(axis=1)[:, None]
+        own = point.coef**2 + variance[:, None] / self.n_responses
+        return self._begin(point, np.where(here, own, left**2))
 
-    ``center`` and ``free`` are where eta_k is best known, ``variance`` is that of it there.
-    """
+    def point_at(self, coef: Matrix, level: Matrix) -> WorkingPoint:
+        """Return the point with these coefficients and unpenalised coefficients."""
+        return self._moved_to(self._blank(), self._null_point()._replace(intercept=level), coef)
 
-    covariance: Covariance | None
-    center: Vector
-    variance: float
-    free: Vector
+    def linear_start(self, fit: Any) -> Begin:
+        """Return the start at a Gaussian fit to the working responses at the shares of the classes.
 
+        ``fit`` takes a least-squares problem and responses of shape (n, q) to coefficients and variances of
+        shape (q, k).
+        """
+        point = self._null_point()
+        problem = self._linearise(self._blank(), point, 1.0)
+        assert problem.targets.weights is not None
+        score = self._sample[:, None] * (self._y - self.family.mean(point.eta))
+        rows = np.asarray(problem.targets.rooted(score / problem.targets.weights[:, None]))
+        found, variance = fit(LeastSquares(problem.weighted, Targets(rows[:, 0], self.total_weight)), rows)
+        coef = center_over_classes(found.T)
+        inner, loads = self._projection(problem)
+        level = point.intercept + np.linalg.solve(inner, self._unpenalized_columns.T @ score) - loads @ coef
+        there, loss = self.point_at(coef, level), self._loss
+        if loss(there.eta) > 2.0 * loss(point.eta):  # least squares may go far beyond what a class can be
+            there = self.point_at(0.5 * coef, point.intercept)
+        return self.begin_earlier(there, (self.n_responses - 1.0) * variance.mean(axis=0))
 
-def _uncertainty(state: State, place: Place, problem: LeastSquares, selected: Mask) -> list[Known]:
-    """Return how sure the coefficients of each class are.
+    def _loss(self, eta: Matrix) -> float:
+        return float(self._sample @ self.family.neg_log_likelihood(self._y, eta, 1.0))
 
-    That comes from the information about all classes together, at the mode and given the scales.
-    """
-    softmax, q, d = state.softmax, state.softmax.n_classes, state.scales.prior_variance[selected]
-    f = 0 if softmax.free is None else len(softmax.free.turn)
-    s, m, total = int(selected.sum()), softmax.basis.shape[1], problem.targets.information
-    known = np.zeros((f, s)) if softmax.free is None else softmax.free.loads[:, state.active][:, selected]
-    if (s == 0 and f == 0) or (s + m) * (q - 1) > MOST_JOINT:
-        return [_by_factor(softmax.take(selected), place, d, known)] * q
-    basis = helmert(q).T  # (q, q - 1): orthonormal, and orthogonal to what all classes share
-    matrix = softmax.take(selected).hessian(place.eta, basis)
-    root = np.repeat(np.append(np.ones(m), np.sqrt(d)), q - 1)
-    scaled = matrix * root * root[:, None]
-    prior = np.ones(root.size)
-    prior[: (q - 1) * m] = 0.0
-    scaled[np.diag_indices(root.size)] += prior
-    half = (triangular_inverse(cholesky(scaled)) * root).reshape(root.size, -1, q - 1)
-    found: list[Known] = []
-    for k in range(q):
-        factor = half @ basis[k]
-        slopes = factor[:, m:]
-        own = np.hstack([slopes, factor[:, m - f : m] - slopes @ known.T])
-        covariance = Covariance(np.zeros(s + f), own, 1.0)
-        if not softmax.center:
-            found.append(Known(covariance, np.zeros(s), (1.0 - 1.0 / q) / total, np.zeros(f)))
-            continue
-        center, *_ = np.linalg.lstsq(own, -factor[:, 0], rcond=None)
-        rest = factor[:, 0] + own @ center
-        found.append(Known(covariance, center[:s], float(rest @ rest), center[s:]))
-    return found
+    def _begin(self, point: WorkingPoint, second: Matrix) -> Begin:
+        return Begin(Start(point.coef, second, self.total_weight), self._blank(), point)
 
+    def _marginal_scores(self, point: WorkingPoint) -> tuple[Matrix, Vector]:
+        """Return what each column alone explains of the score of the classes, and its variance."""
+        problem = self._linearise(self._blank(), point, 1.0)
+        rows = self._sample[:, None] * (self._y - self.family.mean(point.eta))
+        _, loads = self._projection(problem)
+        pull = problem.columns.rmatvec(rows) - loads.T @ (self._unpenalized_columns.T @ rows)
+        return marginal(problem, pull), marginal(problem, np.ones_like(problem.squares))
 
-def _by_factor(softmax: Softmax, place: Place, d: Vector, known: Matrix) -> Known:
-    """Return the same from the factor that all classes share, where there are too many coefficients."""
-    problem, share = softmax.problem(place.eta), 1.0 - 1.0 / softmax.n_classes
-    given = condition(problem, d) if d.size else None
-    variance = share / problem.targets.information
-    if isinstance(problem, Adjusted):
-        targets, every = problem.targets, np.ones(d.size, dtype=np.bool_)
-        found = joint(given, share, every, problem.loads + known, share * targets.covariance())
-        return Known(found, problem.x_mean + targets.middle @ known, variance, targets.middle)
-    return Known(None if given is None else given.covariance(share), problem.x_mean, variance, np.zeros(0))
+    # --- the E-step ---------------------------------------------------------------------------------
+
+    def moments(self, form: Form, state: State) -> Moments:
+        """Return a step of Newton's method as the mean, and the variances in each of q - 1 directions."""
+        given = form(state.problem, state.scales.prior_variance)
+        there = self._newton(state.point, state.problem, state.scales.prior_variance, given)
+        variance, rss = self._variance(given), self.total_weight  # there is no noise variance
+        return Moments(there.coef, variance, rss, 0.0, given.log_det, predictor=there)
+
+    def _variance(self, given: Conditional) -> Matrix:
+        """Return Var[b_jk]: the q coefficients of a column have q - 1 directions to vary in."""
+        q = self.n_responses
+        return np.asarray(np.multiply.outer(given.variance(), np.full(q, 1.0 - 1.0 / q)))
+
+    def accept(self, state: State, found: Moments, fast: FastState | None = None) -> State:
+        """Move along Newton's direction by a line search: the log-posterior must not fall."""
+        before, unit = state.point, state.point.unit
+        there: Any = found.predictor
+        point = self._line_search(before, there.parameters, there.eta, state.scales)
+        old, new = (np.vstack([one.coef, one.intercept]) for one in (before, point))
+        unit = None if unit is None else np.append(unit, np.ones(len(point.intercept)))
+        stuck = point.eta is before.eta
+        cut_off = 0.0 if stuck else relative_change(there.coef, point.coef, before.unit)
+        point = point._replace(unfinished=cut_off)
+        found = found._replace(mean=point.coef, predictor=None)
+        return state.advanced(found, point, fast)._replace(change=relative_change(new, old, unit))
+
+    def _newton(
+        self, point: WorkingPoint, problem: LeastSquares, d: Vector, given: Conditional | None
+    ) -> LinearPredictor:
+        """Return the point after a step of Newton's method: solve H step = gradient by conjugate gradients.
+
+        With the unpenalised coefficients e - L b beside b, L their loadings, the preconditioner is block
+        diagonal: the shared factor for each b_k, and B'WB for each e_k.
+        """
+        columns, basis, k = problem.columns, self._unpenalized_columns, d.size
+        share, (inner, loads) = self.family.mean(point.eta), self._projection(problem)
+        some = d[:, None] >= SMALLEST
+        precision = np.divide(1.0, d[:, None], out=np.zeros((k, 1)), where=some)
+
+        def eta_of(both: Matrix) -> Matrix:
+            return np.asarray(columns.matvec(both[:k]) + basis @ (both[k:] - loads @ both[:k]))
+
+        def gradient_of(rows: Matrix, coef: Matrix) -> Matrix:
+            level = basis.T @ rows
+            pull = np.where(some, columns.rmatvec(rows) - loads.T @ level, 0.0)
+            return np.vstack([pull + precision * coef, level])
+
+        def hessian(vector: Matrix) -> Matrix:
+            both = vector.reshape(k + basis.shape[1], -1)
+            eta = eta_of(both)
+            curved = share * (eta - np.einsum("ij,ij->i", share, eta)[:, None])
+            return gradient_of(self._sample[:, None] * curved, both[:k]).reshape(-1, 1)
+
+        def preconditioned(vector: Matrix) -> Matrix:
+            both = vector.reshape(k + basis.shape[1], -1)
+            coef = both[:k] if given is None else np.where(some, given.solve_for(both[:k]), 0.0)
+            return np.vstack([coef, np.linalg.solve(inner, both[k:])]).reshape(-1, 1)
+
+        score = gradient_of(self._sample[:, None] * (self._y - share), -point.coef)
+        target = center_over_classes(score).reshape(-1, 1)
+        found = conjugate_gradients(hessian, preconditioned, target, CG_TOL, CG_STEPS, relative=True)
+        step = center_over_classes(found.values.reshape(k + basis.shape[1], -1))  # or rounding adds up
+        level = point.intercept + step[k:] - loads @ step[:k]
+        return LinearPredictor(point.coef + step[:k], level, point.eta + eta_of(step))
+
+    # --- the end ------------------------------------------------------------------------------------
+
+    def without_columns(self, state: State, known: Any, tol: float) -> tuple[State, Any]:
+        """Fit the null model: intercepts and unpenalised columns."""
+        point, problem, none = state.point, state.problem, np.zeros(0)
+        for _ in range(NULL_STEPS if self._free is not None else 0):
+            problem = self._linearise(problem, point, 1.0)
+            there = self._newton(point, problem, none, None)
+            before, point = point, self._line_search(point, there.parameters, there.eta, state.scales)
+            change = np.abs(point.intercept - before.intercept).max()
+            if change <= NULL_TOL * (1.0 + np.abs(point.intercept).max()):
+                break
+        return state._replace(point=point), 1.0
+
+    def intercepts(self, state: State) -> list[Any]:
+        """Return the intercept of each class, with the other unpenalised coefficients behind it."""
+        level = state.point.intercept
+        if self._free is not None:
+            return list(level.T)
+        return level[0].tolist() if self._center else [0.0] * self.n_responses
+
+    def uncertainty(self, state: State, of: Mask, diagonal: bool = False) -> list[Uncertainty]:
+        """Return how well the coefficients of each class are known.
+
+        That comes from the information about all classes together, at the mode and given the scales.
+        """
+        selected, q = np.asarray(of.any(axis=1)), self.n_responses
+        state = state._replace(problem=self._linearise(state.problem, state.point, 1.0))
+        problem, d = state.problem.take(selected), state.scales.prior_variance[selected]
+        f, m = 0 if self._free is None else len(self._free.turn), self._unpenalized_columns.shape[1]
+        known = np.zeros((f, len(d)))
+        if self._free is not None:
+            known = self._free.loads[:, state.active][:, selected]
+        if (len(d) == 0 and f == 0) or (len(d) + m) * (q - 1) > MOST_JOINT:
+            found = [self._shared_uncertainty(problem, d, known)] * q
+        else:
+            found = self._joint_uncertainty(problem, state.point.eta, d, known)
+        return [self._placed(one, mask, selected) for one, mask in zip(found, of.T, strict=True)]
+
+    def _placed(self, found: Uncertainty, of: Mask, selected: Mask) -> Uncertainty:
+        """Return the uncertainty of the coefficients that are not zero, its centre that of all columns."""
+        center, covariance = np.zeros(len(selected)), found.covariance
+        center[selected] = found.center
+        if covariance is not None:
+            free = np.ones(0 if found.free is None else len(found.free), dtype=np.bool_)
+            covariance = covariance.take(np.append(of[selected], free))
+        free_center = None if self._free is None else found.free
+        return found._replace(covariance=covariance, center=center, free=free_center, at_information=True)
+
+    def _joint_uncertainty(
+        self, problem: LeastSquares, eta: Matrix, d: Vector, known: Matrix
+    ) -> list[Uncertainty]:
+        """Return it from the inverse of the joint information of all classes and the prior precision."""
+        q, s, (f, _), m = self.n_responses, d.size, known.shape, self._unpenalized_columns.shape[1]
+        total = problem.targets.information
+        basis = helmert(q).T  # (q, q - 1): orthonormal, and orthogonal to what all classes share
+        # 1. the information, times the prior deviations, plus the identity
+        matrix = self._information(problem, eta, basis)
+        root = np.repeat(np.append(np.ones(m), np.sqrt(d)), q - 1)
+        scaled = matrix * root * root[:, None]
+        prior = np.ones(root.size)
+        prior[: (q - 1) * m] = 0.0
+        scaled[np.diag_indices(root.size)] += prior
+        # 2. half of its inverse, for each class
+        half = (triangular_inverse(cholesky(scaled)) * root).reshape(root.size, -1, q - 1)
+        found: list[Uncertainty] = []
+        for k in range(q):
+            factor = half @ basis[k]
+            slopes = factor[:, m:]
+            own = np.hstack([slopes, factor[:, m - f : m] - slopes @ known.T])
+            covariance = Covariance(np.zeros(s + f), own, 1.0)
+            if not self._center:
+                found.append(Uncertainty(covariance, np.zeros(s), (1.0 - 1.0 / q) / total, free=np.zeros(f)))
+                continue
+            # 3. the values of the columns at which eta_k is best known
+            center, *_ = np.linalg.lstsq(own, -factor[:, 0], rcond=None)
+            rest = factor[:, 0] + own @ center
+            found.append(Uncertainty(covariance, center[:s], float(rest @ rest), free=center[s:]))
+        return found
+
+    def _shared_uncertainty(self, problem: LeastSquares, d: Vector, known: Matrix) -> Uncertainty:
+        """Return the same from the factor that all classes share, where there are too many coefficients."""
+        share = 1.0 - 1.0 / self.n_responses
+        given = condition(problem, d) if d.size else None
+        variance = share / problem.targets.information
+        if isinstance(problem, Adjusted):
+            targets, every = problem.targets, np.ones(d.size, dtype=np.bool_)
+            found = joint(given, share, every, problem.loads + known, share * targets.covariance())
+            center = problem.x_mean + targets.middle @ known
+            return Uncertainty(found, center, variance, free=targets.middle)
+        covariance = None if given is None else given.covariance(share)
+        return Uncertainty(covariance, problem.x_mean, variance, free=np.zeros(0))
+
+    def _information(self, problem: LeastSquares, eta: Matrix, basis: Matrix) -> Matrix:
+        """Return the information about all coefficients in the directions of ``basis`` (q, m).
+
+        Unknowns are ordered by column, unpenalised ones first, and within it by direction.
+        """
+        share = self.family.mean(eta)
+        x = np.hstack([self._unpenalized_columns, problem.columns.dense()])
+        k, m = x.shape[1], basis.shape[1]
+        part = share @ basis
+        out = np.empty((k, m, k, m))
+        for a in range(m):
+            for b in range(a, m):
+                curved = share @ (basis[:, a] * basis[:, b]) - part[:, a] * part[:, b]
+                out[:, a, :, b] = out[:, b, :, a] = x.T @ ((self._sample * curved)[:, None] * x)
+        return out.reshape(k * m, k * m)

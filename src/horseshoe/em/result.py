@@ -1,80 +1,134 @@
-"""From the last state of the loop to a fit with exact zeros."""
+"""From the last state of the loop to a fit of each response, with exact zeros."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from horseshoe._types import FitResult, Mask, Status, Vector
+from horseshoe._types import FitResult, Mask, Matrix, Status
 from horseshoe.conditional.base import condition
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.likelihood import Likelihood
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
+from horseshoe.em.progress import ProgressReporter
 from horseshoe.em.state import State
-from horseshoe.em.trace import Trace
-from horseshoe.em.weights import Weights
 from horseshoe.linalg import scatter
 from horseshoe.priors import Groups, is_dense
 
 NO_NOISE = 1e-6
-"""Below this share of the variance of y the noise counts as none."""
+"""Below this share of the variance of y the noise variance counts as zero."""
 
 
-def sparsify(
-    weights: Weights,
+def results(
+    likelihood: Likelihood,
     hyper: Hyper,
     options: Options,
     state: State,
     status: Status,
-    trace: Trace,
+    progress: ProgressReporter,
     groups: Groups | None = None,
-) -> FitResult:
-    """Set what is negligible to zero and put the active columns back in their places."""
-    if options.expectation == "stochastic" and state.mean.size:  # exact moments where the averages led to
-        state = state._replace(moments=weights.moments(condition, state))
+) -> tuple[FitResult, ...]:
+    """Set what is negligible to zero, and return the fit of each response, all columns in their places."""
+    if options.expectation == "stochastic" and len(state.mean):  # exact moments where the averages led to
+        exact = likelihood.moments(condition, state)
+        state = state._replace(moments=exact, mean=exact.mean)
     assert state.moments is not None
     active, scales, moments = state.active, state.scales, state.moments
-    coef = scatter(active, moments.mean)
-    coef[_negligible(weights, hyper, options, coef, groups)] = 0.0
-    support = coef != 0.0
-    found = weights.uncertainty(state, support[active], moments.error is not None)
-    explains = bool(support.any()) or found.free is not None
-    if status in (Status.CONVERGED, Status.NOTHING_SELECTED):
-        remark = Status.NO_NOISE if _without_noise(options, state) else weights.remark(state)
-        status = status if support.any() else Status.NOTHING_SELECTED
-        status = (remark or status) if explains else status
-    elif status is Status.STALLED and explains:  # a likelihood without a maximum has no way on that is left
-        status = weights.remark(state) or status
-    low, high = hyper.tau.bounds
-    return FitResult(
-        coef=coef,
-        intercept=weights.intercept(state._replace(mean=moments.mean)),
-        scales=scales._replace(lambda2=scatter(active, scales.lambda2)),
-        moments=moments._replace(
-            mean=scatter(active, moments.mean), variance=scatter(active, moments.variance)
-        ),
-        active=active,
-        status=status,
-        tau_at_bound=low < high and scales.tau2 in (low, high),
-        n_iter=len(trace.lines),
-        trace=tuple(trace.lines),
-        covariance=found.covariance,
-        center=scatter(active, found.center),
-        intercept_variance=found.intercept_variance,
-        at_information=found.at_information,
-        family=found.family or state.place.family,
-        free=found.free,
-    )
+    # 1. exact zeros
+    mean, variance = (np.atleast_2d(one.T) for one in (moments.mean, moments.variance))
+    whole = scatter(active, mean)
+    coef = np.where(selected(likelihood, hyper, options, whole, groups), whole, 0.0)
+    support = coef[:, active] != 0.0
+    # 2. how well they are known
+    of = support.T if moments.mean.ndim > 1 else support[0]
+    found = likelihood.uncertainty(state, of, moments.error is not None)
+    # 3. one fit for each response
+    lambda2, (low, high) = scatter(active, scales.lambda2), hyper.tau.bounds
+    sigma2, rss = (np.broadcast_to(one, len(coef)).tolist() for one in (scales.sigma2, moments.expected_rss))
+    intercepts, out = likelihood.intercepts(state), []
+    for k, one in enumerate(found):
+        lines = tuple(line._replace(sigma2=_of(line.sigma2, k)) for line in progress.lines)
+        out.append(
+            FitResult(
+                coef=coef[k],
+                intercept=intercepts[k],
+                scales=scales._replace(lambda2=lambda2, sigma2=sigma2[k]),
+                moments=moments._replace(
+                    mean=whole[k], variance=scatter(active, variance[k]), expected_rss=rss[k]
+                ),
+                active=active,
+                status=_status(likelihood, options, state, status, sigma2[k], support, one.free is not None),
+                tau_at_bound=low < high and scales.tau2 in (low, high),
+                n_iter=len(lines),
+                trace=lines,
+                covariance=one.covariance,
+                center=scatter(active, one.center),
+                intercept_variance=one.intercept_variance,
+                at_information=one.at_information,
+                family=one.family or state.point.family,
+                free=one.free,
+            )
+        )
+    return tuple(out)
 
 
-def _without_noise(options: Options, state: State) -> bool:
-    """Tell whether the noise variance, which nobody gave, is as good as zero beside that of y.
+def _of(sigma2: Any, k: int) -> float:
+    return float(sigma2[k]) if isinstance(sigma2, np.ndarray) else sigma2
 
-    Eq. (18) divides E[RSS] alone and leaves out what the prior says of sigma2. With more columns than rows,
+
+def _status(
+    likelihood: Likelihood,
+    options: Options,
+    state: State,
+    status: Status,
+    sigma2: float,
+    support: Mask,
+    has_free: bool,
+) -> Status:
+    """Return how the fit ended, with what is to be said of a fit that has any column.
+
+    Eq. (18) divides E[RSS] alone and leaves out the part of the prior in sigma2. With more columns than rows,
     and a prior under which null coefficients do not vanish (the lasso, Student-t, any in lambda power 1),
-    nothing then holds it up: the smaller sigma2, the less is shrunk, and the better the columns fit.
+    an unknown noise variance then falls to zero: the smaller it is, the less is shrunk, the better the fit.
     """
-    return options.known_sigma2 is None and state.scales.sigma2 < NO_NOISE
+    explains = bool(support.any()) or has_free
+    if status in (Status.CONVERGED, Status.NOTHING_SELECTED):
+        status = status if support.any() else Status.NOTHING_SELECTED
+        if explains and options.known_sigma2 is None and sigma2 < NO_NOISE:
+            return Status.NO_NOISE
+    elif status is not Status.STALLED:  # a likelihood without a maximum may stall
+        return status
+    return (likelihood.remark(state) or status) if explains else status
+
+
+def selected(
+    likelihood: Likelihood, hyper: Hyper, options: Options, coef: Matrix, groups: Groups | None
+) -> Mask:
+    """Tell which coefficients are not negligible: at least 1/(5 sqrt n), standardised.
+
+    Coefficients of shape (q, p), of several responses, or in a group, count by their root mean square.
+    """
+    limit = options.zero_threshold
+    if limit is None:
+        limit = 0.0 if is_dense(hyper.local) else zero_threshold(likelihood.total_weight)
+    size = np.abs(coef) * likelihood.full.column_scale
+    size = size / np.reshape(likelihood.response_scale, (-1, 1))
+    size = size[0] if len(size) == 1 else np.sqrt((size * size).sum(axis=0) / hyper.size)
+    size = size if groups is None else groups.rms(size)
+    return np.asarray(size >= limit)
+
+
+def zero_threshold(total_weight: float) -> float:
+    """Return (5 sqrt n)^-1, below which a standardised coefficient counts as zero.
+
+    Examples
+    --------
+    >>> zero_threshold(100.0)
+    0.02
+    """
+    return float(1.0 / (5.0 * np.sqrt(total_weight)))
 
 
 def scatter_result(result: FitResult, keep: Mask) -> FitResult:
@@ -98,15 +152,3 @@ def scatter_result(result: FitResult, keep: Mask) -> FitResult:
         active=scatter(keep, result.active),
         center=scatter(keep, result.center),
     )
-
-
-def _negligible(
-    weights: Weights, hyper: Hyper, options: Options, coef: Vector, groups: Groups | None
-) -> Mask:
-    """Tell which coefficients, or groups by their root mean square, are below 1/(5 sqrt n), standardised."""
-    limit = options.zero_threshold
-    if limit is None:
-        limit = 0.0 if is_dense(hyper.local) else 1.0 / (5.0 * np.sqrt(weights.total_weight))
-    if groups is None:
-        return np.abs(coef) < np.asarray(limit * weights.response_scale / weights.full.column_scale)
-    return groups.rms(coef * weights.full.column_scale) < limit * weights.response_scale

@@ -1,4 +1,4 @@
-"""Which E-step an iteration takes, and when the fit is done. `Plain` is Algorithm 1."""
+"""Which E-step an iteration takes, and when the fit has converged. `Plain` is Algorithm 1."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from horseshoe._types import Moments, Scales, Status, Vector
 from horseshoe.conditional.base import Conditional, condition
 from horseshoe.conditional.orthogonal import Diagonal
 from horseshoe.data.problem import LeastSquares
-from horseshoe.em.fast.pace import Pace
+from horseshoe.em.fast.state import FastState
+from horseshoe.em.likelihood import Likelihood
 from horseshoe.em.state import State
-from horseshoe.em.weights import Weights
 
 EXACT_WARMUP = 9
 """Exact iterations before the approximate variances: without them the approximation ends elsewhere."""
@@ -21,7 +21,7 @@ N_DRAWS = 50
 STOCHASTIC_TOL, ROUNDING_TOL = 1e-4, 1e-14
 """What averages of draws can reach, and what rounding lets any fit reach."""
 NOISE_TOL = 1e-9
-"""What rounding lets the noise variance reach where weights move."""
+"""The relative change of the noise variance that rounding allows where weights move."""
 MOST_STALLS = 10
 """Steps in a row of which next to nothing was taken; the scales move between them, which may open a way."""
 RANDOM = ("stochastic", "conjugate_gradient")
@@ -36,17 +36,17 @@ class Schedule(Protocol):
     def begin(self, state: State) -> State:
         """Return the state with what the schedule wants to remember."""
 
-    def e_step(self, state: State) -> tuple[Moments, Pace | None]:
+    def e_step(self, state: State) -> tuple[Moments, FastState | None]:
         """Return the moments of the coefficients at the scales of ``state``, and what is remembered."""
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Return the state to go on from, and how the fit ended if it has."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what the schedule knows beside the state, as plain values that nobody changes."""
+        """Return what the schedule remembers beside the state, as plain values that nobody changes."""
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
+    def load_state_dict(self, memory: dict[str, Any]) -> None:
+        """Restore this."""
 
 
 class Plain:
@@ -54,7 +54,7 @@ class Plain:
 
     Parameters
     ----------
-    weights : Weights
+    likelihood : Likelihood
         The likelihood on data.
     expectation : {"exact", "approximate", "stochastic"}
         "approximate" is exact for the first nine iterations.
@@ -63,18 +63,18 @@ class Plain:
     rng : numpy.random.Generator
         For "stochastic".
     known : bool
-        Whether only the noise variance is to be found: the coefficients stand still while it moves.
+        Whether the noise variances alone are estimated: the coefficients stand still while they move.
     """
 
     def __init__(
         self,
-        weights: Weights,
+        likelihood: Likelihood,
         expectation: str,
         tol: float,
         rng: np.random.Generator,
         known: bool = False,
     ) -> None:
-        self.weights, self.expectation, self.rng, self.known = weights, expectation, rng, known
+        self.likelihood, self.expectation, self.rng, self.known = likelihood, expectation, rng, known
         self.tol = max(tol, STOCHASTIC_TOL if expectation == "stochastic" else ROUNDING_TOL)
 
     def begin(self, state: State) -> State:
@@ -82,13 +82,13 @@ class Plain:
         return state
 
     def state_dict(self) -> dict[str, Any]:
-        """Return where the random numbers are, if there are any."""
+        """Return the state of the random numbers, if there are any."""
         return {"random": self.rng.bit_generator.state} if self.expectation in RANDOM else {}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on with the random numbers from there."""
-        if state:
-            self.rng.bit_generator.state = state["random"]
+    def load_state_dict(self, memory: dict[str, Any]) -> None:
+        """Restore this."""
+        if memory:
+            self.rng.bit_generator.state = memory["random"]
 
     def is_approximate(self, n_steps: int) -> bool:
         """Tell whether the variances are approximate after so many iterations."""
@@ -97,27 +97,27 @@ class Plain:
     def e_step(self, state: State) -> tuple[Moments, None]:
         """Return the moments: exact, approximate, or averages of draws."""
         if self.expectation == "stochastic":
-            family = state.place.family
+            family = state.point.family
             share = 1.0 if family is None else family.noise_share
             found = average_draws(
                 state.problem, state.scales, state.moments, state.n_steps, self.rng, share=share
             )
             return found, None
         form = approximate if self.is_approximate(state.n_steps) else condition
-        return self.weights.moments(form, state), None
+        return self.likelihood.moments(form, state), None
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
-        """Return whether the last step, and what it left out, was small; or that there is no way on."""
-        change = max(state.change, state.place.left_out)
-        if change < self.tol and state.place.fresh and not (self.known and self._noise_moves(before, state)):
+        """Tell whether the last step, with what was cut off, was small; or that no step makes progress."""
+        change = max(state.change, state.point.unfinished)
+        if change < self.tol and state.point.fresh and not (self.known and self._noise_moves(before, state)):
             return state, Status.CONVERGED
-        if self.expectation == "stochastic":  # whose steps may lead anywhere, and others come
+        if self.expectation == "stochastic":  # the next step is another one
             return state, Status.UNSETTLED if state.n_steps >= MOST_AVERAGES else None
-        return state, Status.STALLED if state.place.n_stalls >= MOST_STALLS else None
+        return state, Status.STALLED if state.point.n_stalls >= MOST_STALLS else None
 
     def _noise_moves(self, before: State, state: State) -> bool:
-        moved = abs(state.expected_rss - before.expected_rss)
-        return moved > max(self.tol, NOISE_TOL) * state.expected_rss
+        moved = np.abs(state.expected_rss - before.expected_rss)
+        return bool(np.any(moved > max(self.tol, NOISE_TOL) * state.expected_rss))
 
 
 def approximate(problem: LeastSquares, prior_variance: Vector) -> Conditional:

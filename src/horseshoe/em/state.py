@@ -1,4 +1,7 @@
-"""Where a fit stands: one value that every step of the loop takes and returns."""
+"""The state of a fit: one immutable value that every step of the loop takes and returns.
+
+One response has vectors of shape (k,), several responses or classes have matrices of shape (k, q).
+"""
 
 from __future__ import annotations
 
@@ -9,87 +12,121 @@ from scipy.linalg import blas
 
 from horseshoe._types import Mask, Moments, Scales, Vector
 from horseshoe.data.problem import LeastSquares
-from horseshoe.em.fast.pace import Pace
+from horseshoe.em.fast.state import FastState
 from horseshoe.priors import Groups
 
 
-class Place(NamedTuple):
-    """Where weights and targets are taken: coefficients, their intercept, eta, and the family there.
+class WorkingPoint(NamedTuple):
+    """The point at which working weights and targets are taken.
 
-    ``fresh`` says whether the weights in use were taken here, ``waiting`` whether the next iteration can do
-    with them too. ``left_out`` is what the change of the coefficients does not tell: how much of the last
-    step was not taken, or how far the intercept went if that is more. ``n_stalls`` counts the last steps of
-    which next to nothing was taken. ``creeps`` says that the steps are far shorter than what is left of the
-    way, and that Newton's goes with them. ``unit`` is the spread of each column, by which its coefficient is
-    measured; None where all are 1. ``intercept`` is a vector where more than it is not shrunk.
-    ``ahead`` is the problem at a place, this one or not, of which something is known already.
+    Attributes
+    ----------
+    coef, intercept, eta : arrays
+        The coefficients; the intercept, with the other unpenalised coefficients in a vector if there are any;
+        and the linear predictor.
+    family : Family or None
+        The family with the nuisance parameters estimated here.
+    fresh : bool
+        Whether the weights in use were taken here.
+    keeps_weights : bool
+        Whether the next iteration uses the same weights again.
+    unfinished : float
+        What the change of the coefficients does not show: the share of the last step that the line search
+        cut off, or how far the intercept moved if that is more.
+    n_stalls : int
+        The number of last steps in a row of which next to nothing was taken.
+    is_loose : bool
+        Whether the majoriser is so loose that each EM step is followed by one of Newton's method.
+    unit : array of shape (k,), optional
+        The standard deviation of each column; None where all are 1.
+    next_problem : LeastSquares, optional
+        The least-squares problem at a point, this one or not, of which something is computed already.
     """
 
-    coef: Vector
+    coef: Any
     intercept: Any
-    eta: Vector
+    eta: Any
     family: Any
     fresh: bool = False
-    waiting: bool = False
-    left_out: float = 0.0
+    keeps_weights: bool = False
+    unfinished: float = 0.0
     n_stalls: int = 0
-    creeps: bool = False
+    is_loose: bool = False
     unit: Vector | None = None
-    ahead: LeastSquares | None = None
-
-    def measured(self, keep: Mask) -> Place:
-        """Return the place with the units of the columns in ``keep``."""
-        return self if self.unit is None else self._replace(unit=self.unit[keep])
+    next_problem: LeastSquares | None = None
 
     @property
-    def point(self) -> Vector:
-        """The coefficients with the intercept behind them."""
+    def parameters(self) -> Vector:
+        """The coefficients and the intercept in one vector."""
         return np.append(self.coef, self.intercept)
 
 
 class State(NamedTuple):
-    """What is active, the last word on it, and where the weights were taken.
+    """The active columns, their scales and moments, and the working point.
 
-    ``spread_problem`` is the least-squares problem that variances come from where that is not ``problem``;
-    ``change`` is the paper's measure of the last step, ``n_steps`` counts the E-steps, and ``pace`` is what
-    an acceleration remembers. ``groups`` says which of the active columns share a local scale.
+    Attributes
+    ----------
+    problem : LeastSquares
+        The active columns with the working weights and targets.
+    point : WorkingPoint
+        Where these were taken.
+    active : bool array of shape (p,)
+        The columns that are still in the E-step.
+    mean, second_moment : arrays of shape (k,) or (k, q)
+        E[b_j] and E[b_j^2], Eq. (8).
+    expected_rss : float or array of shape (q,)
+        E||z - X b||^2.
+    scales : Scales
+        Those of the last M-step.
+    moments : Moments, optional
+        Those of the last E-step.
+    spread_problem : LeastSquares, optional
+        The problem that variances come from where that is not ``problem``.
+    change : float
+        The paper's measure of the last step.
+    n_steps : int
+        The number of E-steps so far.
+    fast : FastState, optional
+        What an acceleration remembers.
+    groups : Groups, optional
+        Which of the active columns share a local scale.
     """
 
     problem: LeastSquares
-    place: Place
+    point: WorkingPoint
     active: Mask
-    mean: Vector
-    second_moment: Vector
-    expected_rss: float
+    mean: Any
+    second_moment: Any
+    expected_rss: Any
     scales: Scales
     moments: Moments | None = None
     spread_problem: LeastSquares | None = None
     change: float = float("inf")
     n_steps: int = 0
-    pace: Pace | None = None
+    fast: FastState | None = None
     groups: Groups | None = None
 
     def scaled(self, scales: Scales) -> State:
         """Return the state with the scales of the next M-step."""
         return State._make((*self[:SCALES], scales, *self[SCALES + 1 :]))
 
-    def advanced(self, moments: Moments, place: Place, pace: Pace | None) -> State:
+    def advanced(self, moments: Moments, point: WorkingPoint, fast: FastState | None) -> State:
         """Return the state with the moments of one more E-step."""
         mean, rss, k = moments.mean, moments.expected_rss, self.n_steps + 1
-        second, change = moments.second_moment, relative_change(mean, self.mean, place.unit)
+        second, change = moments.second_moment, relative_change(mean, self.mean, point.unit)
         problem, active, scales, base = self.problem, self.active, self.scales, self.spread_problem
         return State(
-            problem, place, active, mean, second, rss, scales, moments, base, change, k, pace, self.groups
+            problem, point, active, mean, second, rss, scales, moments, base, change, k, fast, self.groups
         )
 
-    def take(self, keep: Mask, place: Place) -> State:
-        """Return the state of the columns in ``keep``, with the place as it is without the others."""
+    def take(self, keep: Mask, point: WorkingPoint | None = None) -> State:
+        """Return the state of the columns in ``keep``; ``point`` is the working point without the others."""
         active = self.active.copy()
         active[active] = keep
-        base = self.spread_problem
+        base, point = self.spread_problem, point or self.point
         return self._replace(
             problem=self.problem.take(keep),
-            place=place,
+            point=point if point.unit is None else point._replace(unit=point.unit[keep]),
             active=active,
             mean=self.mean[keep],
             second_moment=self.second_moment[keep],
@@ -103,16 +140,22 @@ class State(NamedTuple):
 SCALES = State._fields.index("scales")
 
 
-def relative_change(mean: Vector, before: Vector, unit: Vector | None = None) -> float:
-    """Return the paper's measure of change: sum |change| / (1 + sum |b|), b for one ``unit`` of each column.
+def relative_change(mean: Any, before: Any, unit: Vector | None = None) -> float:
+    """Return the paper's measure of change: sum |change| / (1 + sum |b|), the largest over the responses.
+
+    ``unit`` are the standard deviations of the columns, by which their coefficients are multiplied.
 
     Examples
     --------
     >>> relative_change(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
     0.5
+    >>> relative_change(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
+    0.5
     """
     if mean.size == 0:
         return 0.0
     if unit is not None:
-        mean, before = unit * mean, unit * before
-    return float(blas.dasum(mean - before) / (1.0 + blas.dasum(mean)))
+        mean, before = (unit * mean.T).T, (unit * before.T).T
+    if mean.ndim == 1:
+        return float(blas.dasum(mean - before) / (1.0 + blas.dasum(mean)))
+    return float((np.abs(mean - before).sum(axis=0) / (1.0 + np.abs(mean).sum(axis=0))).max())

@@ -14,9 +14,9 @@ from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.shapes import read_array
 from horseshoe.data.standardise import Units, standardise_response
 from horseshoe.data.validation import check_y, refuse_masked, refuse_sparse
+from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.mstep import Hyper
-from horseshoe.em.weights import Constant
+from horseshoe.em.m_step import Hyper
 from horseshoe.estimators.ending import warn_unfinished
 from horseshoe.estimators.regressor import HorseshoeRegressor
 from horseshoe.estimators.settings import check_sigma2, em_options
@@ -70,10 +70,10 @@ def normal_means(
     response = standardise_response(vector, None, center=False)
     if response.unit == 0.0:
         return empty_result(Status.CONSTANT_RESPONSE, n, float(n), hyper.tau)
-    weights = Constant(LeastSquares(Identity(n), Targets(response.values, float(n))))
+    likelihood = GaussianLikelihood(LeastSquares(Identity(n), Targets(response.values, float(n))))
     units = Units(np.ones(n, dtype=np.bool_), np.zeros(n), np.ones(n), 0.0, response.unit, False)
     known = known if isinstance(known, str) else units.from_sigma2(known)
-    result = rescale(solve(weights, hyper, options._replace(sigma2=known)), units)
+    result = rescale(solve(likelihood, hyper, options._replace(sigma2=known))[0], units)
     warn_unfinished(result.status)
     return result
 

@@ -14,7 +14,7 @@ from horseshoe.average.held_out import Record
 from horseshoe.average.intervals import Corrected, FoldErrors
 from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.estimators.baseline import Baseline
 from horseshoe.estimators.intervals import Kept
 from horseshoe.estimators.labels import Label, Labels

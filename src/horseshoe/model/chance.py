@@ -27,7 +27,7 @@ from horseshoe.data.dense import Dense
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import SIGMA2_FLOOR
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.families import Family, Ordered
 from horseshoe.model.spec import ModelSpec
 from horseshoe.priors import Groups, is_dense
@@ -126,7 +126,7 @@ def _is_clear(spec: ModelSpec, fitted: Fitted, selected: int) -> bool:
     )  # what the squares of y add up to
     if selected > LARGEST_SHARE * n or not 0.0 < rss < whole:
         return False
-    return n * math.log(whole / rss) > _asked(n, fitted, selected, _n_groups(fitted))
+    return bool(n * math.log(whole / rss) > _asked(n, fitted, selected, _n_groups(fitted)))
 
 
 def _asked(n: float, fitted: Fitted, columns: int, groups: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -18,14 +19,13 @@ from horseshoe.data.problem import LeastSquares
 from horseshoe.data.rows import Rows
 from horseshoe.data.ties import Ties, find_near_ties, find_ties, whole_ties
 from horseshoe.data.unpenalized import free_level
-from horseshoe.em.beginnings import Begin
-from horseshoe.em.gradient import FEW
+from horseshoe.em.conjugate_gradient import FEW
+from horseshoe.em.likelihood import GaussianLikelihood, Likelihood, WorkingLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
 from horseshoe.em.result import scatter_result
-from horseshoe.em.starts import earlier_start
-from horseshoe.em.weights import Constant, Moving, Weights
+from horseshoe.em.starts import Begin, earlier_start
 from horseshoe.model.chance import remark
 from horseshoe.model.exact import REPLACED, reproduces
 from horseshoe.model.fingerprint import check_fingerprint
@@ -144,18 +144,33 @@ def _known(spec: ModelSpec, fitted: Fitted) -> Fitted:
 def _solve(
     spec: ModelSpec, prepared: Prepared, options: Options, start: str | Earlier
 ) -> tuple[FitResult, Ties | None]:
+    """Find the mode of one response."""
+    likelihood_of = partial(_likelihood, spec, prepared, options.fast)
+    (result,), ties = solve_untied(spec, prepared, options, likelihood_of, partial(_begin, prepared, start))
+    return result, ties
+
+
+def solve_untied(
+    spec: ModelSpec,
+    prepared: Prepared,
+    options: Options,
+    likelihood_of: Callable[[Ties | None], Any],
+    begin_of: Callable[[Any, Hyper, Options, Ties | None, Groups | None], Begin],
+) -> tuple[tuple[FitResult, ...], Ties | None]:
     """Find the mode, with one column for each set of tied ones where the prior selects."""
     ties = ties_of(spec, prepared)
     for number in count():
-        weights = _weights(spec, prepared, options.fast, ties)
-        groups, part = groups_of(prepared, ties), options.section(f"round {number}")
-        begin = partial(_begin, weights, spec.hyper, part, prepared, start, ties, groups)
-        result = solve(weights, spec.hyper, part, begin, groups)
-        more = near_ties_of(spec, weights.full, result.coef, groups)
+        likelihood, groups = likelihood_of(ties), groups_of(prepared, ties)
+        part = options.section(f"round {number}")
+        begin = partial(begin_of, likelihood, spec.hyper, part, ties, groups)
+        found = solve(likelihood, spec.hyper, part, begin, groups)
+        problem = prepared.problem if likelihood.is_multivariate else likelihood.full
+        problem = problem if ties is None or problem is likelihood.full else problem.take(ties.keep)
+        more = near_ties_of(spec, problem, found[0].coef, groups)
         if more is None:
             break
         ties = more if ties is None else ties.then(more)
-    return (result, None) if ties is None else (scatter_result(result, ties.keep), ties)
+    return found if ties is None else tuple(scatter_result(one, ties.keep) for one in found), ties
 
 
 def _check_room(shape: tuple[int, int], options: Options) -> None:
@@ -235,69 +250,82 @@ def _nothing_to_fit(spec: ModelSpec, rows: Rows, prepared: Prepared) -> FitResul
     return replace(empty_result(Status.BOUNDARY, k, n, spec.tau), intercept=level)
 
 
-def _weights(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None) -> Weights:
+def _likelihood(spec: ModelSpec, prepared: Prepared, fast: bool, ties: Ties | None) -> Likelihood:
     design, values = prepared.design, prepared.response.values
     design = design if ties is None else design.take(ties.keep)
     if spec.family.constant_weights:
-        problem = prepared.problem
-        return Constant(problem if ties is None else problem.take(ties.keep), design.unit, design.free)
-    return Moving(design, values, prepared.offset, spec.family, spec.fit_intercept, patient=fast)
+        problem = prepared.problem if ties is None else prepared.problem.take(ties.keep)
+        return GaussianLikelihood(problem, design.unit, design.free)
+    return WorkingLikelihood(design, values, prepared.offset, spec.family, spec.fit_intercept, fast)
 
 
 def _begin(
-    weights: Weights,
-    hyper: Hyper,
-    options: Options,
     prepared: Prepared,
     start: str | Earlier,
+    likelihood: Likelihood,
+    hyper: Hyper,
+    options: Options,
     ties: Ties | None,
     groups: Groups | None,
 ) -> Begin:
     """Return where to begin."""
-    units, free = prepared.units, prepared.design.free
+    units = prepared.units
     if not isinstance(start, Earlier) or not units.kept.any():
         name = "paper" if isinstance(start, Earlier) else start
-        return _begin_named(weights, hyper, options, name, groups)
-    coef, std = units.from_coef(start.coef), units.from_coef(start.std)
-    intercept: Any = prepared.all_units.from_intercept(start.intercept, start.coef)
-    if free is not None:
-        whole, shrunk = prepared.all_units, units.kept[prepared.all_units.kept]
-        own = whole.from_coef(start.coef)[~shrunk]
-        intercept = free_level(free, intercept, coef, own, units.has_intercept)
-    if ties is not None:
-        coef, std = ties.fold(coef), ties.fold(ties.sign * std)
+        return _begin_named(likelihood, hyper, options, name, groups)
+    coef, std, intercept = start_in_units(prepared, start, ties)
     sigma2 = units.from_sigma2(start.sigma2)
-    begin = weights.begin_at(coef, intercept, sigma2)
+    begin = likelihood.begin_at(coef, intercept, sigma2)
     return begin._replace(start=earlier_start(begin.problem, coef, std**2, sigma2, start.again))
 
 
+def start_in_units(prepared: Prepared, start: Earlier, ties: Ties | None) -> tuple[Vector, Vector, Any]:
+    """Return coefficients, their deviations and the intercept of an earlier fit on the prior's scale."""
+    units, whole, free = prepared.units, prepared.all_units, prepared.design.free
+    coef, std = units.from_coef(start.coef), units.from_coef(start.std)
+    intercept: Any = whole.from_intercept(start.intercept, start.coef)
+    if free is not None:
+        own = whole.from_coef(start.coef)[~units.kept[whole.kept]]
+        intercept = free_level(free, intercept, coef, own, units.has_intercept)
+    if ties is not None:
+        coef, std = ties.fold(coef), ties.fold(ties.sign * std)
+    return coef, std, intercept
+
+
 def _begin_named(
-    weights: Weights, hyper: Hyper, options: Options, start: str, groups: Groups | None
+    likelihood: Likelihood, hyper: Hyper, options: Options, start: str, groups: Groups | None
 ) -> Begin:
     """Return a start by its name; one for wide data where the family has it and the prior selects."""
-    wide = weights.family.wide_start if isinstance(weights, Moving) else None
-    if isinstance(weights, Moving) and wide is not None and hyper.sparse and weights.full.n_columns:
+    wide = likelihood.family.wide_start if isinstance(likelihood, WorkingLikelihood) else None
+    if isinstance(likelihood, WorkingLikelihood) and wide and hyper.sparse and likelihood.full.n_columns:
         name = wide if start == "auto" else start
         if name == "linear":
-            return _begin_linear(weights, hyper, options, groups)
+            return _begin_linear(likelihood, hyper, options, groups)
         if name == "marginal":
-            return weights.begin_marginal()
-    return weights.begin_variance() if start == "variance" else weights.begin()
+            return likelihood.begin_marginal()
+    return likelihood.begin_variance() if start == "variance" else likelihood.begin()
 
 
-def _begin_linear(weights: Moving, hyper: Hyper, options: Options, groups: Groups | None) -> Begin:
+def _begin_linear(
+    likelihood: WorkingLikelihood, hyper: Hyper, options: Options, groups: Groups | None
+) -> Begin:
     """Return the mode of a Gaussian fit to the targets near y; what is zero there starts from what is left.
 
     A ridge would share an effect among so many columns, where these are many, that none of them keeps enough
     of it. The Gaussian fit starts with a noise variance beyond all bounds, so that the columns do not see
     each other, and lets it fall.
     """
-    problem = weights.linear()
+    problem = likelihood.linear()
+    gaussian = GaussianLikelihood(problem.alone(), likelihood.unit)
+    (found,) = solve(gaussian, hyper, quick_options(options), groups=groups)
+    begin = likelihood.begin_at(found.coef, problem.intercept(found.coef), 1.0)
+    variance = np.where(found.support, found.moments.variance, 0.0)
+    return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))
+
+
+def quick_options(options: Options) -> Options:
+    """Return the options of a Gaussian fit that another fit starts from."""
     quick = Options(tol=LINEAR_TOL, max_iter=options.max_iter, fast=options.fast)
     if options.expectation == "conjugate_gradient":  # then nothing may be factorised here either
         quick = quick._replace(expectation=options.expectation, random_state=options.random_state)
-    quick = quick._replace(checkpoint=options.section("start").checkpoint)
-    found = solve(Constant(problem.alone(), weights.unit), hyper, quick, groups=groups)
-    begin = weights.begin_at(found.coef, problem.intercept(found.coef), 1.0)
-    variance = np.where(found.support, found.moments.variance, 0.0)
-    return begin._replace(start=earlier_start(begin.problem, found.coef, variance, 1.0))
+    return quick._replace(checkpoint=options.section("start").checkpoint)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from horseshoe._types import FitResult, Matrix
+from horseshoe._types import Matrix
 from horseshoe.data.fitted import Fitted
+from horseshoe.data.problem import LeastSquares
 from horseshoe.data.rows import Rows
 from horseshoe.data.ties import Ties
-from horseshoe.data.unpenalized import free_level
-from horseshoe.em.multinomial import solve_multinomial
+from horseshoe.em.likelihood import GaussianLikelihood
+from horseshoe.em.loop import solve
+from horseshoe.em.m_step import Hyper
+from horseshoe.em.multinomial import MultinomialLikelihood
 from horseshoe.em.options import Options
-from horseshoe.em.result import scatter_result
-from horseshoe.em.softmax import Place
+from horseshoe.em.starts import Begin
 from horseshoe.families import Binomial
+from horseshoe.families.multinomial import center_over_classes
 from horseshoe.model.fingerprint import check_fingerprint
-from horseshoe.model.fit import Earlier, groups_of, in_units, near_ties_of, ties_of
+from horseshoe.model.fit import Earlier, in_units, quick_options, solve_untied, start_in_units
 from horseshoe.model.several import remarked
-from horseshoe.model.spec import ModelSpec, Prepared, prepare
+from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
+from horseshoe.priors import Groups
 from horseshoe.threads import one_thread
 
 
@@ -53,52 +58,46 @@ def fit_multinomial(
     chosen = np.column_stack([one.y for one in rows])
     if options.checkpoint is not None:
         check_fingerprint(options, spec, rows[0], prepared.design, start, chosen)
+    options = options._replace(sigma2=known_sigma2(spec, prepared.units))
+    likelihood_of, begin_of = partial(_likelihood, spec, prepared, chosen), partial(_begin, prepared, start)
     with one_thread():
-        results, ties = _solve(spec, prepared, chosen, options, start)
-    fitted = [in_units(spec, prepared, one, ties, options) for one in results]
+        results, ties = solve_untied(spec, prepared, options, likelihood_of, begin_of)
+    fitted = [in_units(spec, prepared, replace(one, family=None), ties, options) for one in results]
     return remarked(spec, rows, fitted, list(range(len(fitted))))
 
 
-def _solve(
-    spec: ModelSpec, prepared: Prepared, chosen: Matrix, options: Options, start: str | Sequence[Earlier]
-) -> tuple[tuple[FitResult, ...], Ties | None]:
-    """Find the mode, with one column for each set of tied ones where the prior selects."""
-    hyper, family = spec.hyper, spec.family
-    assert isinstance(family, Binomial)
-    ties = ties_of(spec, prepared)
-    for number in count():
-        part = prepared.design if ties is None else prepared.design.take(ties.keep)
-        begin, groups = _begin(prepared, start, ties), groups_of(prepared, ties)
-        here = options.section(f"round {number}")
-        results = solve_multinomial(
-            part, chosen, hyper, here, spec.fit_intercept, family.augmentation, begin, groups
-        )
-        problem = prepared.problem if ties is None else prepared.problem.take(ties.keep)
-        more = near_ties_of(spec, problem, results[0].coef, groups)
-        if more is None:
-            break
-        ties = more if ties is None else ties.then(more)
-    return results if ties is None else tuple(scatter_result(one, ties.keep) for one in results), ties
+def _likelihood(spec: ModelSpec, prepared: Prepared, chosen: Matrix, ties: Ties | None) -> Any:
+    assert isinstance(spec.family, Binomial)
+    design = prepared.design if ties is None else prepared.design.take(ties.keep)
+    return MultinomialLikelihood(design, chosen, spec.fit_intercept, spec.family.augmentation)
 
 
-def _begin(prepared: Prepared, start: str | Sequence[Earlier], ties: Ties | None) -> str | Place:
+def _begin(
+    prepared: Prepared,
+    start: str | Sequence[Earlier],
+    likelihood: MultinomialLikelihood,
+    hyper: Hyper,
+    options: Options,
+    ties: Ties | None,
+    groups: Groups | None,
+) -> Begin:
     """Return where to begin: at an earlier fit, or by name."""
-    if isinstance(start, str):
-        return "marginal" if start == "auto" else start
-    units, whole, free = prepared.units, prepared.all_units, prepared.design.free
-    columns, shrunk = prepared.design.columns, units.kept[whole.kept]
-    coef = np.column_stack([units.from_coef(one.coef) for one in start])
-    flat = np.array([[whole.from_intercept(one.intercept, one.coef) for one in start]])
-    basis = np.ones((columns.shape[0], 1))
-    if free is not None:
-        basis = free.with_ones(units.has_intercept)
-        own = [whole.from_coef(one.coef)[~shrunk] for one in start]
-        each = zip(flat[0], coef.T, own, strict=True)
-        flat = np.column_stack([free_level(free, *one, units.has_intercept) for one in each])
-    elif not units.has_intercept:
-        basis, flat = basis[:, :0], flat[:0]
-    if ties is not None:
-        coef = np.column_stack([ties.fold(one) for one in coef.T])
-        columns = columns.take(ties.keep)
-    coef, flat = coef - coef.mean(axis=1, keepdims=True), flat - flat.mean(axis=1, keepdims=True)
-    return Place(coef, flat, np.asarray(columns.matvec(coef) + basis @ flat))
+    if not isinstance(start, str):
+        each = [start_in_units(prepared, one, ties) for one in start]
+        coef = np.column_stack([coef for coef, _, _ in each])
+        level = np.column_stack([np.atleast_1d(level) for _, _, level in each])
+        if prepared.design.free is None and not prepared.units.has_intercept:
+            level = level[:0]
+        coef, level = center_over_classes(coef), center_over_classes(level)
+        return likelihood.begin_earlier(likelihood.point_at(coef, level), np.zeros(len(coef)))
+    if not hyper.sparse or start == "paper" or not likelihood.full.n_columns:
+        return likelihood.begin()
+    if start in ("auto", "marginal"):
+        return likelihood.begin_marginal()
+
+    def fit(problem: LeastSquares, targets: Matrix) -> tuple[Matrix, Matrix]:
+        gaussian = GaussianLikelihood(problem, likelihood.unit, targets=targets)
+        found = solve(gaussian, hyper, quick_options(options), groups=groups)
+        return np.array([one.coef for one in found]), np.array([one.moments.variance for one in found])
+
+    return likelihood.linear_start(fit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from horseshoe._types import Vector, within_slab
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.priors import is_dense
 
 STEPS, TOL = 5000, 1e-10

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
+from functools import partial
 
 import numpy as np
 
-from horseshoe._types import FitResult, Matrix, Status
+from horseshoe._types import FitResult, Start, Status
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.problem import LeastSquares
 from horseshoe.data.rows import Rows
 from horseshoe.data.ties import Ties
+from horseshoe.em.likelihood import GaussianLikelihood
+from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
-from horseshoe.em.result import scatter_result
-from horseshoe.em.several import Start, paper_start, solve_several
-from horseshoe.em.starts import earlier_start
+from horseshoe.em.starts import Begin, earlier_start
 from horseshoe.model.chance import remark
 from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.fit import (
     Earlier,
     empty_result,
-    groups_of,
     in_units,
-    near_ties_of,
     remarked_exact,
-    ties_of,
+    solve_untied,
+    start_in_units,
     without_fit,
 )
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare_several
+from horseshoe.priors import Groups
 from horseshoe.threads import one_thread
 
 
@@ -82,52 +82,40 @@ def fit_several(
 def _solve(
     spec: ModelSpec, prepared: Sequence[Prepared], options: Options, start: str | list[Earlier]
 ) -> tuple[tuple[FitResult, ...], Ties | None]:
-    """Find the mode, with one column for each set of tied ones where the prior selects."""
-    hyper, design = spec.hyper, prepared[0].design
-    ties = ties_of(spec, prepared[0])
-    targets = np.column_stack([one.problem.z for one in prepared])
+    """Find the mode that the responses share."""
     known = [known_sigma2(spec, one.units) for one in prepared]
-    variances = None if isinstance(known[0], str) else np.array(known, dtype=np.float64)
-    options = options._replace(sigma2=known[0])
-    for number in count():
-        part = design if ties is None else design.take(ties.keep)
-        problem = prepared[0].problem if ties is None else prepared[0].problem.take(ties.keep)
-        begin = _begin(problem, targets, prepared, start, ties)
-        groups, here = groups_of(prepared[0], ties), options.section(f"round {number}")
-        results = solve_several(problem, targets, hyper, here, part.unit, begin, variances, groups, part.free)
-        more = near_ties_of(spec, problem, results[0].coef, groups)
-        if more is None:
-            break
-        ties = more if ties is None else ties.then(more)
-    return results if ties is None else tuple(scatter_result(one, ties.keep) for one in results), ties
+    sigma2 = known[0] if isinstance(known[0], str) else np.array(known, dtype=np.float64)
+    likelihood_of, begin_of = partial(_likelihood, prepared), partial(_begin, prepared, start)
+    return solve_untied(spec, prepared[0], options._replace(sigma2=sigma2), likelihood_of, begin_of)
+
+
+def _likelihood(prepared: Sequence[Prepared], ties: Ties | None) -> GaussianLikelihood:
+    first, targets = prepared[0], np.column_stack([one.problem.z for one in prepared])
+    design = first.design if ties is None else first.design.take(ties.keep)
+    problem = first.problem if ties is None else first.problem.take(ties.keep)
+    return GaussianLikelihood(problem, design.unit, design.free, targets)
 
 
 def _begin(
-    problem: LeastSquares,
-    targets: Matrix,
     prepared: Sequence[Prepared],
     start: str | list[Earlier],
+    likelihood: GaussianLikelihood,
+    hyper: Hyper,
+    options: Options,
     ties: Ties | None,
-) -> Start:
+    groups: Groups | None,
+) -> Begin:
     """Return where to begin: at an earlier fit, or by name."""
     if isinstance(start, str) or not prepared[0].units.kept.any():
-        begin = paper_start(problem, targets)
-        squares = np.einsum("ij,ij->j", targets, targets)
-        return begin._replace(expected_rss=squares) if start == "variance" else begin
+        return likelihood.begin_variance() if start == "variance" else likelihood.begin()
     found = []
     for one, earlier in zip(prepared, start, strict=True):
-        coef, std = one.units.from_coef(earlier.coef), one.units.from_coef(earlier.std)
-        if ties is not None:
-            coef, std = ties.fold(coef), ties.fold(ties.sign * std)
-        alone = problem if one is prepared[0] else _with_targets(problem, one)
-        found.append(earlier_start(alone, coef, std**2, one.units.from_sigma2(earlier.sigma2), earlier.again))
+        coef, std, _ = start_in_units(one, earlier, ties)
+        alone = LeastSquares(likelihood.full.columns, one.problem.targets)
+        sigma2 = one.units.from_sigma2(earlier.sigma2)
+        found.append(earlier_start(alone, coef, std**2, sigma2, earlier.again))
     mean, second, rss = zip(*found, strict=True)
-    return Start(np.column_stack(mean), np.column_stack(second), np.array(rss))
-
-
-def _with_targets(problem: LeastSquares, other: Prepared) -> LeastSquares:
-    """Return the columns of one problem with the response of another."""
-    return LeastSquares(problem.columns, other.problem.targets)
+    return likelihood.begin_from(Start(np.column_stack(mean), np.column_stack(second), np.array(rss)))
 
 
 def remarked(

@@ -23,7 +23,7 @@ from horseshoe.data.standardise import (
 )
 from horseshoe.data.structure import Structure
 from horseshoe.data.unpenalized import left_of, refuse_untold, set_apart, whole_units
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.families import Family, Ordered
 from horseshoe.priors import GlobalPrior, Groups, LocalPrior, grouped
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from horseshoe._checks import check_number
 from horseshoe._types import Iteration
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.model.profile import profile
 from horseshoe.priors import LocalPrior, resolve_global, resolve_known
 from horseshoe.report.figure import (

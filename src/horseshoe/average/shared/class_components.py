@@ -25,9 +25,9 @@ from horseshoe.average.shared.mixture import fit_shared_mixture
 from horseshoe.average.shared.modes import GONE, TOL, of_each_set
 from horseshoe.conditional.base import condition
 from horseshoe.data.problem import LeastSquares, Targets
-from horseshoe.em.mstep import Hyper
-from horseshoe.em.several import largest_change
-from horseshoe.em.steps import longest_share
+from horseshoe.em.m_step import Hyper
+from horseshoe.em.state import relative_change
+from horseshoe.em.working import longest_share
 from horseshoe.priors import FixedScale, Horseshoe
 from horseshoe.store.checkpoint import CheckpointSection
 
@@ -238,7 +238,7 @@ class _Mode:
         self.coef, self.level = before + share * (new - before), self.level + share * (level - self.level)
         self.free = self.free + share * (free - self.free)
         self.second = np.einsum("jk,jk->j", self.coef, self.coef) + (q - 1.0) * given.variance()
-        return largest_change(self.coef, before, None)
+        return relative_change(self.coef, before)
 
     def result(self) -> tuple[Matrix, Vector, Matrix]:
         """Return the fit, what is negligible at exactly zero."""

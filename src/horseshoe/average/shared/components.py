@@ -21,7 +21,7 @@ from horseshoe.average.shared.forward import shared_forward
 from horseshoe.average.shared.mixture import fit_shared_mixture
 from horseshoe.average.shared.modes import find_shared_modes
 from horseshoe.data.standardise import SIGMA2_FLOOR
-from horseshoe.em.mstep import Hyper
+from horseshoe.em.m_step import Hyper
 from horseshoe.priors import FixedScale, Horseshoe
 from horseshoe.store.checkpoint import CheckpointSection
 

@@ -17,8 +17,8 @@ from horseshoe.average.sets import Fits, Sets
 from horseshoe.conditional.base import condition
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.standardise import SIGMA2_FLOOR
-from horseshoe.em.mstep import Hyper
-from horseshoe.em.several import largest_change
+from horseshoe.em.m_step import Hyper
+from horseshoe.em.state import relative_change
 
 GONE, TOL = 5e-2, 2e-3
 """As in `modes`, but larger: scales that are shared fade slowly, and what is gained by waiting is nothing to
@@ -172,7 +172,7 @@ class _State:
         self.second = self.mean**2 + spread[:, None] * self.sigma2
         rss = np.maximum(self._rss(wide), 0.0) + self.sigma2 * given.fit_trace
         self.sigma2 = np.maximum(rss / self.total, SIGMA2_FLOOR)
-        return largest_change(self.mean, before, None)
+        return relative_change(self.mean, before)
 
     def _rss(self, wide: bool) -> Vector:
         """Return |z - X b|^2 of every response; by the normal equations where these are smaller."""

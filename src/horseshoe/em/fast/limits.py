@@ -69,9 +69,9 @@ class Limits:
     rows_per_column: int = 20
     settled_share: float = 0.1
     near_share: float = 0.1
-    # A fit creeps where its rows tell less than this share of what their weights say, and so a step goes but
-    # this share of the way: once the scales have settled, a step of Newton's method goes with each.
-    creeping: float = 0.01
+    # The majoriser is loose where the information of the rows is below this share of their weights: a step
+    # goes that share of the way. Once the scales have settled, a step of Newton's method is added to each.
+    loose_majorizer: float = 0.01
     # Where nothing becomes zero, steps are mixed once the coefficients change by less than `mixed_change`; no
     # log E[b_j^2] moves by more than `mixed_step` beyond the step of EM, and each mixed step must leave at
     # most `mixed_gain` of the gap before it.

@@ -1,10 +1,10 @@
-"""The schedule of priors that shrink no column to zero: plain EM whose slow tail is mixed.
+"""The schedule of priors that shrink no column to zero: plain EM with Anderson's mixing of its slow tail.
 
-Such a fit has no column to lose, so its path decides nothing but the speed, and EM creeps where the global
+Such a fit has no column to lose, so its path decides nothing but the speed, and EM is slow where the global
 scale is small: thousands of iterations at a linear rate near 1. Anderson's mixing of the last few steps, in
-log E[b_j^2], log E[RSS] and where weights are taken, leads to the same fixed point. It begins once the steps
-are small, no mixed step goes far, and where one does not pay plain EM goes on for a while: each time for
-twice as long, so that a fit that cannot be mixed is a plain one.
+log E[b_j^2], log E[RSS] and the parameters where weights are taken, leads to the same fixed point. It begins
+once the steps are small, no mixed step goes far, and where one does not pay plain EM goes on for a while:
+each time for twice as long, so that a fit that cannot be mixed is a plain one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Mixed:
         if ended is not None:
             return state, ended
         same = self._plain.is_approximate(before.n_steps) == self._plain.is_approximate(state.n_steps)
-        here, there = _point(before), _point(state)
+        here, there = _coordinates(before), _coordinates(state)
         if here is None or there is None or not same:
             return self._afresh(state), None
         gap, small = float(np.linalg.norm(there - here)), state.change < LIMITS.mixed_change
@@ -56,35 +56,35 @@ class Mixed:
 
     def state_dict(self) -> dict[str, Any]:
         """Return the last steps, and when to mix them again."""
-        return {
-            "plain": self._plain.state_dict(),
-            "mixer": self._mixer.state_dict(),
-            "pace": (self._gap, self._resume, self._pause),
-        }
+        pace = self._gap, self._resume, self._pause
+        return {"plain": self._plain.state_dict(), "mixer": self._mixer.memory, "pace": pace}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
-        self._plain.load_state_dict(state["plain"])
-        self._mixer.load_state_dict(state["mixer"])
-        self._gap, self._resume, self._pause = state["pace"]
+    def load_state_dict(self, memory: dict[str, Any]) -> None:
+        """Restore this."""
+        self._plain.load_state_dict(memory["plain"])
+        self._mixer.memory = memory["mixer"]
+        self._gap, self._resume, self._pause = memory["pace"]
 
     def _mixed(self, here: Vector, there: Vector, state: State) -> State | None:
         """Return the state where the last steps lead, if that is not too far."""
-        k, (ahead, eta) = state.mean.size, self._mixer.mixed(here, there, state.place.eta)
-        if ahead is there:  # the first step
+        mixed, eta = self._mixer.mixed(here, there, state.point.eta)
+        if mixed is there:  # the first step
             return state
-        if not np.abs(ahead[: k + 1] - there[: k + 1]).max() < LIMITS.mixed_step:
+        k, q = state.second_moment.size, np.size(state.expected_rss)
+        if not np.abs(mixed[: k + q] - there[: k + q]).max() < LIMITS.mixed_step:
             return None
-        second, rss = np.exp(ahead[:k]), float(np.exp(ahead[k]))
-        state = state._replace(second_moment=second, expected_rss=rss)
-        return self._plain.weights.lead(state, ahead[k + 1 :], eta)
+        second, rss = np.exp(mixed[:k]).reshape(state.second_moment.shape), np.exp(mixed[k : k + q])
+        state = state._replace(
+            second_moment=second, expected_rss=rss if np.ndim(state.expected_rss) else float(rss[0])
+        )
+        return self._plain.likelihood.jump(state, mixed[k + q :], eta)
 
     def _afresh(self, state: State) -> State:
         self._mixer, self._gap = Anderson(), np.inf
         return state
 
 
-def _point(state: State) -> Vector | None:
-    """Return log E[b^2], log E[RSS], and where weights are taken; nothing where there is no logarithm."""
+def _coordinates(state: State) -> Vector | None:
+    """Return log E[b^2], log E[RSS] and the parameters where weights are taken; None where one is zero."""
     values = np.append(state.second_moment, state.expected_rss)
-    return np.append(np.log(values), state.place.point) if values.min() > 0.0 else None
+    return np.append(np.log(values), state.point.parameters) if values.min() > 0.0 else None

@@ -1,31 +1,34 @@
 """Newton's method on the fixed point of EM, for the tail only.
 
-EM converges linearly, and slowly when a coefficient stands near the edge of being selected. Once the
-active set has settled and the next Newton step is small, the fixed point that EM is walking to can be
-solved for directly. The path before that decides which mode it is, so nothing here touches it: a Newton
-run counts only if it contracts at every step, stays near, and ends where EM itself is attracted.
+EM converges linearly, and slowly where a coefficient is near the edge of being selected. Once the active set
+has settled and the next Newton step is small, the fixed point that EM converges to can be solved for
+directly. The path before that decides which mode it is, so nothing here touches it: a Newton run counts only
+if it contracts at every step, stays near, and ends where EM itself is attracted.
 
-The unknowns are u = (log E[b_j^2], log E[RSS]); one EM step is a map F of them, whose Jacobian follows
-from P = (X'X + D^-1)^-1:
+The unknowns are u = (log S_j, log R_l): S_j = s sum_l S_jl / sigma2_l over the responses l, S_jl = E[b_jl^2]
+and s the geometric mean of the sigma2_l, so that it is E[b_j^2] for one response; R_l = E||z_l - X b_l||^2.
+One EM step is a map F of them. With P = (X'X + D^-1)^-1, m = P X'Z, the pull m_il / d_i = x_i'r_l, the trace
+T = k - sum_j P_jj / d_j, and W_j proportional to w_j = S_j / s,
 
-    d m_j / d log d_l = P_jl m_l / d_l,        d P_jj / d log d_l = P_jl^2 / d_l,
-    d log d_l = rho_l (d log E[b_l^2] - d log sigma2),        rho = d log lambda2 / d log W.
+    S_jl = m_jl^2 + sigma2_l P_jj,           dS_jl / d log d_i = 2 m_jl P_ji pull_il + sigma2_l P_ji^2 / d_i,
+    R_l = ||z_l - X m_l||^2 + sigma2_l T,    dR_l / d log d_i = -2 (P pull_l)_i pull_il + sigma2_l dT_i,
+    d log d_i = rho_i d log w_i,             rho = d log lambda2 / d log W,
 
-With approximate expectations P_jj is replaced by q_j = d_j / (1 + d_j ||x_j||^2), and d q_j / d log d_j =
-d_j / (1 + d_j ||x_j||^2)^2.
+and sigma2_l after the step is R_l / n, Eq. (18). With approximate expectations P_jj is replaced by q_j =
+d_j / (1 + d_j ||x_j||^2), and d q_j / d log d_j = d_j / (1 + d_j ||x_j||^2)^2.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from horseshoe._types import Matrix, Moments, Scales, Vector
-from horseshoe.conditional.base import condition, moments
+from horseshoe.conditional.base import condition, moments, moments_of_several
 from horseshoe.data.problem import LeastSquares
 from horseshoe.em.fast.limits import LIMITS
-from horseshoe.em.mstep import Hyper, m_step, noise_variance
+from horseshoe.em.m_step import Hyper, m_step, noise_variance, sum_of_responses
 from horseshoe.em.schedule import approximate
 from horseshoe.priors import Groups
 
@@ -34,55 +37,93 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class EMMap(NamedTuple):
-    """One EM step as a function of E[b^2] and E[RSS], the global scale fixed."""
+    """One EM step as a function of u, the global scale fixed.
+
+    ``targets`` and ``pull``, X'Z, are those of several responses.
+    """
 
     problem: LeastSquares
     hyper: Hyper
-    known_sigma2: float | None
+    known_sigma2: Any
     approximate: bool = False
     groups: Groups | None = None
+    targets: Matrix | None = None
+    pull: Matrix | None = None
 
-    def step(self, log_second: Vector, log_rss: float) -> tuple[Scales, Moments]:
+    def coordinates(self, found: Moments) -> Vector:
+        """Return u at these moments."""
+        sigma2 = self._sigma2(found.expected_rss)
+        second = sum_of_responses(found.second_moment, sigma2) * _geometric_mean(sigma2)
+        return np.asarray(np.log(np.append(second, found.expected_rss)))
+
+    def _sigma2(self, rss: Any) -> Any:
+        """Return the noise variances: known, or Eq. (18)."""
+        if self.known_sigma2 is not None:
+            return self.known_sigma2
+        return noise_variance(rss, self.problem.total_weight)
+
+    def step(self, u: Vector) -> tuple[Scales, Moments]:
         """Return the scales and the moments that follow."""
-        second = np.exp(log_second)
-        sigma2 = self.known_sigma2 or noise_variance(float(np.exp(log_rss)), self.problem.total_weight)
-        scales = m_step(self.hyper, second, sigma2, self.groups)
-        form = approximate if self.approximate else condition
-        return scales, moments(form(self.problem, scales.prior_variance), sigma2)
+        k = self.problem.n_columns
+        sigma2 = self._sigma2(float(np.exp(u[k])) if self.targets is None else np.exp(u[k:]))
+        scales = m_step(self.hyper, np.exp(u[:k]), _geometric_mean(sigma2), self.groups)
+        given = (approximate if self.approximate else condition)(self.problem, scales.prior_variance)
+        scales = scales._replace(sigma2=sigma2)
+        if self.targets is None or self.pull is None:
+            return scales, moments(given, sigma2)
+        return scales, moments_of_several(given, self.problem, sigma2, self.targets, self.pull)
 
-    def jacobian(self, log_second: Vector, scales: Scales, found: Moments) -> Matrix:
-        """Return d (log E[b^2], log E[RSS]) after the step / d the same before it."""
-        k, d, sigma2, mean = log_second.size, scales.prior_variance, scales.sigma2, found.mean
+    def jacobian(self, u: Vector, scales: Scales, found: Moments) -> Matrix:
+        """Return the derivatives of u after the step in u before it; if sigma2 is known, of S alone."""
+        d, sigma2 = scales.prior_variance, np.atleast_1d(scales.sigma2)
+        mean, rss = found.mean.reshape(d.size, -1), np.atleast_1d(found.expected_rss)
+        (k, q), known = mean.shape, self.known_sigma2 is not None
         half = condition(self.problem, d).covariance(1.0).factor
         p = half.T @ half
-        pull = mean / d  # = X'r
-        d_variance, d_trace = self._spread_derivatives(p, d)
-        d_second = 2.0 * p * np.outer(mean, pull) + sigma2 * d_variance
-        d_rss = -2.0 * (p @ pull) * pull + sigma2 * d_trace
-        jac = np.empty((k + 1, k + 1))
-        rho = self._elasticity(log_second, scales)
-        jac[:k, :k] = d_second * rho / found.second_moment[:, None]
-        jac[k, :k] = d_rss * rho / found.expected_rss
+        pull = mean / d[:, None]
+        spread, d_spread, d_trace = self._spread_derivatives(p, d)
+        # 1. log R_l, and so log sigma2_l, in (log d, log sigma2)
+        to_noise = np.zeros((q, k + q))
+        if not known:
+            d_rss = -2.0 * (p @ pull) * pull + np.outer(d_trace, sigma2)
+            to_noise[:, :k] = d_rss.T / rss[:, None]
+            to_noise[:, k:] = np.diag(sigma2 * found.fit_trace / rss)
+        # 2. log w_j: the S_jl of its responses, each by its share
+        noise = sigma2 if known else rss / self.problem.total_weight
+        second = found.second_moment.reshape(k, q) / noise
+        total = second.sum(axis=1)
+        weight = 1.0 / np.outer(total, noise)
+        to_w = np.zeros((k, k + q))
+        to_w[:, :k] = 2.0 * p * ((weight * mean) @ pull.T) + d_spread * (weight @ sigma2)[:, None]
+        to_w[:, k:] = weight * np.outer(spread, sigma2)
+        to_w -= (second / total[:, None]) @ to_noise
+        # 3. from log d to log w before the step
+        jac, before = np.vstack([to_w, to_noise]), np.exp(u[:k])
+        jac[:, :k] *= self._elasticity(before / _geometric_mean(scales.sigma2), scales)
         if self.groups is not None:
-            jac[:, :k] = self.groups.mixed(jac[:, :k], np.exp(log_second))
-        direct = np.append(found.variance / found.second_moment, 0.0)
-        direct[k] = sigma2 * found.fit_trace / found.expected_rss
-        jac[:, k] = direct - jac[:, :k].sum(axis=1)
-        return jac if self.known_sigma2 is None else jac[:k, :k]
+            jac[:, :k] = self.groups.mixed(jac[:, :k], before)
+        if known:
+            return jac[:k, :k]
+        # 4. from log w to log S = log w + log s, before the step and after it
+        jac[:, k:] -= jac[:, :k].sum(axis=1, keepdims=True) / q
+        jac[:k] += jac[k:].mean(axis=0)
+        return jac
 
-    def _spread_derivatives(self, p: Matrix, d: Vector) -> tuple[Matrix, Vector]:
-        """Return the derivatives of Var[b] / sigma2 and of its trace with X'X in log d."""
+    def _spread_derivatives(self, p: Matrix, d: Vector) -> tuple[Vector, Matrix, Vector]:
+        """Return Var[b] / sigma2, its derivatives in log d, and those of its trace with X'X."""
         if self.approximate:
-            slope = d / (1.0 + d * self.problem.diagonal) ** 2
-            return np.diag(slope), slope * self.problem.diagonal
-        return p * p / d, (p.diagonal() - (p * p) @ (1.0 / d)) / d
+            diagonal = self.problem.diagonal
+            slope = d / (1.0 + d * diagonal) ** 2
+            return d / (1.0 + d * diagonal), np.diag(slope), slope * diagonal
+        variance = p.diagonal()
+        return variance, p * p / d, (variance - (p * p) @ (1.0 / d)) / d
 
-    def _elasticity(self, log_second: Vector, scales: Scales) -> Vector:
-        w = np.exp(log_second) / (2.0 * scales.sigma2 * scales.tau2)
-        h = 1e-5
-        up, down = (self.hyper.mode(w * np.exp(s), self.groups) for s in (h, -h))
-        bent = scales.prior_variance / (scales.tau2 * scales.lambda2)  # by the slab: 1 without one
-        return np.asarray(bent * np.log(up / down) / (2.0 * h))
+    def _elasticity(self, w: Vector, scales: Scales) -> Vector:
+        """Return rho, with the bend of the slab: d log d / d log lambda2, 1 without one."""
+        h, half_w = 1e-5, w / (2.0 * scales.tau2)
+        up, down = (self.hyper.mode(half_w * np.exp(s), self.groups) for s in (h, -h))
+        bend = scales.prior_variance / (scales.tau2 * scales.lambda2)
+        return np.asarray(bend * np.log(up / down) / (2.0 * h))
 
 
 def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
@@ -97,42 +138,45 @@ def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
     >>> near = Moments(np.array([1.9]), np.array([0.06]), 1.5, 0.9, None)
     >>> path = find_fixed_point(em, near)
     >>> scales, moments = path[-1]
-    >>> again = em.step(np.log(moments.second_moment), np.log(moments.expected_rss))[1]
+    >>> again = em.step(em.coordinates(moments))[1]
     >>> bool(abs(again.mean - moments.mean).max() < 1e-12)
     True
     """
-    if not (found.expected_rss > 0.0 and found.second_moment.min() > 0.0):
-        return []  # the noise ran to its floor: what fades, to second order, takes more than there is
-    log_second, log_rss = np.log(found.second_moment), float(np.log(found.expected_rss))
+    if not (np.min(found.expected_rss) > 0.0 and found.second_moment.min() > 0.0):
+        return []  # the noise ran to its floor: the expansion of the pruned covariance goes beyond it
+    u, last = em.coordinates(found), np.inf
     path: list[tuple[Scales, Moments]] = []
-    last = np.inf
     for _ in range(LIMITS.newton_steps):
-        scales, found = em.step(log_second, log_rss)
+        scales, found = em.step(u)
         if not scales.prior_variance.min() >= SMALLEST:
             return []  # a column is all but gone: there is no derivative left to take
         path.append((scales, found))
-        gap = np.append(np.log(found.second_moment) - log_second, np.log(found.expected_rss) - log_rss)
-        size = float(np.abs(gap).max())
-        jacobian = em.jacobian(log_second, scales, found)
+        gap = em.coordinates(found) - u
+        size, jacobian = float(np.abs(gap).max()), em.jacobian(u, scales, found)
+        # 1. solved, to rounding: the fixed point counts if EM is attracted to it
         if size < LIMITS.newton_solved or (size < LIMITS.newton_enough and size > 0.1 * last):
             return path if attracts(jacobian) else []
+        # 2. each step must halve the residual
         if not size < 0.5 * last:
             return []
-        last = size
-        k = jacobian.shape[0]
+        last, m = size, len(jacobian)
         try:
-            step = np.linalg.solve(np.eye(k) - jacobian, gap[:k])
+            move = np.linalg.solve(np.eye(m) - jacobian, gap[:m])
         except np.linalg.LinAlgError:
             return []
-        if not np.abs(step).max() < LIMITS.newton_near:
+        # 3. farther away is the region of another mode
+        if not np.abs(move).max() < LIMITS.newton_near:
             return []
-        log_second = log_second + step[: log_second.size]
-        log_rss += float(step[-1] if k > log_second.size else gap[-1])
+        u = u + np.append(move, gap[m:])
     return []
 
 
+def _geometric_mean(sigma2: Any) -> float:
+    return float(sigma2) if np.ndim(sigma2) == 0 else float(np.exp(np.log(sigma2).mean()))
+
+
 def attracts(jacobian: Matrix) -> bool:
-    """Tell whether EM is drawn to the fixed point: the largest eigenvalue is below 1.
+    """Tell whether EM is attracted to the fixed point: the largest eigenvalue is below 1.
 
     Examples
     --------

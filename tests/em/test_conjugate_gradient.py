@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from horseshoe._types import Status
 from horseshoe.conditional.base import condition
-from horseshoe.conditional.gradient import Gradient, System, solve, strongest
+from horseshoe.conditional.gradient import Gradient, System, strongest
 from horseshoe.data.parts import ArrayParts
 from horseshoe.data.problem import plain
 
@@ -39,6 +39,7 @@ def test_variances_are_as_wrong_as_stated(n, p, rho, strong, monkeypatch):
     errors, stated, traces = [], [], []
     for seed in range(10):
         given = Gradient(problem, d, np.random.default_rng(seed))
+        assert np.isfinite(given.mean).all()
         assert given.solved
         np.testing.assert_allclose(given.mean, exact.mean, rtol=0, atol=1e-7 * np.abs(exact.mean).max())
         np.testing.assert_allclose(given.rss, exact.rss, rtol=1e-7)
@@ -58,7 +59,7 @@ def test_the_strongest_columns_precondition(spread):
     size = d * problem.squares
     assert size[strong.which].min() >= size[~strong.which].max()
     system, exact = System(problem, d, strong), condition(problem, d)
-    found = solve(system, problem.z[:, None], 1e-10)
+    found = system.solve(problem.z[:, None], 1e-10)
     np.testing.assert_allclose(d * problem.rmatvec(found.values[:, 0]), exact.mean, rtol=0, atol=1e-8)
     near = np.identity(120) * strong.rest + (x[:, strong.which] * d[strong.which]) @ x[:, strong.which].T
     np.testing.assert_allclose(system.eased(y[:, None])[:, 0], np.linalg.solve(near, y), rtol=1e-6, atol=1e-9)

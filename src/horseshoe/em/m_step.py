@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ NEAR = 1e-2
 class Hyper(NamedTuple):
     """The prior of the scales: local, in its lambda power, and global; and the square of the slab.
 
-    ``size`` is how many coefficients share a local scale: those of a column in several regressions.
+    ``size`` is the number of coefficients that share a local scale: those of a column in several regressions.
     """
 
     local: LocalPrior
@@ -29,7 +29,7 @@ class Hyper(NamedTuple):
     size: float = 1.0
 
     @property
-    def shared(self) -> float:
+    def shared_power(self) -> float:
         """The lambda power in which one coefficient has the scale that ``size`` of them share.
 
         They add (size/2) log v + W/v to (c/2) log v, where one adds (1/2) log v + W/v: the same as one in
@@ -41,12 +41,12 @@ class Hyper(NamedTuple):
         """Return the local scales given W, Eq. (16); of a shared one W is the sum."""
         if groups is not None:
             return groups.mode(self.local, w, self.lambda_power, self.size)
-        return self.local.mode(w, self.shared)
+        return self.local.mode(w, self.shared_power)
 
     @property
     def null_rate(self) -> float:
         """A: the lambda2 of a null coefficient is divided by 2A an iteration; by 2A / size if shared."""
-        return self.local.null_rate(self.shared)
+        return self.local.null_rate(self.shared_power)
 
     def slowest(self, groups: Groups | None) -> float:
         """Return the factor by which the lambda2 of null coefficients changes an iteration at most."""
@@ -67,8 +67,8 @@ class Hyper(NamedTuple):
 
 def m_step(
     hyper: Hyper,
-    second_moment: Vector,
-    sigma2: float,
+    second_moment: Any,
+    sigma2: Any,
     groups: Groups | None = None,
     last: float | None = None,
 ) -> Scales:
@@ -76,9 +76,9 @@ def m_step(
 
     tau2 and lambda2 are minimised jointly: with lambda2 at its minimum for each tau2, the derivative of Q
     in log tau2 is ``size k/2 - sum_j W_j / lambda2_j + slope(tau2)``, which never falls as tau2 grows. So the
-    minimum stands at the upper bound when the derivative is not positive there, at the lower bound when
-    it is not negative there, and at its one zero otherwise, which is seldom far from ``last``. Columns in a
-    group have one lambda2.
+    minimum is at the upper bound where the derivative is not positive there, at the lower bound where it is
+    not negative there, and at its one zero otherwise, which is rarely far from ``last``. Columns of a group
+    have one lambda2. With several responses W_j is a sum over them, each with its own noise variance.
 
     Examples
     --------
@@ -86,25 +86,27 @@ def m_step(
     >>> m_step(Hyper(Horseshoe(), 2.0, HalfCauchy()), np.array([0.5, 0.0, 0.0]), sigma2=0.25)
     Scales(lambda2=array([0.70710678, 0.        , 0.        ]), tau2=1.0, sigma2=0.25, slab2=inf)
     """
-    half_w = second_moment / (2.0 * sigma2)  # W_j tau2
+    half_w = 0.5 * sum_of_responses(second_moment, sigma2)  # W_j tau2, Eq. (16)
     low, high = hyper.tau.bounds
 
     def slope(tau2: float) -> tuple[float, Vector]:
         """Return the derivative in log tau2, and the lambda2 that go with it."""
         w = half_w / tau2
         lambda2 = hyper.mode(w, groups)
-        if not np.logical_and.reduce(lambda2):  # W = 0: no say in tau
+        if not np.logical_and.reduce(lambda2):  # W = 0 contributes nothing
             w, positive = w[lambda2 > 0.0], lambda2[lambda2 > 0.0]
         else:
             positive = lambda2
         return 0.5 * hyper.size * w.size - float(np.add.reduce(w / positive)) + hyper.tau.slope(tau2), lambda2
 
+    # 1. tau2 is known: Eq. (16) alone
     if low == high:
         return Scales(hyper.mode(half_w / high, groups), high, sigma2, hyper.slab2)
 
     def derivative(t: float) -> float:
         return slope(math.exp(t))[0]
 
+    # 2. Eq. (17): at a bound, or where the derivative is zero
     ends = _around(derivative, last, low, high)
     if ends is None:
         at_high, lambda2 = slope(high)
@@ -116,6 +118,17 @@ def m_step(
         ends = Ends(math.log(low), math.log(high), at_low, at_high)
     tau2 = min(max(math.exp(_zero(derivative, ends)), low), high)
     return Scales(hyper.mode(half_w / tau2, groups), tau2, sigma2, hyper.slab2)
+
+
+def sum_of_responses(values: Any, sigma2: Any) -> Any:
+    """Return values / sigma2, summed over the responses if there are several.
+
+    Examples
+    --------
+    >>> sum_of_responses(np.array([[1.0, 2.0]]), np.array([0.5, 1.0]))
+    array([4.])
+    """
+    return values / sigma2 if values.ndim == 1 else (values / sigma2).sum(axis=1)
 
 
 class Ends(NamedTuple):
@@ -148,20 +161,20 @@ def _zero(derivative: Callable[[float], float], ends: Ends) -> float:
     return float(brentq(value, ends.bottom, ends.top, xtol=1e-15, rtol=8.9e-16))
 
 
-def noise_variance(expected_rss: float, total_weight: float) -> float:
-    """Return E[RSS]/n, Eq. (18).
+def noise_variance(expected_rss: Any, total_weight: float) -> Any:
+    """Return E[RSS]/n, Eq. (18), for each response.
 
     Examples
     --------
     >>> noise_variance(50.0, 100.0)
     0.5
     """
-    return max(expected_rss / total_weight, SIGMA2_FLOOR)
+    return _at_least_floor(expected_rss / total_weight)
 
 
 def exact_noise_variance(
-    expected_rss: float, total_weight: float, second_moment: Vector, prior_variance: Vector
-) -> float:
+    expected_rss: Any, total_weight: float, second_moment: Any, prior_variance: Vector
+) -> Any:
     """Return the minimiser of Q in sigma2 for the given scales: (E[RSS] + sum E[b^2]/d) / (n + k).
 
     The paper calls E[RSS]/n an approximation of it within O(1/n). It is not: in lambda power 2 each null
@@ -173,7 +186,12 @@ def exact_noise_variance(
     >>> exact_noise_variance(50.0, 98.0, np.array([0.5, 1e-9]), np.array([0.5, 5e-10]))
     0.53
     """
-    penalty = np.divide(
-        second_moment, prior_variance, out=np.zeros_like(second_moment), where=prior_variance > 0.0
-    )
-    return max((expected_rss + float(penalty.sum())) / (total_weight + second_moment.size), SIGMA2_FLOOR)
+    some = prior_variance > 0.0
+    penalty = (second_moment[some].T / prior_variance[some]).sum(axis=-1)
+    return _at_least_floor((expected_rss + penalty) / (total_weight + len(second_moment)))
+
+
+def _at_least_floor(sigma2: Any) -> Any:
+    if isinstance(sigma2, np.ndarray):
+        return np.maximum(sigma2, SIGMA2_FLOOR)
+    return max(float(sigma2), SIGMA2_FLOOR)

@@ -8,34 +8,34 @@ from horseshoe.em.fast.fading import Fading
 from horseshoe.em.fast.resting import RestingDual
 
 
-class Pace(NamedTuple):
+class FastState(NamedTuple):
     """Part of the state of a fit.
 
     Attributes
     ----------
-    sigma2 : float
+    sigma2 : float or array of shape (q,)
         The noise variance of the last iteration.
     rate : float
         The factor by which the d_j of a null coefficient, E[b_j^2] / (2 A sigma2), changed in this one.
-    fading : Fading or None
-        What columns that were pruned still give.
+    pruned : Fading or None
+        The covariance of z that columns which were pruned still contribute.
     resting : RestingDual or None
-        The engine that lets columns rest, if it is in use.
+        The engine that freezes columns, if it is in use.
     last_prune : int
-        When columns last left, in E-steps.
-    patience, next_polish : int
-        How long to wait after a jump that was not safe, and when to try the next.
+        The E-step after which columns last left.
+    patience, next_newton : int
+        How long to wait after a Newton run that was not safe, and when to try the next.
     """
 
     sigma2: float
     rate: float = 1.0
-    fading: Fading | None = None
+    pruned: Fading | None = None
     resting: RestingDual | None = None
     last_prune: int = 0
     patience: int = 2
-    next_polish: int = 0
+    next_newton: int = 0
 
     @property
-    def level(self) -> float:
-        """How much fades: the mean eigenvalue of K."""
-        return 0.0 if self.fading is None else self.fading.level
+    def pruned_variance(self) -> float:
+        """The mean eigenvalue of that covariance."""
+        return 0.0 if self.pruned is None else self.pruned.level

@@ -8,11 +8,11 @@ import pytest
 from fit_checkpoints import CASES, NARROW, PARTS, WIDE, noisy
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe._types import Step
-from horseshoe.em.news import LOOK_BACK, Teller, seconds_left
+from horseshoe.em.progress import WINDOW, seconds_left
 from horseshoe.results import Iteration
 
 
-def falling(rate, n=LOOK_BACK + 1, pace=0.5):
+def falling(rate, n=WINDOW + 1, pace=0.5):
     return [(pace * k, math.exp(-rate * k)) for k in range(n)]
 
 
@@ -26,7 +26,7 @@ def test_the_time_left_is_that_of_a_geometric_fall(rate, pace):
 @pytest.mark.parametrize(
     "seen",
     [
-        falling(0.1, n=LOOK_BACK),
+        falling(0.1, n=WINDOW),
         falling(0.0),
         falling(-0.2),
         [(0.0, math.inf), *falling(0.1)[1:]],
@@ -58,7 +58,7 @@ def test_steps_are_the_lines_of_the_trace(case):
     assert [step.n_active for step in told] == [line.n_active for line in model.trace_[: len(told)]]
     seconds = [step.seconds for step in told]
     assert seconds == sorted(seconds)
-    assert all(step.seconds_left is None for step in told[:LOOK_BACK])
+    assert all(step.seconds_left is None for step in told[:WINDOW])
     assert all(step.seconds_left is None or step.seconds_left >= 0.0 for step in told)
 
 
@@ -88,8 +88,8 @@ def test_an_average_tells_the_time():
     assert told[0].seconds_left is None
     assert told[1].seconds_left == pytest.approx(told[1].seconds)  # two of four are left
     assert told[-1].seconds_left == 0.0
-    assert str(told[0]) == "mean: 1 of 4 components"
-    assert str(told[-1]) == "alone: 4 of 4 components, about 0:00:00 left"
+    assert str(told[0]) == "null: 1 of 4 components"
+    assert str(told[-1]) == "mixture_forward: 4 of 4 components, about 0:00:00 left"
 
 
 def test_a_fit_that_goes_on_counts_on(tmp_path):
@@ -106,5 +106,4 @@ def test_a_fit_that_goes_on_counts_on(tmp_path):
 
 
 def test_without_a_callback_nothing_is_told():
-    assert not Teller(None, 1e-5).asks_to_stop(1, Iteration(1.0, None, 1.0, 1.0, 3))
     assert np.isfinite(HorseshoeRegressor().fit(NARROW, noisy(NARROW)).coef_).all()

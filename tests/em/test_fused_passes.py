@@ -8,7 +8,7 @@ import pytest
 from horseshoe import HorseshoeRegressor
 from horseshoe.data.chunks import RowChunks
 from horseshoe.data.parts import ArrayParts
-from horseshoe.em.ahead import with_sums
+from horseshoe.em.fused_passes import with_sums
 from horseshoe.families import Binomial, Gamma, Huber, Poisson, Working
 
 N, P = 6_000, 12
@@ -89,7 +89,7 @@ def test_rows_that_do_not_stand_alone_are_found_out(monkeypatch):
     x, y, known = data("poisson")
     found = []
     monkeypatch.setattr(
-        "horseshoe.em.steps.with_sums", lambda *args: found.append(with_sums(*args)) or found[-1]
+        "horseshoe.em.working.with_sums", lambda *args: found.append(with_sums(*args)) or found[-1]
     )
     ours, _ = fit(x, y, known, Related())
     here = HorseshoeRegressor(family=Related()).fit(x, y, **known)

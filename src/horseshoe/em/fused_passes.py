@@ -1,7 +1,7 @@
-"""Where a pass over the data is dear: the next problem is taken in the same pass that finds eta.
+"""Out-of-core data: the linear predictor and the sums of the next working problem in one pass.
 
-Weights and targets of a row hang on its own y and eta. So whoever finds x_i'b where the row is can weigh it
-there too, and add up what the next iteration asks for: one pass a set of weights, and not two.
+Weights and targets of a row depend on its own y and eta. So whoever computes x_i'b where the row is stored
+can also weight it there, and add up the cross-products that the next iteration needs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from horseshoe._types import Vector
 from horseshoe.data.columns import Passing
-from horseshoe.data.problem import LeastSquares, Targets
+from horseshoe.data.problem import LeastSquares
 from horseshoe.data.products import CrossProducts
 from horseshoe.families import Family
 
@@ -20,26 +20,26 @@ SAME_SUMS = 1e-9
 """Sums that differ by more than this share are not those of the rows one by one."""
 
 
-class Seen(NamedTuple):
-    """Coefficients with their intercept, and their eta; ``ahead`` is the problem there, if it is known.
+class LinearPredictor(NamedTuple):
+    """Coefficients with their intercept, and their eta; ``next_problem`` is the problem there, if known.
 
-    ``mixed`` is the eta of the point to which the steps so far lead, if that is where the problem is known.
+    ``mixed_eta`` is that of the point of Anderson's mixing, if that is where the problem is known.
     """
 
-    coef: Vector
+    coef: Any
     intercept: Any
-    eta: Vector
-    ahead: LeastSquares | None = None
-    mixed: Vector | None = None
+    eta: Any
+    next_problem: LeastSquares | None = None
+    mixed_eta: Vector | None = None
 
     @property
-    def point(self) -> Vector:
-        """The coefficients with the intercept behind them."""
+    def parameters(self) -> Vector:
+        """The coefficients and the intercept in one vector."""
         return np.append(self.coef, self.intercept)
 
 
-class Look(NamedTuple):
-    """From X b of some rows, and what is known of them, to their targets and weights; sent to the rows."""
+class WorkingWeights(NamedTuple):
+    """Map X b of some rows, and their data, to targets and weights; sent to where the rows are stored."""
 
     family: Family
     sigma2: float
@@ -51,28 +51,24 @@ class Look(NamedTuple):
         return targets - offset, sample * weights
 
 
-def foresees(problem: LeastSquares, family: Family) -> bool:
-    """Tell whether the next problem can be taken in the pass that finds eta."""
+def can_fuse_passes(problem: LeastSquares, family: Family) -> bool:
+    """Tell whether the next problem can be summed in the pass that computes eta."""
     return family.rowwise and problem.is_summed and isinstance(problem.columns, Passing)
 
 
 def with_sums(problem: LeastSquares, sums: CrossProducts) -> LeastSquares | None:
     """Return the problem with its sums, unless they are not those of its rows one by one."""
     targets = problem.targets
-    if not np.allclose(
-        (sums.weight, sums.mean[-1]), (targets.information, _mean(targets)), rtol=SAME_SUMS, atol=SAME_SUMS
-    ):
+    assert targets.weights is not None
+    mean = float(targets.weights @ targets.values) / targets.information
+    wanted = (targets.information, mean)
+    if not np.allclose((sums.weight, sums.mean[-1]), wanted, rtol=SAME_SUMS, atol=SAME_SUMS):
         return None
     return problem.known(sums)
 
 
-def _mean(targets: Targets) -> float:
-    assert targets.weights is not None
-    return float(targets.weights @ targets.values) / targets.information
-
-
 def is_same(one: LeastSquares | None, other: LeastSquares) -> bool:
-    """Tell whether two problems are the same: then what is known of one need not be found again.
+    """Tell whether two problems are the same: then what is computed of one need not be computed again.
 
     Examples
     --------
