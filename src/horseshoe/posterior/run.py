@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from horseshoe._checks import check_jobs, check_number, check_random_state
-from horseshoe._types import Matrix
+from horseshoe._checks import check_jobs, check_number
+from horseshoe._types import Vector
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Units
-from horseshoe.data.unpenalized import free_level, with_free
-from horseshoe.families import Family, Ordered
+from horseshoe.data.unpenalized import with_free
+from horseshoe.families import Ordered
 from horseshoe.posterior.draws import Posterior
-from horseshoe.priors import Estimating, estimated
+from horseshoe.posterior.starts import start_one
+from horseshoe.priors import estimated
 from horseshoe.sampling.chains import Draws, Outcome, Plan, Progress, Run
 from horseshoe.sampling.checkpoint import load_run, save_run
 from horseshoe.sampling.gibbs import SHRINKAGE_EVERY, Model, State
-from horseshoe.sampling.streams import Streams
+from horseshoe.sampling.several import SeveralModel
 from horseshoe.store.checkpoint import open_checkpoint
 
 MAX_MEMORY = 2 << 30
@@ -65,10 +66,11 @@ def draw(
         check_jobs(extras.n_jobs),
         reporter(extras.progress, need),
     )
-    start = partial(_start, model, mode, plan.n_chains, extras, units, whole)
+    start = partial(start_one, model, mode, (units, whole), plan.n_chains, extras.random_state)
     outcome = run_chains(run, rows, extras, spec, start)
-    posterior = _posterior(outcome, model, units, rows, mode, plan, names, classes)
-    _judge(posterior, outcome, plan)
+    posterior = posterior_of(outcome, model, units, rows, mode, plan, names, classes)
+    kept = posterior.coef.shape[1]
+    warn_of_disagreement(posterior.rhat(), posterior.feature_names, kept, outcome, plan)
     return posterior
 
 
@@ -108,87 +110,6 @@ def _settings(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, Any
     if isinstance(extras.random_state, int | np.integer):
         values["random_state"] = int(extras.random_state)
     return values
-
-
-def _start(
-    model: Model, mode: Fitted, n_chains: int, extras: Extras, units: Units, whole: Units | None
-) -> State:
-    """Return starts around the mode, farther apart than the posterior is wide."""
-    seeds = np.random.SeedSequence(entropy(extras.random_state)).spawn(n_chains)
-    rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
-    result, size = mode.result, float(model.counts.sum())
-    k, groups = model.columns.shape[1], model.groups
-    low, high = model.tau.bounds
-    start, flat, level = at_mode(model, mode, units, whole)
-    scales = scales_at_mode(mode, units, whole)
-    normal = np.array([r.standard_normal(2 * k + 2) for r in rng])
-    lambda2 = np.maximum(scales, 1.0 / size) * np.exp(normal[:, :k])
-    if groups is not None:
-        lambda2 = lambda2[:, np.unique(groups.label, return_index=True)[1]]
-    coef = start + normal[:, k : 2 * k] / np.sqrt(size * k)
-    tau2 = np.clip(np.exp(2.0 * normal[:, -1]) / size, low, high)
-    sigma2 = np.maximum(result.scales.sigma2, 1e-8) * np.exp(0.5 * normal[:, -2])
-    if model.sigma2 is not None:
-        sigma2 = np.full(n_chains, model.sigma2)
-    family = result.family or mode.family
-    if isinstance(family, Ordered):
-        family = family.absorbed(result.intercept)
-        flat, level = (0.0, 0.0) if model.free is None else (flat, level)
-    nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
-    eta = model.columns.matvec(start) + level + model.offset
-    return State(
-        coef=coef,
-        intercept=np.full((n_chains, *np.shape(flat)), flat),
-        lambda2=lambda2,
-        tau2=tau2,
-        sigma2=sigma2,
-        nuisance=np.array([nuisance] * n_chains, dtype=np.float64),
-        kappa=np.zeros((n_chains, k)),
-        angle=np.full(n_chains, 0.5),
-        accepted=np.zeros(n_chains),
-        reference=np.tile(eta, (n_chains, 1)),
-        eta_sum=np.zeros((n_chains, eta.size)),
-        shapes=_start_shapes(model, rng),
-        source=Streams(rng),
-    )
-
-
-def scales_at_mode(mode: Fitted, units: Units, whole: Units | None) -> Any:
-    """Return the local scales of the columns that are shrunk."""
-    scales = mode.result.scales.lambda2
-    return scales if whole is None else scales[units.kept[whole.kept]]
-
-
-def at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
-    """Return the coefficients at the mode, what is not shrunk, and its part of each linear predictor."""
-    result = mode.result
-    if model.free is None or whole is None:
-        return result.coef, result.intercept, result.intercept
-    shrunk = units.kept[whole.kept]
-    coef, own = result.coef[shrunk], result.coef[~shrunk]
-    flat = free_level(model.free, result.intercept, coef, own, model.center)
-    return coef, flat, model.free.with_ones(model.center) @ flat
-
-
-def _start_shapes(model: Model, rng: list[np.random.Generator]) -> Matrix:
-    """Return what the prior leaves to be estimated, drawn about as far apart as its own prior is wide."""
-    if not isinstance(model.prior, Estimating) or not estimated(model.prior):
-        return np.empty((len(rng), 0))
-    return np.array([model.prior.shapes().start(r) for r in rng])
-
-
-def entropy(random_state: Any) -> int | None:
-    """Return what the seeds of the chains are made of.
-
-    Examples
-    --------
-    >>> entropy(7)
-    7
-    """
-    rng = check_random_state(random_state)
-    if isinstance(random_state, np.random.Generator | np.random.RandomState):
-        return int(rng.integers(2**63))
-    return None if random_state is None else int(random_state)
 
 
 def in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
@@ -239,35 +160,40 @@ def reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
     return lambda news: print(news, file=sys.stderr, flush=True)
 
 
-def _posterior(
+def posterior_of(
     outcome: Outcome,
-    model: Model,
+    model: Model | SeveralModel,
     units: Units,
     rows: Rows,
     mode: Fitted,
     plan: Plan,
     names: Any,
-    classes: Any,
+    classes: Any = None,
+    output: int | None = None,
 ) -> Posterior:
+    """Return the draws of one regression, of several that with the number ``output``."""
     state, draws = outcome.state, outcome.draws
     after = max(1, state.sweeps - plan.n_warmup)
-    counted = -(-after // SHRINKAGE_EVERY)
-    kappa = np.ones(units.kept.size)
-    kappa[units.kept] = state.kappa.mean(axis=0) / counted
+    kappa: Vector = np.ones(units.kept.size)
+    kappa[units.kept] = state.kappa.mean(axis=0) / -(-after // SHRINKAGE_EVERY)
     if mode.unpenalized is not None:
         kappa[mode.unpenalized] = 0.0
     shapes = dict(zip(estimated(model.prior), np.moveaxis(draws.get("shapes", NO_SHAPES), 2, 0), strict=True))
     unnamed = [f"x{j}" for j in range(units.kept.size)]
+    coef, intercept, sigma2 = draws["coef"], draws["intercept"], draws["sigma2"]
+    if output is not None:
+        coef, intercept, sigma2 = coef[:, :, output], intercept[:, :, output], sigma2[:, :, output]
+    nuisance = None if model.family.nuisance is None else draws["nuisance"]
     return Posterior(
-        coef=draws["coef"],
-        intercept=draws["intercept"],
+        coef=coef,
+        intercept=intercept,
         tau2=draws["tau2"],
-        sigma2=draws["sigma2"],
+        sigma2=sigma2,
         lambda2=draws.get("lambda2"),
-        nuisance=draws["nuisance"] if model.family.nuisance is not None else None,
+        nuisance=nuisance,
         kappa=kappa,
         acceptance=state.accepted / after,
-        family=_with_mean(model.family, draws["nuisance"]),
+        family=model.family if nuisance is None else model.family.with_nuisance(nuisance.mean(axis=(0, 1))),
         feature_names=tuple(map(str, unnamed if names is None else names)),
         mode=mode,
         rows=rows,
@@ -278,23 +204,18 @@ def _posterior(
     )
 
 
-def _with_mean(family: Family, nuisance: Any) -> Family:
-    """Return the family with the posterior mean of what it estimates beside the coefficients."""
-    return family if family.nuisance is None else family.with_nuisance(nuisance.mean(axis=(0, 1)))
-
-
-def _judge(posterior: Posterior, outcome: Outcome, plan: Plan) -> None:
-    """Warn of draws that are too few."""
-    kept = posterior.coef.shape[1]
+def warn_of_disagreement(
+    found: Vector, names: Sequence[str], kept: int, outcome: Outcome, plan: Plan
+) -> None:
+    """Warn of draws that are too few, ``kept`` of each chain: R-hats of coefficients and their names."""
     if not outcome.complete:
         warnings.warn(f"interrupted: {kept} of {plan.n_draws} draws of each chain are returned", stacklevel=5)
-    found = posterior.rhat()
     with np.errstate(invalid="ignore"):
         bad = np.flatnonzero(~(found < GOOD_RHAT))
     if bad.size == 0:
         return
     order = bad[np.argsort(-found[bad])]
-    shown = ", ".join(f"{posterior.feature_names[j]} {found[j]:.3f}" for j in order[:5])
+    shown = ", ".join(f"{names[j]} {found[j]:.3f}" for j in order[:5])
     more = f" and {order.size - 5} more" if order.size > 5 else ""
     worst = float(found[order[0]])
     factor = max((worst - 1.0) / (GOOD_RHAT - 1.0), 1.0) * 1.5 if np.isfinite(worst) else 10.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,29 +10,25 @@ import numpy as np
 from scipy.special import logsumexp
 
 from horseshoe._checks import check_jobs, check_level
-from horseshoe._extras import require
-from horseshoe._types import Matrix, Vector
+from horseshoe._extras import data_frame
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Units
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.given import new_rows
 from horseshoe.posterior.run import (
-    GOOD_RHAT,
     Extras,
-    at_mode,
-    entropy,
     in_units,
+    posterior_of,
     refuse_memory,
     reporter,
     run_chains,
-    scales_at_mode,
+    warn_of_disagreement,
 )
+from horseshoe.posterior.starts import start_several
 from horseshoe.sampling import diagnostics
-from horseshoe.sampling.chains import Draws, Outcome, Plan, Run
-from horseshoe.sampling.gibbs import SHRINKAGE_EVERY, State
+from horseshoe.sampling.chains import Draws, Plan, Run
 from horseshoe.sampling.several import SeveralModel
-from horseshoe.sampling.streams import Streams
 
 
 @dataclass(frozen=True)
@@ -126,11 +121,8 @@ class SeveralPosterior:
 
         Needs pandas, which the extra ``horseshoe[pandas]`` installs.
         """
-        pandas = require("pandas", extra="pandas")
-        tables = [part.summary(level, kind) for part in self.parts]
-        for label, table in zip(self.labels, tables, strict=True):
-            table.insert(0, "class" if self.is_softmax else "output", [label] * len(table))
-        return pandas.concat(tables, ignore_index=True)
+        tables = [part.summary_columns(level, kind) for part in self.parts]
+        return data_frame(tables, self.labels, "class" if self.is_softmax else "output")
 
     def predict(self, X: Any, return_std: bool = False, offset: Any = None) -> Any:
         """Return the posterior means of new responses, or of the probabilities of the classes.
@@ -213,56 +205,16 @@ def draw_several(
     together = rows[0]._replace(y=np.column_stack([one.y for one in rows]))
     report, jobs = reporter(extras.progress, need), check_jobs(extras.n_jobs)
     run = Run(model, plan, lambda piece: _in_units(piece, model, units), jobs, report)
-    start = partial(_start, model, modes, plan.n_chains, extras, units)
+    start = partial(start_several, model, modes, units, plan.n_chains, extras.random_state)
     outcome = run_chains(run, together, extras, spec, start)
     parts = tuple(
-        _part(outcome, model, units[k][0], one, modes[k], plan, k, names) for k, one in enumerate(rows)
+        posterior_of(outcome, model, units[k][0], one, modes[k], plan, names, output=k)
+        for k, one in enumerate(rows)
     )
     found = SeveralPosterior(parts, labels, model.is_softmax)
-    _judge(found, outcome, plan)
+    each = [f"{name} for {label!r}" for label in labels for name in parts[0].feature_names]
+    warn_of_disagreement(found.rhat().ravel(), each, parts[0].coef.shape[1], outcome, plan)
     return found
-
-
-def _start(
-    model: SeveralModel, modes: tuple[Fitted, ...], n_chains: int, extras: Extras, units: Any
-) -> State:
-    """Return starts around the mode, farther apart than the posterior is wide."""
-    seeds = np.random.SeedSequence(entropy(extras.random_state)).spawn(n_chains)
-    rng = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
-    size, q, k = float(model.counts.sum()), model.y.shape[1], model.columns.shape[1]
-    results = [mode.result for mode in modes]
-    low, high = model.tau.bounds
-    normal = np.array([r.standard_normal(k + q * k + q + 1) for r in rng])
-    lambda2 = np.maximum(scales_at_mode(modes[0], *units[0]), 1.0 / size) * np.exp(normal[:, :k])
-    if model.groups is not None:
-        lambda2 = lambda2[:, np.unique(model.groups.label, return_index=True)[1]]
-    found = [at_mode(model, mode, *own) for mode, own in zip(modes, units, strict=True)]
-    away = normal[:, k : k + q * k].reshape(-1, q, k) / np.sqrt(size * k)
-    coef = np.array([start for start, _, _ in found]) + away
-    level = np.array([np.array([flat for _, flat, _ in found])] * n_chains)
-    sigma2 = np.array([max(one.scales.sigma2, 1e-8) for one in results]) * np.exp(
-        0.5 * normal[:, -q - 1 : -1]
-    )
-    if model.known is not None:
-        sigma2 = np.tile(model.known, (n_chains, 1))
-    if model.is_softmax:
-        coef = coef - coef.mean(axis=1, keepdims=True)
-    none = np.zeros((n_chains, 0))
-    return State(
-        coef=coef,
-        intercept=level,
-        lambda2=lambda2,
-        tau2=np.clip(np.exp(2.0 * normal[:, -1]) / size, low, high),
-        sigma2=sigma2,
-        nuisance=np.zeros(n_chains),
-        kappa=np.zeros((n_chains, k)),
-        angle=np.zeros(n_chains),
-        accepted=np.zeros(n_chains),
-        reference=none,
-        eta_sum=none,
-        shapes=none,
-        source=Streams(rng),
-    )
 
 
 def _in_units(piece: Draws, model: SeveralModel, units: Any) -> Draws:
@@ -274,57 +226,3 @@ def _in_units(piece: Draws, model: SeveralModel, units: Any) -> Draws:
     ]
     stacked = {name: np.stack([one[name] for one in each], axis=2) for name in own}
     return dict(piece) | stacked | {name: each[0][name] for name in shared}
-
-
-def _part(
-    outcome: Outcome,
-    model: SeveralModel,
-    units: Units,
-    rows: Rows,
-    mode: Fitted,
-    plan: Plan,
-    k: int,
-    names: Any,
-) -> Posterior:
-    """Return the draws of one regression."""
-    state, draws = outcome.state, outcome.draws
-    counted = -(-max(1, state.sweeps - plan.n_warmup) // SHRINKAGE_EVERY)
-    kappa: Vector = np.ones(units.kept.size)
-    kappa[units.kept] = state.kappa.mean(axis=0) / counted
-    if mode.unpenalized is not None:
-        kappa[mode.unpenalized] = 0.0
-    unnamed = [f"x{j}" for j in range(units.kept.size)]
-    return Posterior(
-        coef=draws["coef"][:, :, k],
-        intercept=draws["intercept"][:, :, k],
-        tau2=draws["tau2"],
-        sigma2=draws["sigma2"][:, :, k],
-        lambda2=draws.get("lambda2"),
-        nuisance=None,
-        kappa=kappa,
-        acceptance=np.zeros(plan.n_chains),
-        family=model.family,
-        feature_names=tuple(map(str, unnamed if names is None else names)),
-        mode=mode,
-        rows=rows,
-        has_names=names is not None,
-    )
-
-
-def _judge(posterior: SeveralPosterior, outcome: Outcome, plan: Plan) -> None:
-    """Warn of draws that are too few."""
-    found: Matrix = posterior.rhat()
-    kept = posterior.parts[0].coef.shape[1]
-    if not outcome.complete:
-        warnings.warn(f"interrupted: {kept} of {plan.n_draws} draws of each chain are returned", stacklevel=5)
-    with np.errstate(invalid="ignore"):
-        bad = ~(found < GOOD_RHAT)
-    if bad.any():
-        worst = np.unravel_index(int(np.argmax(np.where(np.isnan(found), np.inf, found))), found.shape)
-        name = posterior.parts[0].feature_names[int(worst[1])]
-        warnings.warn(
-            f"R-hat is not below {GOOD_RHAT} for {int(bad.sum())} of {found.size} coefficients (that of "
-            f"{name} for {posterior.labels[int(worst[0])]!r} is {found[worst]:.3f}): the chains do not "
-            "agree well enough on them yet; ask for more n_draws",
-            stacklevel=5,
-        )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._checks import check_choice, check_level
-from horseshoe._extras import require
+from horseshoe._extras import data_frame
 from horseshoe._types import Matrix, Vector
 from horseshoe.data.columns import extreme_units
 from horseshoe.data.fitted import Fitted
@@ -129,22 +129,23 @@ class Summaries:
         -------
         pandas.DataFrame
         """
-        interval = self.interval(level, kind)
-        pandas = require("pandas", extra="pandas")
-        return pandas.DataFrame(
-            {
-                "feature": np.array(self.feature_names, dtype=object),
-                "mode": self.mode.coef,
-                "mean": self.mean(),
-                "median": self.median(),
-                "std": self.std(),
-                "lower": interval[:, 0],
-                "upper": interval[:, 1],
-                "sign_probability": self.sign_probability(),
-                "shrinkage": self.kappa,
-                "mcse": self.mcse(),
-                "ess_bulk": self.ess("bulk"),
-                "ess_tail": self.ess("tail"),
-                "rhat": self.rhat(),
-            }
-        )
+        return data_frame([self.summary_columns(level, kind)])
+
+    def summary_columns(self, level: float = 0.95, kind: str = "equal_tailed") -> dict[str, Any]:
+        """Return the columns of `summary` by name."""
+        lower, upper = self.interval(level, kind).T
+        return {
+            "feature": np.array(self.feature_names, dtype=object),
+            "mode": self.mode.coef,
+            "mean": self.mean(),
+            "median": self.median(),
+            "std": self.std(),
+            "lower": lower,
+            "upper": upper,
+            "sign_probability": self.sign_probability(),
+            "shrinkage": self.kappa,
+            "mcse": self.mcse(),
+            "ess_bulk": self.ess("bulk"),
+            "ess_tail": self.ess("tail"),
+            "rhat": self.rhat(),
+        }
