@@ -1,5 +1,18 @@
-"""What a fit returns and what a callback receives: the types of `trace_` and of `normal_means`."""
+"""What fits, paths, draws and callbacks return: the types, for annotations and for `isinstance`."""
 
 from horseshoe._types import FitResult, Iteration, Step
+from horseshoe.average.result import ComponentRow, Progress
+from horseshoe.estimators.chance import ChanceSelection
+from horseshoe.estimators.path import Path
+from horseshoe.posterior.several import SeveralPosterior
 
-__all__ = ["FitResult", "Iteration", "Step"]
+__all__ = [
+    "ChanceSelection",
+    "ComponentRow",
+    "FitResult",
+    "Iteration",
+    "Path",
+    "Progress",
+    "SeveralPosterior",
+    "Step",
+]

@@ -108,7 +108,7 @@ def test_another_family(tmp_path: Path) -> None:
 def test_an_average_of_other_components_or_folds(tmp_path: Path) -> None:
     path = tmp_path / "fit"
     AdaptiveRegressor(cv=3, components=["null", "ridge"]).fit(NARROW, Y, checkpoint=path)
-    with pytest.raises(ValueError, match=r"components is .*mean"):
+    with pytest.raises(ValueError, match=r"components is .*null"):
         AdaptiveRegressor(cv=3, components=["null"]).fit(NARROW, Y, checkpoint=path)
     with pytest.raises(ValueError, match="other data"):
         AdaptiveRegressor(cv=4, components=["null", "ridge"]).fit(NARROW, Y, checkpoint=path)
