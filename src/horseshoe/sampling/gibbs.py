@@ -33,14 +33,14 @@ from horseshoe.data.columns import Columns
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.families import Augmented, Family
 from horseshoe.priors import GlobalSampler, Groups, LocalSampler
-from horseshoe.sampling.shapes import shape_moves
+from horseshoe.sampling.shapes import shape_moves, slice_log_tau
 from horseshoe.sampling.streams import Streams
 from horseshoe.variates import TINY, slice_step
 
 SHRINKAGE_EVERY = 8
 """Sweeps from one to the next of which the shrinkage factors are added up."""
-TAU_WIDTH, NOISE_WIDTH = 3.0, 3.0
-"""Of the slices of log tau and log sigma2."""
+NOISE_WIDTH = 3.0
+"""Of the slices of log sigma2."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,11 @@ class Model:
     free: Free | None = None
     token: str = field(default_factory=lambda: uuid4().hex)
     """Tells one model from another, in any process."""
+
+    @property
+    def size(self) -> float:
+        """How many coefficients share a local scale."""
+        return 1.0
 
     @property
     def tau_is_known(self) -> bool:
@@ -192,7 +197,7 @@ class Gibbs:
         self.move_shapes(problem, state, chain, rng)
         given = self.given(self.kernel(problem, self.each(state.lambda2[chain])), state, chain, rng)
         if self.noise(state, chain) is None:
-            quadratic = max(given.quadratic + self.left_over, TINY)
+            quadratic = max(given.quadratic + self.unexplained, TINY)
             state.sigma2[chain] = 0.5 * quadratic / rng.standard_gamma(0.5 * self.dof)
         sigma = math.sqrt(state.sigma2[chain])
         coef = given.draw(sigma, rng)
@@ -207,24 +212,24 @@ class Gibbs:
         return lambda2 if groups is None else groups.spread(lambda2)
 
     def flat(self, problem: LeastSquares, coef: Vector, sigma: float, rng: np.random.Generator) -> Any:
-        """Draw what is not shrunk given the coefficients."""
+        """Draw the intercept and the unpenalised coefficients given the others."""
         if isinstance(problem, Adjusted):
             return problem.intercept(coef) + sigma * problem.targets.draw(rng)
         spread = sigma / math.sqrt(problem.targets.information)
         return problem.intercept(coef) + spread * rng.standard_normal()
 
     def level(self, state: State, chain: int) -> Any:
-        """Return the part of each linear predictor that is not shrunk."""
+        """Return the intercept and the unpenalised part of each linear predictor."""
         intercept = state.intercept[chain]
         return intercept if self.basis is None else self.basis @ intercept
 
-    def working(self, targets: Vector, weights: Vector) -> LeastSquares:
-        """Return the problem of explaining targets, less the offset, with weights that move."""
+    def weighted_least_squares(self, targets: Vector, weights: Vector) -> LeastSquares:
+        """Return the least squares of targets less the offset, with weights that change."""
         model, size = self.model, float(self.model.y.size)
-        return self.explained(Targets(targets - model.offset, size, weights, model.center))
+        return self.least_squares(Targets(targets - model.offset, size, weights, model.center))
 
-    def explained(self, targets: Targets) -> LeastSquares:
-        """Return the problem of explaining targets by the columns, beside what is not shrunk."""
+    def least_squares(self, targets: Targets) -> LeastSquares:
+        """Return the least squares of targets on the columns, unpenalised ones projected out."""
         return adjusted(targets, self.model.free).problem(self.model.columns)
 
     def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
@@ -237,7 +242,7 @@ class Gibbs:
             state.nuisance[chain] = getattr(family, family.nuisance or "")
         assert isinstance(family, Augmented)
         weights, targets = family.augment(model.y, eta, sigma2, model.counts, rng)
-        return self.working(targets, weights)
+        return self.weighted_least_squares(targets, weights)
 
     def kernel(self, problem: LeastSquares, lambda2: Vector) -> Kernel | SlabKernel:
         """Return the coefficients given the local scales, at any value of tau2."""
@@ -252,24 +257,29 @@ class Gibbs:
         """Draw sigma2 given the coefficients, by a slice; nothing but they and y is held fixed."""
         if self.model.sigma2 is not None:
             return
-        model, family, eta = self.model, self.family(state, chain), self.eta(state, chain)
-        coef, variance = (
-            state.coef[chain],
-            within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), model.slab2),
-        )
-        pull = float((coef * coef / variance).sum())
+        family, eta, coef = self.family(state, chain), self.eta(state, chain), state.coef[chain]
+        pull = float((coef * coef / self.prior_variance(state, chain)).sum())
 
         def log_density(log_sigma2: float) -> float:
             sigma2 = math.exp(log_sigma2)
-            loss = float(model.counts @ family.neg_log_likelihood(model.y, eta, sigma2))
-            loss += 0.5 * (coef.size * log_sigma2 + pull / sigma2)
-            return -loss if math.isfinite(loss) else -math.inf
+            penalty = 0.5 * (coef.size * log_sigma2 + pull / sigma2)
+            return self.log_likelihood(family, eta, sigma2, penalty)
 
         here = math.log(state.sigma2[chain])
         state.sigma2[chain] = math.exp(slice_step(log_density, here, NOISE_WIDTH, rng))
 
-    left_over = 0.0
-    """What sigma2 is estimated from beside the problem."""
+    def log_likelihood(self, family: Family, eta: Vector, sigma2: float, penalty: float) -> float:
+        """Return the log-likelihood less a penalty; minus infinity where that is no finite number."""
+        loss = float(self.model.counts @ family.neg_log_likelihood(self.model.y, eta, sigma2))
+        loss += penalty
+        return -loss if math.isfinite(loss) else -math.inf
+
+    def prior_variance(self, state: State, chain: int) -> Any:
+        """Return the prior variance of each coefficient of a chain, in units of sigma2."""
+        return within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), self.model.slab2)
+
+    unexplained = 0.0
+    """The sum of squares that no coefficient explains, of rows that were compressed."""
 
     def family(self, state: State, chain: int) -> Family:
         """Return the family with the chain's value of its nuisance parameter."""
@@ -281,15 +291,14 @@ class Gibbs:
         return np.asarray(fit + (self.model.offset + self.level(state, chain)))
 
     def counted(self, state: State) -> bool:
-        """Tell whether the shrinkage factors of this sweep are added up."""
+        """Tell whether the shrinkage factors of this sweep are summed."""
         after = state.sweeps - self.n_warmup
         return after >= 0 and after % SHRINKAGE_EVERY == 0
 
     def record(self, state: State, chain: int, problem: LeastSquares) -> None:
         """Add up the shrinkage factors of some of the sweeps."""
         if self.counted(state):
-            variance = within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), self.model.slab2)
-            gain = problem.targets.information * variance
+            gain = problem.targets.information * self.prior_variance(state, chain)
             state.kappa[chain] += 1.0 / (1.0 + gain)
 
     def given(
@@ -298,18 +307,16 @@ class Gibbs:
         """Return the coefficients at tau2, drawn anew with all below it integrated out where that pays."""
         if not self.collapse:
             return scaled.at(float(state.tau2[chain]))
-        (low, high), noise = self.log_bounds, self.noise(state, chain)
+        noise = self.noise(state, chain)
         last: list[Drawable] = []
 
-        def log_density(log_tau: float) -> float:
-            if not low <= log_tau <= high:
-                return -math.inf
+        def log_likelihood(log_tau: float) -> float:
             tau2 = math.exp(2.0 * log_tau)
-            there = scaled.at(tau2)
-            last[:] = [there]
-            return self.model.tau.log_density(log_tau) - 0.5 * self.misfit(scaled, there, tau2, noise)
+            last[:] = [scaled.at(tau2)]
+            return -0.5 * self.misfit(scaled, last[0], tau2, noise)
 
-        log_tau = slice_step(log_density, 0.5 * math.log(state.tau2[chain]), TAU_WIDTH, rng)
+        log_tau = 0.5 * math.log(state.tau2[chain])
+        log_tau = slice_log_tau(self.model.tau, self.log_bounds, log_likelihood, log_tau, rng)
         state.tau2[chain] = math.exp(2.0 * log_tau)
         return last[0]
 
@@ -319,7 +326,7 @@ class Gibbs:
         """Return -2 log of the likelihood of the scales, all below them integrated out."""
         slab = scaled.log_share(tau2) if isinstance(scaled, SlabKernel) else 0.0
         if sigma2 is None:
-            fit = self.dof * math.log(max(there.quadratic + self.left_over, TINY))
+            fit = self.dof * math.log(max(there.quadratic + self.unexplained, TINY))
         else:
             fit = there.quadratic / sigma2
         return there.log_det + fit + slab
@@ -339,22 +346,27 @@ class Gibbs:
 
     def _move_scales(self, state: State) -> None:
         """Draw tau2, unless that was done, and lambda2, for all chains at once."""
-        source = state.source
-        half_square = state.coef * state.coef
-        half_square *= (0.5 / state.sigma2)[:, None]
-        if not (self.tau_is_drawn or self.model.tau_is_known):
-            pull = (half_square / self.each(state.lambda2)).sum(axis=1)
-            state.tau2 = self.model.tau.draw(self.n_columns, pull, state.tau2, source)
-        half_square /= state.tau2[:, None]
-        groups, prior = self.model.groups, self.model.prior
-        if groups is not None:
-            half_square = groups.totals(half_square)
+        model, source, w = self.model, state.source, self.half_squares(state)
+        if not (self.tau_is_drawn or model.tau_is_known):
+            pull = (w / self.each(state.lambda2)).sum(axis=1)
+            count = int(model.size * self.n_columns)
+            state.tau2 = model.tau.draw(count, pull, state.tau2, source)
+        w /= state.tau2[:, None]
+        if model.groups is not None:
+            w = model.groups.totals(w)
         if self.shapes is not None:
-            self.shapes.move_with_scales(state, half_square)
-        elif groups is not None:
-            state.lambda2 = groups.draw(prior, half_square, state.lambda2, source)
+            self.shapes.move_with_scales(state, w)
+        elif model.groups is not None:
+            state.lambda2 = model.groups.draw(model.prior, w, state.lambda2, source, model.size)
         else:
-            state.lambda2 = prior.draw(half_square, state.lambda2, source)
+            size: Any = {} if model.size == 1.0 else {"size": model.size}  # a user's prior may not take it
+            state.lambda2 = model.prior.draw(w, state.lambda2, source, **size)
+
+    def half_squares(self, state: State) -> Matrix:
+        """Return b_j^2 / (2 sigma2), summed over the regressions that share the scales."""
+        half = state.coef * state.coef
+        half *= (0.5 / state.sigma2)[:, None]
+        return half
 
 
 class GivenNoise(Gibbs):
@@ -381,7 +393,7 @@ class GaussianGibbs(Gibbs):
         root = np.sqrt(model.counts)
         whole = Targets(model.y * root, float(model.counts.sum()))
         problem = LeastSquares(model.columns.reweighted(root), whole)
-        self._problem, self.left_over = problem.compressed()
+        self._problem, self.unexplained = problem.compressed()
 
     def move_coefficients(self, state: State) -> None:
         """Draw sigma2, the coefficients and the intercepts, for all chains in few calls."""
@@ -395,7 +407,7 @@ class GaussianGibbs(Gibbs):
         noise = source.standard_normal((len(root), problem.n_rows))
         given = Batch(problem, root, noise, source.standard_normal(root.shape))
         if model.sigma2 is None:
-            quadratic = given.quadratic(self.left_over, TINY)
+            quadratic = given.quadratic(self.unexplained, TINY)
             state.sigma2 = quadratic / source.standard_gamma(0.5 * self.dof, quadratic.shape)
             state.sigma2 *= 0.5
         sigma = np.sqrt(state.sigma2)
@@ -403,24 +415,24 @@ class GaussianGibbs(Gibbs):
         n = problem.total_weight
         if model.free is not None and self.basis is not None:
             noise = source.standard_normal((sigma.size, self.basis.shape[1]))
-            state.intercept = self._middle() + sigma[:, None] * (noise / math.sqrt(n))
+            state.intercept = self._unpenalized_mean() + sigma[:, None] * (noise / math.sqrt(n))
         elif model.center:
             state.intercept = sigma * (source.standard_normal(sigma.shape) / math.sqrt(n))
         if self.counted(state):
             state.kappa += 1.0 / (1.0 + n * (root * root))
 
-    def _middle(self) -> Vector:
-        """Return what is explained of y by what is not shrunk; the columns are orthogonal to it."""
+    def _unpenalized_mean(self) -> Vector:
+        """Return the mean of the unpenalised coefficients; the columns are orthogonal to theirs."""
         assert self.model.free is not None
         level = self.model.free.level
         return np.append(0.0, level) if self.model.center else level
 
     def flat(self, problem: LeastSquares, coef: Vector, sigma: float, rng: np.random.Generator) -> Any:
-        """Draw what is not shrunk given the coefficients."""
+        """Draw the intercept and the unpenalised coefficients given the others."""
         if self.basis is None:
             return super().flat(problem, coef, sigma, rng)
         noise = rng.standard_normal(self.basis.shape[1])
-        return self._middle() + sigma / math.sqrt(problem.total_weight) * noise
+        return self._unpenalized_mean() + sigma / math.sqrt(problem.total_weight) * noise
 
     def problem(self, state: State, chain: int, rng: np.random.Generator) -> LeastSquares:
         """Return the problem, which is always the same."""

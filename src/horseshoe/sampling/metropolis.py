@@ -14,7 +14,6 @@ from horseshoe.data.coupled import coupled
 from horseshoe.data.problem import LeastSquares
 from horseshoe.families import Augmented
 from horseshoe.sampling.gibbs import (
-    TAU_WIDTH,
     GaussianGibbs,
     Gibbs,
     GivenNoise,
@@ -22,7 +21,8 @@ from horseshoe.sampling.gibbs import (
     SlabKernel,
     State,
 )
-from horseshoe.variates import TINY, slice_step
+from horseshoe.sampling.shapes import slice_log_tau
+from horseshoe.variates import TINY
 
 PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
 """Proposals a sweep, the share of them to accept, and how fast the tuning of their length calms down."""
@@ -32,24 +32,24 @@ NOISE_STEPS = 20
 """Iterations of the noise variance that goes with a reference: some weights depend on it."""
 
 
-class Place(NamedTuple):
-    """Coefficients with the intercept behind them, their eta, and the log of likelihood over Gaussian."""
+class Candidate(NamedTuple):
+    """Coefficients with the intercept behind them, eta, and log(likelihood / Gaussian approximation)."""
 
     point: Vector
     eta: Vector
-    worth: float
+    log_ratio: float
 
 
 class Metropolis(Gibbs):
-    """The sweep for families that nothing makes Gaussian: proposals from a Gaussian that stands for them.
+    """The sweep for families that nothing makes Gaussian: proposals from a Gaussian approximation.
 
     The likelihood's weights and targets at a fixed reference eta give a Gaussian N(m, V) for the intercept
     and the coefficients b together, given the scales. The proposal m + cos(angle) (b - m) + sin(angle) e, e
     from N(0, V), leaves that Gaussian as it is, so that it is accepted with the ratio of the likelihood to
-    what stands for it. The angle is tuned during the warm-up (a right angle is an independent draw), and the
-    reference is moved to the mean of eta. tau2 is drawn given the coefficients, and again given b / tau;
-    where there are more columns than rows, it is proposed together with the coefficients too. sigma2, where
-    there is one, is drawn given the coefficients.
+    its Gaussian approximation. The angle is tuned during the warm-up (a right angle is an independent draw),
+    and the reference is moved to the mean of eta. tau2 is drawn given the coefficients, and again given
+    b / tau; where there are more columns than rows, it is proposed together with the coefficients too.
+    sigma2, where there is one, is drawn given the coefficients.
     """
 
     def __init__(self, model: Model, n_warmup: int) -> None:
@@ -73,19 +73,19 @@ class Metropolis(Gibbs):
         problem = self.problem(state, chain, rng)
         scaled = self.kernel(problem, self.each(state.lambda2[chain]))
         sigma2 = float(state.sigma2[chain])
-        here = self._at(problem, np.append(state.coef[chain], state.intercept[chain]), sigma2)
+        here = self._candidate(problem, np.append(state.coef[chain], state.intercept[chain]), sigma2)
         if self.collapse:
-            here = self._jump(scaled, problem, here, state, chain, rng)
+            here = self._propose_tau(scaled, problem, here, state, chain, rng)
         given = scaled.at(float(state.tau2[chain]))
         center = self._with_intercept(problem, given.mean, 0.0)
         turn, accepted = float(state.angle[chain]), 0
         for _ in range(PROPOSALS):
-            fresh = self._fresh(problem, given, sigma2, rng)
+            fresh = self._propose(problem, given, sigma2, rng)
             step = math.cos(turn) * (here.point - center) + math.sin(turn) * (fresh - center)
-            there = self._at(problem, center + step, sigma2)
-            if -rng.standard_exponential() < there.worth - here.worth:
+            there = self._candidate(problem, center + step, sigma2)
+            if -rng.standard_exponential() < there.log_ratio - here.log_ratio:
                 here, accepted = there, accepted + 1
-        state.coef[chain], state.intercept[chain] = self._apart(here.point)
+        state.coef[chain], state.intercept[chain] = self._split(here.point)
         self._interweave(state, chain, here.eta, rng)
         self.move_shapes(problem, state, chain, rng)
         self.move_noise(state, chain, rng)
@@ -105,10 +105,10 @@ class Metropolis(Gibbs):
         model = self.model
         held = coupled(model.family, model.y, reference, model.offset, float(model.y.size))
         if held is not None:
-            problem = self.explained(held)
+            problem = self.least_squares(held)
         else:
             weights, targets = model.family.working(model.y, reference, self._noise_at(reference))
-            problem = self.working(targets, model.counts * weights)
+            problem = self.weighted_least_squares(targets, model.counts * weights)
         self._problems[chain] = (reference.copy(), problem)
         return problem
 
@@ -123,25 +123,25 @@ class Metropolis(Gibbs):
             sigma2 = max(float(np.average(weights * (targets - reference) ** 2, weights=model.counts)), TINY)
         return sigma2
 
-    def _jump(
+    def _propose_tau(
         self,
         scaled: Kernel | SlabKernel,
         problem: LeastSquares,
-        here: Place,
+        here: Candidate,
         state: State,
         chain: int,
         rng: np.random.Generator,
-    ) -> Place:
+    ) -> Candidate:
         """Propose tau2 and coefficients to go with it, both as if the Gaussian were the likelihood."""
         before, sigma2 = state.tau2[chain], float(state.sigma2[chain])
         given = self.given(scaled, state, chain, rng)
-        there = self._at(problem, self._fresh(problem, given, sigma2, rng), sigma2)
-        if -rng.standard_exponential() < there.worth - here.worth:
+        there = self._candidate(problem, self._propose(problem, given, sigma2, rng), sigma2)
+        if -rng.standard_exponential() < there.log_ratio - here.log_ratio:
             return there
         state.tau2[chain] = before
         return here
 
-    def _fresh(
+    def _propose(
         self, problem: LeastSquares, given: Drawable, sigma2: float, rng: np.random.Generator
     ) -> Vector:
         """Draw the coefficients and the intercept from the Gaussian."""
@@ -153,25 +153,25 @@ class Metropolis(Gibbs):
         sigma = math.sqrt(sigma2)
         return self._with_intercept(problem, given.draw(sigma, rng), sigma * noise)
 
-    def _at(self, problem: LeastSquares, point: Vector, sigma2: float) -> Place:
-        """Look at some coefficients, with the intercept behind them."""
-        coef, flat = self._apart(point)
+    def _candidate(self, problem: LeastSquares, point: Vector, sigma2: float) -> Candidate:
+        """Evaluate coefficients with the intercept behind them."""
+        coef, flat = self._split(point)
         level = flat if self.basis is None else self.basis @ flat
         eta = self.model.columns.matvec(coef) + (self.model.offset + level)
-        return Place(point, eta, self._worth(problem, eta, sigma2))
+        return Candidate(point, eta, self._log_ratio(problem, eta, sigma2))
 
-    def _apart(self, point: Vector) -> tuple[Vector, Any]:
-        """Return the coefficients, and what is not shrunk."""
+    def _split(self, point: Vector) -> tuple[Vector, Any]:
+        """Return the coefficients, and those that are not penalised."""
         k = self.n_columns
         return point[:k], point[-1] if self.basis is None else point[k:]
 
     def _with_intercept(self, problem: LeastSquares, coef: Vector, noise: Any) -> Vector:
-        """Return the coefficients with the intercept, and all else that is not shrunk, behind them."""
+        """Return the coefficients with the intercept and the unpenalised coefficients behind them."""
         flat = self.model.center or self.basis is not None
         return np.append(coef, problem.intercept(coef) + noise if flat else 0.0)
 
-    def _worth(self, problem: LeastSquares, eta: Vector, sigma2: float) -> float:
-        """Return the log of the likelihood over the Gaussian that stands for it."""
+    def _log_ratio(self, problem: LeastSquares, eta: Vector, sigma2: float) -> float:
+        """Return the log of the likelihood over its Gaussian approximation."""
         model = self.model
         fit = -float(model.counts @ model.family.neg_log_likelihood(model.y, eta, sigma2))
         worth = fit + 0.5 * problem.targets.misfit(eta - model.offset) / sigma2
@@ -181,22 +181,17 @@ class Metropolis(Gibbs):
         """Draw tau given b / tau: the coefficients grow or shrink with it."""
         if self.model.tau_is_known:
             return
-        model, (low, high) = self.model, self.log_bounds
+        model = self.model
         level = model.offset + self.level(state, chain)
         fit = eta - level
         here, sigma2 = 0.5 * math.log(state.tau2[chain]), float(state.sigma2[chain])
         pull = 0.5 * float(state.coef[chain] @ state.coef[chain]) / (model.slab2 * sigma2)  # of the slab
 
-        def log_density(log_tau: float) -> float:
-            if not low <= log_tau <= high:
-                return -math.inf
+        def log_likelihood(log_tau: float) -> float:
             grown = math.exp(log_tau - here)
-            eta = level + grown * fit
-            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, eta, sigma2))
-            loss += grown * grown * pull
-            return model.tau.log_density(log_tau) - loss if math.isfinite(loss) else -math.inf
+            return self.log_likelihood(model.family, level + grown * fit, sigma2, grown * grown * pull)
 
-        log_tau = slice_step(log_density, here, TAU_WIDTH, rng)
+        log_tau = slice_log_tau(model.tau, self.log_bounds, log_likelihood, here, rng)
         state.coef[chain] *= math.exp(log_tau - here)
         state.tau2[chain] = math.exp(2.0 * log_tau)
 
@@ -210,10 +205,8 @@ class Metropolis(Gibbs):
 
         def log_likelihood(lambda2: Vector, tau2: float) -> float:
             coef = standard * np.sqrt(tau2 * self.each(lambda2))
-            eta = level + model.columns.matvec(coef)
-            loss = float(model.counts @ model.family.neg_log_likelihood(model.y, eta, sigma2))
-            loss += 0.5 * float(coef @ coef) / (model.slab2 * sigma2)
-            return -loss if math.isfinite(loss) else -math.inf
+            penalty = 0.5 * float(coef @ coef) / (model.slab2 * sigma2)
+            return self.log_likelihood(model.family, level + model.columns.matvec(coef), sigma2, penalty)
 
         self.shapes.move(state, chain, log_likelihood, rng)
         state.coef[chain] = standard * np.sqrt(state.tau2[chain] * self.each(state.lambda2[chain]))

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from horseshoe._types import Matrix, Vector, within_slab
+from horseshoe._types import Matrix, Vector
 from horseshoe.conditional.base import Drawable, Kernel, condition
 from horseshoe.data.dense import Dense
 from horseshoe.data.problem import LeastSquares, Targets
@@ -110,21 +109,9 @@ class SeveralGibbs(Gibbs):
         fit = self.dof * np.log(quadratic) if known is None else quadratic / known
         return float(q * (there.log_det + slab) + fit.sum())
 
-    def _move_scales(self, state: State) -> None:
-        """Draw tau2, unless that was done, and lambda2, for all chains at once."""
-        model, source = self.model, state.source
-        half = 0.5 * np.einsum("cqk,cq->ck", state.coef**2, 1.0 / state.sigma2)
-        if not (self.tau_is_drawn or model.tau_is_known):
-            pull = (half / self.each(state.lambda2)).sum(axis=1)
-            count: Any = model.size * self.n_columns
-            state.tau2 = model.tau.draw(count, pull, state.tau2, source)
-        half /= state.tau2[:, None]
-        if model.groups is not None:
-            half = model.groups.totals(half)
-            state.lambda2 = model.groups.draw(model.prior, half, state.lambda2, source, model.size)
-            return
-        more: Any = {} if model.size == 1.0 else {"size": model.size}
-        state.lambda2 = model.prior.draw(half, state.lambda2, source, **more)
+    def half_squares(self, state: State) -> Matrix:
+        """Return b_j^2 / (2 sigma2), summed over the regressions."""
+        return np.asarray(0.5 * np.einsum("cqk,cq->ck", state.coef**2, 1.0 / state.sigma2))
 
 
 class SoftmaxGibbs(SeveralGibbs):
@@ -140,7 +127,7 @@ class SoftmaxGibbs(SeveralGibbs):
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw what the classes have in common, then the coefficients and the intercept of each in turn."""
         model, (q, k) = self.model, state.coef[chain].shape
-        d = within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), model.slab2)
+        d = self.prior_variance(state, chain)
         common = np.sqrt(d / q) * rng.standard_normal(k)
         coef, level = state.coef[chain] + common, state.intercept[chain].copy()
         eta = np.asarray(
@@ -151,7 +138,7 @@ class SoftmaxGibbs(SeveralGibbs):
             y = model.y[:, j]
             weights, targets = Binomial().augment(y, eta[:, j] - others, 1.0, model.counts, rng)
             rows = Targets(targets + others, float(model.counts.sum()), weights, model.center)
-            problem = self.explained(rows)
+            problem = self.least_squares(rows)
             coef[j] = condition(problem, d).draw(1.0, rng)
             if model.center or self.basis is not None:
                 level[j] = self.flat(problem, coef[j], 1.0, rng)

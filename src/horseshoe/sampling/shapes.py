@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from horseshoe.sampling.gibbs import Model, State
 
 WIDTH = 3.0
-"""Of the slice of a log shape."""
+"""Of the slices of log tau and of a log shape."""
 LogLikelihood = Callable[[Vector, float], float]
 """Of lambda2 and tau2."""
 
@@ -75,16 +75,12 @@ class ShapeMoves:
 
     def _slide(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw tau2 given the variances tau2 lambda2 of the coefficients: lambda2 moves against it."""
-        low, high = self._log_bounds
         log_tau, log_lambda2 = 0.5 * math.log(state.tau2[chain]), np.log(state.lambda2[chain])
 
         def log_density(t: float) -> float:
-            if not low <= t <= high:
-                return -math.inf
-            moved = log_lambda2 - 2.0 * (t - log_tau)
-            return self._tau.log_density(t) + self._shapes.log_density(state.shapes[chain], moved)
+            return self._shapes.log_density(state.shapes[chain], log_lambda2 - 2.0 * (t - log_tau))
 
-        t = slice_step(log_density, log_tau, WIDTH, rng)
+        t = slice_log_tau(self._tau, self._log_bounds, log_density, log_tau, rng)
         state.tau2[chain] = math.exp(2.0 * t)
         state.lambda2[chain] = held(np.exp(log_lambda2 - 2.0 * (t - log_tau)))
 
@@ -113,6 +109,22 @@ class ShapeMoves:
             return prior + log_likelihood(found.lambda2, math.exp(2.0 * moved))
 
         return log_density
+
+
+def slice_log_tau(
+    tau: GlobalSampler,
+    bounds: tuple[float, float],
+    log_likelihood: Callable[[float], float],
+    log_tau: float,
+    rng: np.random.Generator,
+) -> float:
+    """Move log tau by a slice of its prior times a likelihood, within its bounds."""
+    low, high = bounds
+
+    def log_density(t: float) -> float:
+        return tau.log_density(t) + log_likelihood(t) if low <= t <= high else -math.inf
+
+    return slice_step(log_density, log_tau, WIDTH, rng)
 
 
 def shape_moves(model: Model, log_bounds: tuple[float, float]) -> ShapeMoves | None:
