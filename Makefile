@@ -55,8 +55,9 @@ docs: $(DOCS_STAMP)  ## build the site in build/docs: no warning, no network (ma
 	$(BIN)/python -m sphinx -b html -q -E -W --keep-going -d build/doctrees docs build/docs
 	@echo "The site: build/docs/index.html"
 
-dist: $(STAMP)  ## build the wheel and the source archive in dist, and check their metadata
+dist: $(STAMP)  ## build the wheels and the source archives in dist, and check their metadata
 	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m build --no-isolation --outdir dist reproduction
 	$(BIN)/python -m twine check --strict dist/*
 
 clean:  ## remove everything that make made

@@ -10,13 +10,13 @@ from typer.testing import CliRunner
 import horseshoe
 from horseshoe.cli.app import app
 from horseshoe_reproduction import adaptive, load, tuning
-from horseshoe_reproduction.adaptive_report import make_report
 from horseshoe_reproduction.adaptive_rows import real_rows, table_rows, truth_rows
 from horseshoe_reproduction.cells import Cell
 from horseshoe_reproduction.comparison import OURS
 from horseshoe_reproduction.designs import base
 from horseshoe_reproduction.experiment import Fit, Problem
 from horseshoe_reproduction.methods import METHODS
+from horseshoe_reproduction.report import make_report
 from horseshoe_reproduction.runner import Task, run_task
 from paper_data import need
 

@@ -6,10 +6,9 @@ import pytest
 
 from horseshoe_reproduction import load
 from horseshoe_reproduction.adaptive_criteria import criteria
-from horseshoe_reproduction.adaptive_report import make_report
 from horseshoe_reproduction.comparison import DIFFERENCE, OURS, cells_of, index, rival_auc, verdicts_of
 from horseshoe_reproduction.journal import Record
-from horseshoe_reproduction.report import markdown
+from horseshoe_reproduction.report import make_report, markdown
 
 ADAPTIVE = load("adaptive")
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from horseshoe_reproduction.adaptive_report import finish
+from horseshoe_reproduction.adaptive_report import EXPLANATION, PRESENTATION
 from horseshoe_reproduction.adaptive_rows import FULL, Row, real_rows, table_rows, truth_rows
 from horseshoe_reproduction.comparison import OURS, REFERENCES
 from horseshoe_reproduction.designs import load_all
@@ -85,7 +85,8 @@ def experiment(name: str, title: str, rows: dict[str, Row]) -> Experiment:
         fewer={key: row.replicates for key, row in rows.items() if row.replicates < FULL},
         applies=lambda setting, method: _applies(rows, setting, method),
         streams={key: row.stream for key, row in rows.items() if row.stream},
-        finish=finish,
+        explanation=EXPLANATION,
+        presentation=PRESENTATION,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from horseshoe_reproduction.cells import Cell
 from horseshoe_reproduction.comparison import OURS, OVERALL, Index, cells_of, index, rival_auc, verdicts_of
 from horseshoe_reproduction.experiment import Experiment
 from horseshoe_reproduction.files import write_picture
-from horseshoe_reproduction.journal import Record
 from horseshoe_reproduction.methods import METHODS
 from horseshoe_reproduction.picture import OURS as COLOUR
-from horseshoe_reproduction.report import Block, Pages, Report, few, number, table_csv
-from horseshoe_reproduction.request import Request
+from horseshoe_reproduction.report import Block, Presentation, number
 from horseshoe_reproduction.scores import BINS
 
 FOUND = ("True", "False", "Empty", "AUC", "Rows covered", "Effects covered")
@@ -32,28 +29,15 @@ EXPLANATION = (
 )
 
 
-def finish(request: Request, records: list[Record]) -> Pages:
-    """Return the pages of the experiment."""
-    cells = cells_of(request.experiment, request.methods, records)
-    report = make_report(request.experiment, request.methods, cells, request.command, request.about())
-    return Pages(report, table_csv(cells), partial(draw_calibration, cells=cells))
-
-
-def make_report(
-    experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], command: str, about: dict[str, str]
-) -> Report:
-    """Put the report together; a block without rows is left out."""
-    blocks = [
+def blocks(experiment: Experiment, methods: tuple[str, ...], cells: list[Cell]) -> list[Block]:
+    """Return the blocks of the report."""
+    found = index(cells)
+    return [
         _verdict_block(experiment, cells),
-        _error_block(experiment, methods, index(cells)),
-        _found_block(experiment, index(cells)),
-        _calibration_block(index(cells)),
+        _error_block(experiment, methods, found),
+        _found_block(experiment, found),
+        _calibration_block(found),
     ]
-    least = min(cell.replicates for cell in cells if cell.setting != OVERALL)
-    notes = [*few(least), *(note.text for note in experiment.notes if note.applies(cells))]
-    shown = [block for block in blocks if block.rows]
-    lines = criteria(experiment, cells)
-    return Report(experiment.heading, EXPLANATION, shown, lines, tuple(notes), command, about)
 
 
 def _verdict_block(experiment: Experiment, cells: list[Cell]) -> Block:
@@ -146,7 +130,7 @@ def text(cell: Cell | None) -> str:
     return number(cell.mean) if math.isnan(cell.error) else f"{number(cell.mean)} ({cell.error:.2g})"
 
 
-def draw_calibration(path: Path, cells: list[Cell]) -> Path:
+def draw_calibration(experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], path: Path) -> Path:
     """Draw the share of true columns in each bin of inclusion, two standard errors each way."""
     figure = Figure(figsize=(5.6, 5.4), layout="constrained")
     axis = figure.subplots()
@@ -175,3 +159,6 @@ def _draw_points(axis: Any, points: list[tuple[int, Cell, Cell]]) -> None:
     for _, mean, share in points:
         place = {"textcoords": "offset points", "xytext": (6, -10), "fontsize": 7, "color": "0.35"}
         axis.annotate(f"{share.replicates:,}", (mean.mean, share.mean), **place)
+
+
+PRESENTATION = Presentation(cells_of, blocks, criteria, draw_calibration)

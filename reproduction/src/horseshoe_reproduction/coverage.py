@@ -17,6 +17,7 @@ from scipy.special import expit
 from horseshoe.families import Huber, Quantile, Tweedie
 from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.experiment import QUANTILE, Experiment, Fit, Kind, Note, Problem
+from horseshoe_reproduction.scores import covered
 
 ROWS, COLUMNS, NEW_ROWS, LEVEL = 120, 15, 200, 0.95
 EFFECTS = np.array([1.0, -0.8, 0.6, -0.5, 0.4])
@@ -90,19 +91,16 @@ def draw(setting: str, rng: np.random.Generator) -> Problem:
 
     def score(fit: Fit) -> dict[str, float]:
         assert fit.intervals is not None
-        covered = _covers(fit.intervals[0], beta)
+        of_coef, of_new = fit.intervals
+        there, chosen = beta != 0.0, fit.coef != 0.0
         return {
-            "Not zero": float(covered[beta != 0.0].mean()),
-            "Selected": float(covered[fit.coef != 0.0].mean()) if fit.coef.any() else 1.0,
-            "All": float(covered.mean()),
-            "Predictions": float(_covers(fit.intervals[1], target).mean()),
+            "Not zero": covered(of_coef[there], beta[there]),
+            "Selected": covered(of_coef[chosen], beta[chosen]) if chosen.any() else 1.0,
+            "All": covered(of_coef, beta),
+            "Predictions": covered(of_new, target),
         }
 
     return Problem(kind, X, y, score, new)
-
-
-def _covers(interval: Matrix, value: Vector) -> Vector:
-    return np.asarray((interval[:, 0] <= value) & (value <= interval[:, 1]), dtype=np.float64)
 
 
 EXPERIMENT = Experiment(

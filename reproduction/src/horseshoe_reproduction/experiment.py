@@ -159,8 +159,8 @@ class Experiment:
         ``applies(setting, method)`` tells whether a method can do a setting.
     streams : mapping
         Of settings that have the very data sets of another table: its name, and its setting.
-    finish : callable or None
-        From the request and the records to the `report.Pages`, if it is not a table like the others.
+    presentation : `report.Presentation` or None
+        How records become cells, blocks, verdicts and a picture, if not as those of the paper's tables.
     """
 
     name: str
@@ -178,7 +178,7 @@ class Experiment:
     fewer: Mapping[str, int] = field(default_factory=dict)
     applies: Callable[[str, str], bool] = lambda setting, method: True
     streams: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    finish: Callable[[Any, list[Any]], Any] | None = None
+    presentation: Any = None
 
     def count(self, setting: str, replicates: int) -> int:
         """Return how many replicates a setting has when so many are asked for."""
@@ -214,14 +214,3 @@ def toeplitz_normal(n: int, p: int, rho: float, rng: np.random.Generator) -> Mat
     for j in range(1, p):
         X[:, j] = rho * X[:, j - 1] + fresh * X[:, j]
     return X
-
-
-def selected(coef: Vector) -> int:
-    """Count the variables in a model.
-
-    Examples
-    --------
-    >>> selected(np.array([0.0, -2.0, 1e-300]))
-    2
-    """
-    return int(np.count_nonzero(coef))

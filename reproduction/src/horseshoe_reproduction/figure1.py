@@ -23,7 +23,7 @@ from horseshoe_reproduction.shrinkage import (
     horseshoe_like,
     horseshoe_like_jump,
     horseshoe_threshold,
-    lasso,
+    soft_threshold,
     solve_tau,
 )
 
@@ -70,7 +70,7 @@ def profiles(n_points: int = POINTS, threshold: float = THRESHOLD) -> Profiles:
     b_ls = np.linspace(-REACH, REACH, n_points)
     return Profiles(
         b_ls,
-        lasso(b_ls, tau["lasso"]),
+        soft_threshold(b_ls, 1.0 / tau["lasso"]),
         horseshoe(b_ls, tau["horseshoe"], lambda_power=1.0),
         horseshoe(b_ls, tau["horseshoe"], lambda_power=2.0),
         horseshoe_like(b_ls, tau["horseshoe_like"]),

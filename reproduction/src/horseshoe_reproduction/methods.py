@@ -22,6 +22,7 @@ from horseshoe_reproduction.peers.paths import Rule, cross_validate, glmnet, non
 from horseshoe_reproduction.peers.released import released
 from horseshoe_reproduction.peers.ridge import ridge
 from horseshoe_reproduction.peers.stability import stability
+from horseshoe_reproduction.shrinkage import soft_threshold
 
 CHAINS, WARMUP, DRAWS = 4, 500, 500
 """Length of the runs behind the posterior mean."""
@@ -193,26 +194,15 @@ def _single_run(statistic: Callable[[Matrix], Vector]) -> Runner:
     return run
 
 
-def soft(y: Vector, threshold: float) -> Vector:
-    """Move every value towards zero by the threshold, at most to zero.
-
-    Examples
-    --------
-    >>> soft(np.array([-3.0, 0.5, 2.0]), 1.0)
-    array([-2.,  0.,  1.])
-    """
-    return np.asarray(np.sign(y) * np.maximum(np.abs(y) - threshold, 0.0))
-
-
 def _visu_shrink(problem: Problem, rng: np.random.Generator) -> Fit:
     """Use Donoho and Johnstone's universal threshold sqrt(2 log n), for unit noise."""
-    return Fit(soft(problem.y, float(np.sqrt(2.0 * np.log(problem.y.size)))))
+    return Fit(soft_threshold(problem.y, float(np.sqrt(2.0 * np.log(problem.y.size)))))
 
 
 def _bayes_shrink(problem: Problem, rng: np.random.Generator) -> Fit:
     """Use Chang, Yu and Vetterli's threshold: the noise variance over the means' standard deviation."""
     spread = float(np.sqrt(max(float(np.mean(problem.y**2)) - 1.0, 0.0)))
-    return Fit(soft(problem.y, 1.0 / spread if spread > 0.0 else float(np.abs(problem.y).max())))
+    return Fit(soft_threshold(problem.y, 1.0 / spread if spread > 0.0 else float(np.abs(problem.y).max())))
 
 
 def _released(approximate: bool) -> Runner:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from horseshoe_reproduction.cells import Cell
+from horseshoe_reproduction.cells import Cell, summarise
 from horseshoe_reproduction.experiment import Experiment
 from horseshoe_reproduction.files import csv_text
+from horseshoe_reproduction.journal import Record
 from horseshoe_reproduction.methods import METHODS
+from horseshoe_reproduction.picture import draw
 from horseshoe_reproduction.verdicts import verdicts
 
 FIELDS = (
@@ -50,12 +52,13 @@ class Report(NamedTuple):
     about: dict[str, str]
 
 
-class Pages(NamedTuple):
-    """What is written: the report, its numbers as CSV, and a function that draws the picture."""
+class Presentation(NamedTuple):
+    """How an experiment is presented: what its records and its cells become."""
 
-    report: Report
-    numbers: str
-    picture: Callable[[Path], Path]
+    cells: Callable[[Experiment, tuple[str, ...], list[Record]], list[Cell]]
+    blocks: Callable[[Experiment, tuple[str, ...], list[Cell]], list[Block]]
+    verdicts: Callable[[Experiment, list[Cell]], list[str]]
+    draw: Callable[[Experiment, tuple[str, ...], list[Cell], Path], Path]
 
 
 EXPLANATION = (
@@ -67,18 +70,37 @@ FEW = 20
 """Replicates below which a reader is warned."""
 
 
+def presentation_of(experiment: Experiment) -> Presentation:
+    """Return how an experiment is presented: as the tables of the paper, unless it says otherwise."""
+    return experiment.presentation or Presentation(summarise, table_blocks, verdicts, draw)
+
+
 def make_report(
     experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], command: str, about: dict[str, str]
 ) -> Report:
-    """Put a report together."""
-    blocks = [
+    """Put a report together; a block without rows is left out."""
+    presentation = presentation_of(experiment)
+    blocks = [block for block in presentation.blocks(experiment, methods, cells) if block.rows]
+    replicates = min(cell.replicates for cell in cells if cell.setting in experiment.settings)
+    notes = (*few(replicates), *(note.text for note in experiment.notes if note.applies(cells)))
+    explanation = experiment.explanation or EXPLANATION
+    return Report(
+        experiment.heading,
+        explanation,
+        blocks,
+        presentation.verdicts(experiment, cells),
+        notes,
+        command,
+        about,
+    )
+
+
+def table_blocks(experiment: Experiment, methods: tuple[str, ...], cells: list[Cell]) -> list[Block]:
+    """Return a block for each setting."""
+    return [
         _block(heading, experiment.metrics, methods, [cell for cell in cells if cell.setting == setting])
         for setting, heading in experiment.settings.items()
     ]
-    notes = [*few(cells[0].replicates), *(note.text for note in experiment.notes if note.applies(cells))]
-    found = verdicts(experiment, cells)
-    explanation = experiment.explanation or EXPLANATION
-    return Report(experiment.heading, explanation, blocks, found, tuple(notes), command, about)
 
 
 def few(replicates: int) -> list[str]:

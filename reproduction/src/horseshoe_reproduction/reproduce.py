@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from horseshoe_reproduction import FIGURES, RESULTS, SEED, peer_results
-from horseshoe_reproduction.cells import summarise
 from horseshoe_reproduction.environment import here
 from horseshoe_reproduction.experiment import RequestError
 from horseshoe_reproduction.files import write_text
 from horseshoe_reproduction.journal import Journal, Record
-from horseshoe_reproduction.picture import draw
-from horseshoe_reproduction.report import Pages, Report, make_report, markdown, table_csv
+from horseshoe_reproduction.report import Report, make_report, markdown, presentation_of, table_csv
 from horseshoe_reproduction.request import Request, requested
 from horseshoe_reproduction.runner import computed_again, run
 
@@ -90,8 +88,11 @@ def reproduce(
             notice(f"Results that are there already do not count; they are in {journal.set_aside} now.")
         processes = jobs or os.cpu_count() or 1
         records = run(experiment, journal, count, chosen, seed, processes, progress, known)
-    pages = (experiment.finish or _table)(request, peer_results.timed(records))
-    return _written(out, request.stem, *pages)
+    presentation = presentation_of(experiment)
+    cells = presentation.cells(experiment, chosen, peer_results.timed(records))
+    report = make_report(experiment, chosen, cells, request.command, request.about())
+    picture = partial(presentation.draw, experiment, chosen, cells)
+    return _written(out, request.stem, report, table_csv(cells), picture)
 
 
 def _of_others(request: Request, out: Path) -> list[Record]:
@@ -102,13 +103,6 @@ def _of_others(request: Request, out: Path) -> list[Record]:
     again = computed_again(request.experiment, peer_results.WITNESS, request.seed, known)
     peer_results.check(path, known, again)
     return known
-
-
-def _table(request: Request, records: list[Record]) -> Pages:
-    experiment, methods = request.experiment, request.methods
-    cells = summarise(experiment, methods, records)
-    report = make_report(experiment, methods, cells, request.command, request.about())
-    return Pages(report, table_csv(cells), partial(draw, experiment, methods, cells))
 
 
 def _figure(out: Path) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import expit, xlogy
-from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 
 from horseshoe_reproduction.arrays import Mask, Matrix, Vector
 from horseshoe_reproduction.experiment import Fit, Kind
@@ -75,19 +75,6 @@ def excess(kind: Kind, truth: Vector, found: Vector) -> float:
     return float(np.mean((truth - found) ** 2))
 
 
-def auc(score: Vector, true: Mask) -> float:
-    """Return the chance that a true column has a higher score than a false one; a tie counts half.
-
-    Examples
-    --------
-    >>> auc(np.array([0.9, 0.2, 0.2, 0.1]), np.array([True, True, False, False]))
-    0.875
-    """
-    positive = int(np.count_nonzero(true))
-    ranks = rankdata(score)[true].sum() - positive * (positive + 1) / 2.0
-    return float(ranks / (positive * (true.size - positive)))
-
-
 def covered(interval: Matrix, value: Vector) -> float:
     """Return the share of values within their intervals.
 
@@ -127,8 +114,8 @@ def _ranks(inclusion: Matrix, true: Mask) -> dict[str, float]:
     if not true.any() or true.all():
         return {}
     if inclusion.ndim == 1:
-        return {"AUC": auc(inclusion, true)}
-    return {f"AUC {k}": auc(column, true) for k, column in enumerate(inclusion.T)}
+        return {"AUC": float(roc_auc_score(true, inclusion))}
+    return {f"AUC {k}": float(roc_auc_score(true, column)) for k, column in enumerate(inclusion.T)}
 
 
 def _bins(inclusion: Vector, true: Mask) -> dict[str, float]:

@@ -17,15 +17,15 @@ SMALLEST_SQUARE = 1e-200
 """b^2 of a horseshoe-like estimate on its way to zero is held above this."""
 
 
-def lasso(b_ls: Vector, tau: float) -> Vector:
-    """Return the mode under the double exponential prior exp(-|b| / tau) / (2 tau): soft thresholding.
+def soft_threshold(b_ls: Vector, threshold: float) -> Vector:
+    """Return the mode under the double exponential prior exp(-threshold |b|).
 
     Examples
     --------
-    >>> lasso(np.array([-3.0, 0.5, 3.0]), tau=1.0)
+    >>> soft_threshold(np.array([-3.0, 0.5, 3.0]), 1.0)
     array([-2.,  0.,  2.])
     """
-    return np.sign(b_ls) * np.maximum(np.abs(b_ls) - 1.0 / tau, 0.0)
+    return np.asarray(np.sign(b_ls) * np.maximum(np.abs(b_ls) - threshold, 0.0))
 
 
 def horseshoe(b_ls: Vector, tau: float, lambda_power: float) -> Vector:

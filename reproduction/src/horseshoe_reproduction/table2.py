@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from horseshoe_reproduction.experiment import HORSESHOE_LIKE, Experiment, Fit, Note, Problem, Reason, selected
+from horseshoe_reproduction.experiment import HORSESHOE_LIKE, Experiment, Fit, Note, Problem, Reason
 
 MEANS, EFFECTS = 1000, 20
 SETTINGS = {"b=3": 3.0, "b=10": 10.0}
@@ -28,8 +28,8 @@ def draw(setting: str, rng: np.random.Generator) -> Problem:
     def score(fit: Fit) -> dict[str, float]:
         return {
             "MSE": float(((fit.coef - means) ** 2).sum()),
-            "Inc_z": float(selected(fit.coef[EFFECTS:])),
-            "No.V": float(selected(fit.coef)),
+            "Inc_z": float(np.count_nonzero(fit.coef[EFFECTS:])),
+            "No.V": float(np.count_nonzero(fit.coef)),
         }
 
     return Problem("means", None, means + rng.standard_normal(MEANS), score)

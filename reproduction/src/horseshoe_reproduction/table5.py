@@ -8,7 +8,7 @@ import numpy as np
 
 from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.designs import base, load_all
-from horseshoe_reproduction.experiment import FAULTS, LINEAR, Experiment, Fit, Note, Problem, Reason, selected
+from horseshoe_reproduction.experiment import FAULTS, LINEAR, Experiment, Fit, Note, Problem, Reason
 from horseshoe_reproduction.splits import REPLICATES, heading, split_problem
 
 ROWS = 100
@@ -25,7 +25,7 @@ def score(fit: Fit, X: Matrix, y: Vector, unit: float = 1.0) -> dict[str, float]
     {'MSE': 2.0, 'No.V': 1.0}
     """
     error = y - X @ fit.coef - fit.intercept
-    return {"MSE": unit * float(np.mean(error**2)), "No.V": float(selected(fit.coef))}
+    return {"MSE": unit * float(np.mean(error**2)), "No.V": float(np.count_nonzero(fit.coef))}
 
 
 def draw(setting: str, rng: np.random.Generator) -> Problem:

@@ -15,7 +15,6 @@ from horseshoe_reproduction.experiment import (
     Note,
     Problem,
     Reason,
-    selected,
 )
 from horseshoe_reproduction.splits import REPLICATES, heading, split_problem
 
@@ -38,7 +37,7 @@ def score(fit: Fit, X: Matrix, y: Vector) -> dict[str, float]:
     told = (expit(eta) > 0.5) == (y == 1.0)
     likelihood = expit(np.where(y == 1.0, eta, -eta))
     nll = -np.sum(np.log((likelihood + FLOOR) / (1.0 + 2.0 * FLOOR)))
-    return {"CA": float(np.mean(told)), "NLL": float(nll), "No.V": float(selected(fit.coef))}
+    return {"CA": float(np.mean(told)), "NLL": float(nll), "No.V": float(np.count_nonzero(fit.coef))}
 
 
 def draw(setting: str, rng: np.random.Generator) -> Problem:

@@ -17,7 +17,7 @@ from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.environment import require
 from horseshoe_reproduction.experiment import Fit, Kind
 from horseshoe_reproduction.peers.descent import FARTHEST, penalised_path
-from horseshoe_reproduction.peers.standardised import column_scale
+from horseshoe_reproduction.peers.standardised import standardised
 
 FOLDS, PENALTIES = 10, 100
 GAMMA = {"MCPenalty": 3.0, "SCAD": 3.7}
@@ -121,20 +121,6 @@ def _linear(penalty: str, Z: Matrix, y: Vector, penalties: Vector) -> Matrix:
             b = solver.solve(Z, y, datafit, shape(float(size), GAMMA[penalty]), b.copy(), fitted)[0]
         found.append(np.append(0.0, b))
     return np.array(found).T
-
-
-def standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
-    """Return the columns with mean 0 and standard deviation 1, their means and standard deviations.
-
-    Examples
-    --------
-    >>> standardised(np.array([[1.0, 5.0], [3.0, 5.0]]))[0]
-    array([[-1.,  0.],
-           [ 1.,  0.]])
-    """
-    shift, std, varies = column_scale(X)
-    scale = np.where(varies, std, 1.0)
-    return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale
 
 
 def cross_validate(

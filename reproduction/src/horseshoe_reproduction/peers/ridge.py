@@ -10,7 +10,8 @@ import numpy as np
 
 from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.experiment import Kind
-from horseshoe_reproduction.peers.paths import PENALTIES, Path, Solver, glmnet, standardised
+from horseshoe_reproduction.peers.paths import PENALTIES, Path, Solver, glmnet
+from horseshoe_reproduction.peers.standardised import standardised
 
 LARGEST, SMALLEST = 1e3, 1e-3
 """The ends of the grid, in units of the largest slope at zero."""

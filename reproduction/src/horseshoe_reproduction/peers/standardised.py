@@ -31,6 +31,20 @@ def column_scale(X: Matrix) -> ColumnScale:
     return ColumnScale(mean, std, np.asarray(std > 1e-12 * (np.abs(mean) + std)))
 
 
+def standardised(X: Matrix) -> tuple[Matrix, Vector, Vector]:
+    """Return the columns with mean 0 and standard deviation 1, their means and standard deviations.
+
+    Examples
+    --------
+    >>> standardised(np.array([[1.0, 5.0], [3.0, 5.0]]))[0]
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    shift, std, varies = column_scale(X)
+    scale = np.where(varies, std, 1.0)
+    return np.asfortranarray(np.where(varies, X - shift, 0.0) / scale), shift, scale
+
+
 def standardised_fit(X: Matrix, y: Vector, unit: float, solve: Callable[[Matrix, Vector], Vector]) -> Fit:
     """Solve for standardised columns and centred y over ``unit``, and return to the units of the data.
 
