@@ -306,18 +306,12 @@ MEANINGLESS: list[tuple[str, Callable[[Any], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "sentence"), MEANINGLESS, ids=[sentence for *_, sentence in MEANINGLESS]
-)
-def test_meaningless_numbers_are_refused(
-    name: str, change: Callable[[Any], None], sentence: str, contents: dict[str, Any], tmp_path: Path
-) -> None:
-    content = copy.deepcopy(contents[name])
-    assert why_refused(content, tmp_path / "model.json") is None
-    change(content)
-    why = why_refused(content, tmp_path / "model.json")
-    assert why is not None
-    assert sentence in why
+def test_meaningless_numbers_are_refused(contents: dict[str, Any], tmp_path: Path) -> None:
+    for name, change, sentence in MEANINGLESS:
+        content = copy.deepcopy(contents[name])
+        assert why_refused(content, tmp_path / "model.json") is None, name
+        change(content)
+        assert sentence in (why_refused(content, tmp_path / "model.json") or ""), sentence
 
 
 def fits_that_end_badly() -> dict[str, Callable[[], Any]]:

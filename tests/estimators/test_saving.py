@@ -270,3 +270,4 @@ def test_the_docs_name_every_field() -> None:
     for saved_type in (SavedModes, SavedAverages):
         for cls in set(records_in(saved_type)):
             assert set(CODEC.fields_of(cls)) <= named, cls
+            assert Any not in CODEC.fields_of(cls).values(), cls

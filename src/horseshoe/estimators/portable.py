@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from horseshoe._types import FitResult, Iteration, Moments
+from horseshoe._types import FitResult, Iteration, Moments, Scales, Vector
 from horseshoe.average.held_out import Record
 from horseshoe.average.intervals import Corrected, FoldErrors
 from horseshoe.average.result import AverageFit
@@ -80,13 +80,15 @@ NO_ROWS = {"y": np.zeros(0), "prediction": np.zeros(0), "weights": None, "number
 CODEC = Codec(
     choices=CHOICES,
     types={
+        Moments: {"mean": Vector, "variance": Vector, "expected_rss": float},
+        Scales: {"sigma2": float},
         FitResult: {"family": Family | None},
         Fitted: {"family": Family, "hyper": Hyper | None},
         AverageFit: {"cv_error": float, "fold_errors": FoldErrors | None, "corrected": Corrected | None},
     },
     unsaved={
         Cox: {"seen": None, "_known": {}},
-        Moments: {"error": None},
+        Moments: {"error": None, "predictor": None},
         Iteration: {"error": None},
         FitResult: {"free": None},
         AverageFit: {"sets": None},
@@ -96,35 +98,22 @@ CODEC = Codec(
 """What may be in a model file: all that `SavedModes` and `SavedAverages` hold, but training rows."""
 
 PARAMETERS: dict[str, Any] = {
+    **dict.fromkeys(("augmentation", "ties", "multi_class", "expectation", "weight_type", "selection"), str),
+    **dict.fromkeys(("fit_intercept", "standardize", "warm_start"), bool),
+    **dict.fromkeys(("lambda_power", "tau_max", "tol"), float),
+    **dict.fromkeys(("cv", "n_jobs", "random_state"), int | None),
+    **dict.fromkeys(("feature_groups", "unpenalized"), tuple[int, ...] | None),
+    **dict.fromkeys(("sigma2", "zero_threshold"), str | float),
     "family": str | Family,
     "prior": str | LocalPrior,
-    "augmentation": str,
-    "ties": str,
-    "lambda_power": float,
     "tau": str | float | GlobalPrior,
-    "tau_max": float,
-    "sigma2": str | float,
-    "multi_class": str,
     "slab": float | None,
-    "expectation": str,
-    "fit_intercept": bool,
-    "standardize": bool,
-    "weight_type": str,
-    "feature_groups": tuple[int, ...] | None,
-    "unpenalized": tuple[int, ...] | None,
     "prior_scale": tuple[float, ...] | None,
     "class_weight": str | dict[Label, float] | None,
-    "tol": float,
     "max_iter": int,
-    "zero_threshold": str | float,
     "start": str | Earlier | tuple[Earlier, ...],
-    "warm_start": bool,
     "components": str | tuple[str, ...],
-    "cv": int | None,
-    "selection": str,
-    "n_jobs": int | None,
     "callback": NoneType,
-    "random_state": int | None,
 }
 """What the parameters of the estimators may be in a file."""
 

@@ -216,9 +216,9 @@ class CheckpointSection:
         """Return the section as JSON, and the arrays of its state."""
         if self._state is None:
             return self._content, self._arrays
-        codec = Codec()
-        state = codec.encode(self._state, Any, f"{self._name}state")
-        return {**self._content, "state": state}, codec.arrays
+        arrays: dict[str, Any] = {}
+        state = Codec(arrays=arrays).encode(self._state, Any, f"{self._name}state")
+        return {**self._content, "state": state}, arrays
 
 
 # --- fingerprints -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import math
 import types
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -27,20 +27,14 @@ AS_TEXT: dict[str, type] = {"float": float, "float64": np.float64, "int": int}
 """Numbers that JSON would change, where there is no schema: they are written with the name of their type."""
 
 
-class Words(NamedTuple):
-    """A plain type: its name for people, and which values are of it."""
-
-    name: str
-    values: Any
-
-
-PLAIN: dict[Any, Words] = {
-    float: Words("number", int | float | np.integer | np.floating),
-    int: Words("whole number", int | np.integer),
-    str: Words("text", str),
-    bool: Words("true or false", bool | np.bool_),
-    type(None): Words("nothing", type(None)),
+PLAIN: dict[Any, tuple[str, Any]] = {
+    float: ("number", int | float | np.integer | np.floating),
+    int: ("whole number", int | np.integer),
+    str: ("text", str),
+    bool: ("true or false", bool | np.bool_),
+    type(None): ("nothing", type(None)),
 }
+"""Plain types: their names for people, and which values are of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +49,8 @@ class Codec:
         For a class the types of fields that are annotated otherwise.
     unsaved : dict
         For a class the fields that are not written, and their values after reading.
-    arrays : dict
-        The arrays that are put aside, by their places.
+    arrays : dict, optional
+        The arrays that are put aside, by their places; None where all values must have a type.
 
     Examples
     --------
@@ -70,7 +64,7 @@ class Codec:
     choices: dict[Any, tuple[Any, ...]] = field(default_factory=dict)
     types: dict[Any, dict[str, Type]] = field(default_factory=dict)
     unsaved: dict[Any, dict[str, Any]] = field(default_factory=dict)
-    arrays: dict[str, Any] = field(default_factory=dict)
+    arrays: dict[str, Any] | None = None
 
     def fields_of(self, kind: Any) -> dict[str, Type]:
         """Return the fields of a class that are written, and their types."""
@@ -96,8 +90,8 @@ class Codec:
         raise refusal
 
     def _encode_part(self, value: Any, kind: Type, place: str) -> Any:
-        if kind is Any:
-            return self._encode_any(value, place)
+        if kind is Any and self.arrays is not None:
+            return self._encode_any(value, place, self.arrays)
         if kind in self.choices:
             return self._encode_choice(value, kind, place)
         if not _is(value, kind):
@@ -125,11 +119,11 @@ class Codec:
             )
         return {CLASS: cls.__name__, **self.encode(value, cls, place)}
 
-    def _encode_any(self, value: Any, place: str) -> Any:
+    def _encode_any(self, value: Any, place: str, arrays: dict[str, Any]) -> Any:
         if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.float64):
             if value.dtype == object:
                 raise TypeError(f"an array of objects is in {place}")
-            self.arrays[place] = np.asarray(value)
+            arrays[place] = np.asarray(value)
             return {ARRAY: place}
         exact = isinstance(value, np.float64) or (type(value) is float and not math.isfinite(value))
         if exact or (type(value) is int and abs(value) >= LARGEST_WHOLE):
@@ -139,9 +133,9 @@ class Codec:
         if hasattr(value, "_asdict"):
             value = {CLASS: type(value).__name__, **value._asdict()}
         if isinstance(value, dict):
-            return {name: self._encode_any(one, f"{place}/{name}") for name, one in value.items()}
+            return {name: self._encode_any(one, f"{place}/{name}", arrays) for name, one in value.items()}
         if isinstance(value, tuple | list):
-            return [self._encode_any(one, f"{place}/{i}") for i, one in enumerate(value)]
+            return [self._encode_any(one, f"{place}/{i}", arrays) for i, one in enumerate(value)]
         raise TypeError(f"a {type(value).__name__} is in {place}")
 
     # --- and back -----------------------------------------------------------------------------------------
@@ -163,8 +157,8 @@ class Codec:
         raise refusal
 
     def _decode_part(self, content: Any, kind: Type, place: str) -> Any:
-        if kind is Any:
-            return self._decode_any(content, place)
+        if kind is Any and self.arrays is not None:
+            return self._decode_any(content, self.arrays)
         if kind in self.choices:
             return self._decode_choice(content, kind, place)
         if is_record(kind):
@@ -218,17 +212,17 @@ class Codec:
             raise ValueError(f"{place}: {error}") from None
         return origin_of(kind)(self.decode(content[i], one, f"{place}[{i}]") for i, one in kinds)
 
-    def _decode_any(self, content: Any, place: str) -> Any:
+    def _decode_any(self, content: Any, arrays: dict[str, Any]) -> Any:
         if isinstance(content, list):
-            return tuple(self._decode_any(one, place) for one in content)
+            return tuple(self._decode_any(one, arrays) for one in content)
         if not isinstance(content, dict):
             return content
         if content.keys() == {ARRAY}:
-            found = self.arrays[content[ARRAY]]
+            found = arrays[content[ARRAY]]
             return found[()] if found.ndim == 0 else found
         if len(content) == 1 and (name := next(iter(content))) in AS_TEXT:
             return AS_TEXT[name](content[name])
-        found = {name: self._decode_any(one, place) for name, one in content.items() if name != CLASS}
+        found = {name: self._decode_any(one, arrays) for name, one in content.items() if name != CLASS}
         names = {cls.__name__: cls for cls in self.choices.get(Any, ())}
         return names[content[CLASS]](**found) if CLASS in content else found
 
@@ -343,11 +337,13 @@ def said(kind: Type) -> str:
     dtype = dtype_of(kind)
     if dtype is not None:
         return f"array of {dtype}"
-    return PLAIN[kind].name if kind in PLAIN else str((origin_of(kind) or kind).__name__)
+    return PLAIN[kind][0] if kind in PLAIN else str((origin_of(kind) or kind).__name__)
 
 
 def _is(value: Any, kind: Type) -> bool:
-    """Tell whether a value is of a type that is no union."""
+    """Tell whether a value is of a type that is no union; nothing is of no type."""
+    if kind is Any:
+        return False
     dtype = dtype_of(kind)
     if dtype is not None:  # how wide whole numbers are differs from machine to machine
         own = getattr(value, "dtype", None) if isinstance(value, np.ndarray) else None
@@ -356,7 +352,7 @@ def _is(value: Any, kind: Type) -> bool:
         return type(value) is kind
     if kind in (int, float) and isinstance(value, bool):
         return False
-    return isinstance(value, PLAIN[kind].values if kind in PLAIN else origin_of(kind) or kind)
+    return isinstance(value, PLAIN[kind][1] if kind in PLAIN else origin_of(kind) or kind)
 
 
 def _decode_plain(content: Any, kind: Type) -> Any:

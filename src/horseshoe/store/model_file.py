@@ -25,11 +25,6 @@ LOOKS = {
     b"PK\x03\x04": "a zip archive, as .npz, .skops and .xlsx files are",
     b"\x1f\x8b": "a file packed by gzip",
     b"x\x9c": "a file packed by zlib, as joblib does",
-    b"\x89HDF": "an HDF5 file",
-    b"\x93NUMPY": "an array of NumPy",
-    b"PAR1": "a Parquet file",
-    b"ARROW1": "a Feather file",
-    b"%PDF": "a PDF",
     b"<": "HTML or XML",
     b"\x08": "a model in ONNX, which onnxruntime reads",
 }
