@@ -18,7 +18,7 @@ from horseshoe import (
     normal_means,
 )
 from horseshoe.em.m_step import Hyper
-from horseshoe.model.profile import profile
+from horseshoe.model.profile import shrinkage_profile
 from horseshoe.plots import (
     plot_coefficients,
     plot_components,
@@ -218,8 +218,8 @@ def test_the_profile_is_that_of_normal_means(prior: str, lambda_power: float) ->
     hyper = Hyper(resolve_known(prior), lambda_power, FixedScale(1.0))
     root = float(np.sqrt(np.mean(z**2)))
     want = normal_means(z, 1.0, prior, lambda_power, 1.0, tol=1e-7, zero_threshold=0.2 / root).coef
-    np.testing.assert_allclose(profile(hyper, 1.0, z), want, atol=2e-3)
-    np.testing.assert_array_equal(profile(hyper, 1.0, -z), -profile(hyper, 1.0, z))
+    np.testing.assert_allclose(shrinkage_profile(hyper, 1.0, z), want, atol=2e-3)
+    np.testing.assert_array_equal(shrinkage_profile(hyper, 1.0, -z), -shrinkage_profile(hyper, 1.0, z))
 
 
 def test_the_picture_of_a_profile(mode: Any) -> None:

@@ -34,7 +34,7 @@ from horseshoe.average.weights import COSTS, Average, average
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
 from horseshoe.families import Family, Ordered
-from horseshoe.model.exact import REPLACED, reproduces
+from horseshoe.model.exact import REPLACEABLE, reproduces
 from horseshoe.model.fingerprint import check_rows_fingerprint
 from horseshoe.model.spec import ModelSpec, Prepared, prepare
 from horseshoe.priors import FixedScale, Horseshoe
@@ -188,7 +188,7 @@ def recorded(found: AverageFit, prepared: Prepared, rows: Rows, known: Rows) -> 
     eta = found.linear_predictor(rows.columns) + rows.offset
     record = record_of(rows, eta, found.family, found.units, found.sets, found.average, known.offset)
     scale = prepared.all_units.places(prepared.all_spread)
-    exact = found.family.is_location and found.status in REPLACED
+    exact = found.family.is_location and found.status in REPLACEABLE
     if exact and reproduces(rows, found.sparse_coef, found.units.has_intercept, found.sigma2):
         found = replace(found, status=Status.REPRODUCED)
     return replace(found, scale=scale, record=record)

@@ -102,7 +102,7 @@ def expected_by_chance(fitted: Fitted) -> float:
     return total
 
 
-def remark(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
+def chance_status(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Status | None:
     """Return the status of a fit that found no more than noise would, if it is one."""
     result = fitted.result
     selected = int(np.count_nonzero(_found(fitted)))

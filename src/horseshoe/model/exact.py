@@ -19,7 +19,7 @@ NEAR = 0.99
 """Fits whose squared correlation with y is below this are not looked at."""
 MOST, HELD = 500, 256 << 20
 """Columns that are looked at, and their bytes: they are made dense, and factorised."""
-REPLACED = (Status.CONVERGED, Status.NO_NOISE)
+REPLACEABLE = (Status.CONVERGED, Status.NO_NOISE)
 """Endings in whose place the status goes."""
 
 

@@ -26,8 +26,7 @@ from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
 from horseshoe.em.result import scatter_result
 from horseshoe.em.starts import Begin, earlier_start
-from horseshoe.model.chance import remark
-from horseshoe.model.exact import REPLACED, reproduces
+from horseshoe.model.final_status import with_final_status
 from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from horseshoe.model.unpenalized import unshrunk, with_unpenalized
@@ -74,37 +73,21 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     if nothing is not None:
         return without_fit(spec, prepared, nothing)
     options = options._replace(sigma2=known_sigma2(spec, units))
-    _check_room(design.columns.shape, options)
+    _refuse_memory(design.columns.shape, options)
     if options.checkpoint is not None:
         check_fingerprint(options, spec, given, design, start)
     with one_thread():
         try:
             result, ties = _solve(spec, prepared, options, start)
         except np.linalg.LinAlgError as error:
-            _refuse_endless(spec, given, error)
+            _refuse_separated(spec, given, error)
             raise
         fitted = in_units(spec, prepared, result, ties, options)
-        return remarked_exact(spec, given, fitted) or _remarked_chance(spec, given, fitted)
+        return with_final_status(spec, [given], [fitted])[0]
 
 
-def remarked_exact(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted | None:
-    """Return the fit with a word on columns that reproduce y to rounding; None where they do not."""
-    if not spec.family.is_location or fitted.result.status not in REPLACED:
-        return None
-    noise = fitted.sigma2 if spec.sigma2 == "estimate" else 0.0
-    if not reproduces(rows, fitted.coef, spec.fit_intercept, noise):
-        return None
-    return replace(fitted, result=fitted.result.with_status(Status.REPRODUCED))
-
-
-def _remarked_chance(spec: ModelSpec, rows: Rows, fitted: Fitted) -> Fitted:
-    """Return the fit with a word on a selection that noise could have made."""
-    status = remark(spec, rows, fitted)
-    return fitted if status is None else replace(fitted, result=fitted.result.with_status(status))
-
-
-def _refuse_endless(spec: ModelSpec, rows: Rows, error: Exception) -> None:
-    """Refuse columns that are always in and have no finite estimate: EM follows them out of range."""
+def _refuse_separated(spec: ModelSpec, rows: Rows, error: Exception) -> None:
+    """Refuse unpenalised columns whose estimate is infinite: EM follows them out of range."""
     if spec.structure is None or spec.structure.unpenalized is None:
         return
     named = [column_label(rows.columns, int(j)) for j in np.flatnonzero(spec.structure.unpenalized)[:3]]
@@ -117,7 +100,7 @@ def _refuse_endless(spec: ModelSpec, rows: Rows, error: Exception) -> None:
 def in_units(
     spec: ModelSpec, prepared: Prepared, result: FitResult, ties: Ties | None, options: Options
 ) -> Fitted:
-    """Return a fit in the user's units, with the columns that are always in, and what was known of them."""
+    """Return a fit in the user's units, with its unpenalised columns and what was known of the columns."""
     design, units, whole = prepared.design, prepared.units, prepared.all_units
     if not design.kept.any() and result.status is Status.NOTHING_SELECTED:  # of nothing
         result = result.with_status(Status.NO_COLUMNS if design.free is None else Status.CONVERGED)
@@ -129,7 +112,7 @@ def in_units(
 
 
 def without_fit(spec: ModelSpec, prepared: Prepared, result: FitResult) -> Fitted:
-    """Return the same where nothing was fitted."""
+    """Return the fit in the user's units where nothing was fitted."""
     return _known(spec, restore(result, prepared.all_units, prepared.all_spread, spec.family))
 
 
@@ -173,7 +156,7 @@ def solve_untied(
     return found if ties is None else tuple(scatter_result(one, ties.keep) for one in found), ties
 
 
-def _check_room(shape: tuple[int, int], options: Options) -> None:
+def _refuse_memory(shape: tuple[int, int], options: Options) -> None:
     """Refuse a fit whose matrices and vectors have no room in memory, and say what has."""
     n, p = shape
     side, vectors, what = min(n, p), VECTORS, "an exact fit"

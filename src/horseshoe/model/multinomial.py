@@ -22,9 +22,9 @@ from horseshoe.em.options import Options
 from horseshoe.em.starts import Begin
 from horseshoe.families import Binomial
 from horseshoe.families.multinomial import center_over_classes
+from horseshoe.model.final_status import with_final_status
 from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.fit import Earlier, in_units, quick_options, solve_untied, start_in_units
-from horseshoe.model.several import remarked
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from horseshoe.priors import Groups
 from horseshoe.threads import one_thread
@@ -63,7 +63,7 @@ def fit_multinomial(
     with one_thread():
         results, ties = solve_untied(spec, prepared, options, likelihood_of, begin_of)
     fitted = [in_units(spec, prepared, replace(one, family=None), ties, options) for one in results]
-    return remarked(spec, rows, fitted, list(range(len(fitted))))
+    return with_final_status(spec, rows, fitted, list(range(len(fitted))))
 
 
 def _likelihood(spec: ModelSpec, prepared: Prepared, chosen: Matrix, ties: Ties | None) -> Any:

@@ -1,4 +1,4 @@
-"""What becomes of one least-squares estimate: EM for a column that is orthogonal to all others."""
+"""The shrinkage profile: the mode of a single orthogonal coefficient, by its least-squares estimate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEGLIGIBLE = 0.2
 """Estimates below 1/(5 sqrt n) are set to zero: so many standard errors, where noise is all there is."""
 
 
-def profile(hyper: Hyper, size: float, z: Vector) -> Vector:
+def shrinkage_profile(hyper: Hyper, size: float, z: Vector) -> Vector:
     """Return where EM ends that starts at the estimates ``z``, in their standard errors; ``size`` is n tau2.
 
     With s = n tau2 lambda2 the E-step is E[b^2] = (z s / (1 + s))^2 + s / (1 + s) in units of sigma2 / n.
@@ -21,7 +21,7 @@ def profile(hyper: Hyper, size: float, z: Vector) -> Vector:
     Examples
     --------
     >>> from horseshoe.priors import HalfCauchy, Horseshoe
-    >>> profile(Hyper(Horseshoe(), 2.0, HalfCauchy()), 1.0, np.array([1.0, 2.9, 3.1, 9.0])).round(2)
+    >>> shrinkage_profile(Hyper(Horseshoe(), 2.0, HalfCauchy()), 1.0, np.array([1.0, 2.9, 3.1, 9.0])).round(2)
     array([0.  , 0.  , 1.44, 8.55])
     """
     kept = np.ones_like(z)  # s / (1 + s)

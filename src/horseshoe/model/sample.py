@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any
 
@@ -11,7 +12,7 @@ from horseshoe._types import Status, Vector
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.families import Family, Ordered
-from horseshoe.model.spec import ModelSpec, known_sigma2, prepare, prepare_several
+from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare_several
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.run import Extras, draw
 from horseshoe.posterior.several import SeveralPosterior, draw_several
@@ -39,37 +40,21 @@ def sample(
 
     ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
     """
-    _refuse_without_sampler(spec)
-    _refuse_nothing_shrunk(spec, np.greater(mode.scale, 0.0))
-    _refuse_status(mode.result.status)
+    _refuse_no_posterior(spec, [mode])
     if spec.family.latent_rows:
         refuse_fractions(rows.weights, spec.family)
         _refuse_many_rows(spec, rows)
         rows = rows.repeated()
-    _refuse_light_rows(spec, rows)
-    prepared = prepare(spec, rows)
-    design, units = prepared.design, prepared.units
-    if not np.allclose(prepared.all_units.places(prepared.all_spread), mode.scale, rtol=1e-9, atol=0.0):
-        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
-    assert isinstance(spec.prior, LocalSampler)
-    assert isinstance(spec.tau, GlobalSampler)
-    noise = known_sigma2(spec, units)
+    (prepared,) = _prepare(spec, [rows], [mode])
+    noise = known_sigma2(spec, prepared.units)
     model = Model(
-        columns=design.columns,
+        **_shared_arguments(spec, rows, prepared),
         y=prepared.response.values,
-        offset=prepared.offset,
-        counts=rows.counts,
-        family=spec.family,
-        prior=spec.prior,
-        tau=spec.tau,
         sigma2=None if isinstance(noise, str) else noise,
         center=spec.fit_intercept and not isinstance(spec.family, Ordered),
-        slab2=spec.slab2,
-        groups=prepared.groups,
-        free=design.free,
     )
     known = {name: value for name, value in vars(spec).items() if value is not None}
-    return draw(model, units, rows, mode, plan, extras, known, names, classes, prepared.whole)
+    return draw(model, prepared.units, rows, mode, plan, extras, known, names, classes, prepared.whole)
 
 
 def sample_several(
@@ -85,33 +70,17 @@ def sample_several(
 
     ``rows`` are the same but for y, a class has 1 in its own rows; ``labels`` name responses or classes.
     """
-    _refuse_without_sampler(spec)
-    _refuse_alone(spec)
-    _refuse_nothing_shrunk(spec, np.greater(modes[0].scale, 0.0))
-    for mode in modes:
-        _refuse_status(mode.result.status)
-    _refuse_light_rows(spec, rows[0])
-    prepared = prepare_several(spec, rows)
-    design, first, units = prepared[0].design, prepared[0], tuple((one.units, one.whole) for one in prepared)
-    if not np.allclose(first.all_units.places(first.all_spread), modes[0].scale, rtol=1e-9, atol=0.0):
-        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
-    assert isinstance(spec.prior, LocalSampler)
-    assert isinstance(spec.tau, GlobalSampler)
-    known = [known_sigma2(spec, one) for one, _ in units]
+    _refuse_no_posterior(spec, modes)
+    _refuse_sharing(spec)
+    prepared = _prepare(spec, rows, modes)
+    units = tuple((one.units, one.whole) for one in prepared)
+    known = [known_sigma2(spec, one.units) for one in prepared]
     levels = [one.design.free.level for one in prepared if one.design.free is not None]
     model = SeveralModel(
-        columns=design.columns,
+        **_shared_arguments(spec, rows[0], prepared[0]),
         y=np.column_stack([one.response.values for one in prepared]),
-        offset=prepared[0].offset,
-        counts=rows[0].counts,
-        family=spec.family,
-        prior=spec.prior,
-        tau=spec.tau,
         sigma2=None if isinstance(known[0], str) else 1.0,
         center=spec.fit_intercept,
-        slab2=spec.slab2,
-        groups=first.groups,
-        free=design.free,
         level=np.array(levels) if levels else None,
         known=None if isinstance(known[0], str) else np.array(known, dtype=np.float64),
         is_softmax=spec.family.is_binary,
@@ -119,7 +88,40 @@ def sample_several(
     return draw_several(model, units, rows, modes, plan, extras, vars(spec), labels, names)
 
 
-def _refuse_alone(spec: ModelSpec) -> None:
+def _prepare(spec: ModelSpec, rows: Sequence[Rows], modes: Sequence[Fitted]) -> tuple[Prepared, ...]:
+    """Return the data of each regression on the scale on which the prior acts; they are those of the fit."""
+    _refuse_light_rows(spec, rows[0])
+    prepared = prepare_several(spec, rows)
+    spread = prepared[0].all_units.places(prepared[0].all_spread)
+    if not np.allclose(spread, modes[0].scale, rtol=1e-9, atol=0.0):
+        raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
+    return prepared
+
+
+def _refuse_no_posterior(spec: ModelSpec, modes: Sequence[Fitted]) -> None:
+    """Refuse what has no sampler, and fits of which there is nothing to draw."""
+    _refuse_without_sampler(spec)
+    _refuse_nothing_shrunk(spec, np.greater(modes[0].scale, 0.0))
+    for mode in modes:
+        _refuse_status(mode.result.status)
+
+
+def _shared_arguments(spec: ModelSpec, rows: Rows, prepared: Prepared) -> dict[str, Any]:
+    """Return the arguments that the models of one and of several regressions share."""
+    return {
+        "columns": prepared.design.columns,
+        "offset": prepared.offset,
+        "counts": rows.counts,
+        "family": spec.family,
+        "prior": spec.prior,
+        "tau": spec.tau,
+        "slab2": spec.slab2,
+        "groups": prepared.groups,
+        "free": prepared.design.free,
+    }
+
+
+def _refuse_sharing(spec: ModelSpec) -> None:
     """Refuse priors that cannot draw a scale that several coefficients share."""
     if estimated(spec.prior):
         names = " and ".join(estimated(spec.prior))
@@ -127,8 +129,8 @@ def _refuse_alone(spec: ModelSpec) -> None:
             f"prior={spec.prior!r}: {names} cannot be estimated where several regressions share their "
             "scales: give numbers"
         )
-    local: Any = getattr(spec.prior, "prior", spec.prior)  # within a slab
-    if "size" not in signature(local.draw).parameters:
+    if not _takes_size(spec.prior):
+        local = getattr(spec.prior, "prior", spec.prior)  # within a slab
         raise ValueError(
             f"{type(local).__name__} has no sampler for scales that several regressions share: give its "
             "method draw a fourth argument, size=1.0, as those of horseshoe.priors have"

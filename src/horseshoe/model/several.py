@@ -17,13 +17,12 @@ from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.m_step import Hyper
 from horseshoe.em.options import Options
 from horseshoe.em.starts import Begin, earlier_start
-from horseshoe.model.chance import remark
+from horseshoe.model.final_status import with_final_status
 from horseshoe.model.fingerprint import check_fingerprint
 from horseshoe.model.fit import (
     Earlier,
     empty_result,
     in_units,
-    remarked_exact,
     solve_untied,
     start_in_units,
     without_fit,
@@ -76,7 +75,7 @@ def fit_several(
         in_units(spec, one, results[k], ties, options) if k in results else without_fit(spec, one, nothing)
         for k, one in enumerate(prepared)
     ]
-    return remarked(spec, rows, fitted, varying)
+    return with_final_status(spec, rows, fitted, varying)
 
 
 def _solve(
@@ -116,18 +115,3 @@ def _begin(
         found.append(earlier_start(alone, coef, std**2, sigma2, earlier.again))
     mean, second, rss = zip(*found, strict=True)
     return likelihood.begin_from(Start(np.column_stack(mean), np.column_stack(second), np.array(rss)))
-
-
-def remarked(
-    spec: ModelSpec, rows: Sequence[Rows], fitted: list[Fitted], varying: list[int]
-) -> tuple[Fitted, ...]:
-    """Return the fits with a word on columns that reproduce y, or on selections no clearer than noise."""
-    fitted = [remarked_exact(spec, rows[k], one) or one for k, one in enumerate(fitted)]
-    remarks = {k: remark(spec, rows[k], fitted[k]) for k in varying}
-    if not remarks or None in remarks.values():
-        return tuple(fitted)
-    said = {k: status for k, status in remarks.items() if status is not None}
-    return tuple(
-        replace(one, result=one.result.with_status(said[k])) if k in said else one
-        for k, one in enumerate(fitted)
-    )

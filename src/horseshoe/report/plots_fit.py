@@ -9,7 +9,7 @@ import numpy as np
 from horseshoe._checks import check_number
 from horseshoe._types import Iteration
 from horseshoe.em.m_step import Hyper
-from horseshoe.model.profile import profile
+from horseshoe.model.profile import shrinkage_profile
 from horseshoe.priors import LocalPrior, resolve_global, resolve_known
 from horseshoe.report.figure import (
     CHAINS,
@@ -186,7 +186,7 @@ def plot_shrinkage_profile(
     """
     hyper, size, what = _prior_of(prior, lambda_power, tau, n)
     z = np.linspace(-REACH, REACH, POINTS)
-    estimate = profile(hyper, size, z)
+    estimate = shrinkage_profile(hyper, size, z)
     ax = axes_of(ax, 5.2, 5.2)
     ax.plot((-REACH, REACH), (-REACH, REACH), "--", color=ZERO, linewidth=1.2)
     ax.axhline(0.0, color=ZERO, linewidth=0.8)
