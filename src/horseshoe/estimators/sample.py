@@ -24,7 +24,7 @@ from horseshoe.model.sample import refuse_fractions, sample, sample_several
 from horseshoe.model.several import fit_several
 from horseshoe.model.spec import ModelSpec
 from horseshoe.posterior.draws import Posterior
-from horseshoe.posterior.run import MAX_MEMORY, Extras
+from horseshoe.posterior.run import MAX_MEMORY, RunOptions
 from horseshoe.posterior.several import SeveralPosterior
 from horseshoe.priors import GlobalPrior, HalfCauchy, LocalPrior, resolve_global, resolve_local, settled
 from horseshoe.sampling.chains import Plan, Progress
@@ -156,7 +156,7 @@ def sample_posterior(
         slab=check_slab(slab),
         structure=check_structure(feature_groups, unpenalized, prior_scale, columns),
     )
-    extras = Extras(random_state, n_jobs, progress, checkpoint, max_memory)
+    run_options = RunOptions(random_state, n_jobs, progress, checkpoint, max_memory)
     drawn = replace(spec, prior=wanted)
     if isinstance(tau, str) and tau_max is None:
         drawn = replace(drawn, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
@@ -165,11 +165,17 @@ def sample_posterior(
         each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
         modes = tuple(remark_weights(one, rows) for one in fit_several(spec, each))
         warn_unfinished_mode(modes[0].result.status)
-        return sample_several(drawn, each, modes, plan, extras, several.names, _get_feature_names(X))
+        return sample_several(drawn, each, modes, plan, run_options, several.names, _get_feature_names(X))
     mode = remark_weights(fit(spec, rows), rows)
     warn_unfinished_mode(mode.result.status)
     return sample(
-        drawn, rows, mode, plan, extras, _get_feature_names(X), response.labels if kind.is_binary else None
+        drawn,
+        rows,
+        mode,
+        plan,
+        run_options,
+        _get_feature_names(X),
+        response.labels if kind.is_binary else None,
     )
 
 
@@ -192,19 +198,19 @@ def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
             "intervals with method='mode' need none"
         )
     names = model.__dict__.get("feature_names_in_")
-    plan, extras = _planned({"random_state": model.random_state, **options})
-    return sample(training.spec, training.rows, model._fitted, plan, extras, names)
+    plan, run_options = _planned({"random_state": model.random_state, **options})
+    return sample(training.spec, training.rows, model._fitted, plan, run_options, names)
 
 
-def _planned(chosen: dict[str, Any]) -> tuple[Plan, Extras]:
+def _planned(chosen: dict[str, Any]) -> tuple[Plan, RunOptions]:
     """Return what is drawn and how, from the options of `sample_posterior`."""
-    extras = Extras(**{name: chosen.pop(name) for name in Extras._fields if name in chosen})
+    run_options = RunOptions(**{name: chosen.pop(name) for name in RunOptions._fields if name in chosen})
     defaults = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000, "thin": 1, "store_lambda2": False}
     unknown = [name for name in chosen if name not in defaults]
     if unknown:
-        known = ", ".join([*defaults, *Extras._fields])
+        known = ", ".join([*defaults, *RunOptions._fields])
         raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
-    return _plan(**{**defaults, **chosen}), extras
+    return _plan(**{**defaults, **chosen}), run_options
 
 
 def sample_joint(joint: Any, options: dict[str, Any]) -> SeveralPosterior:
@@ -219,8 +225,8 @@ def sample_joint(joint: Any, options: dict[str, Any]) -> SeveralPosterior:
     >>> model.sample_posterior(n_draws=500, n_chains=2).coef.shape
     (2, 500, 2, 1)
     """
-    plan, extras = _planned({"random_state": joint.random_state, **options})
-    return sample_several(joint.spec, joint.rows, joint.fitted, plan, extras, joint.labels, joint.names)
+    plan, run_options = _planned({"random_state": joint.random_state, **options})
+    return sample_several(joint.spec, joint.rows, joint.fitted, plan, run_options, joint.labels, joint.names)
 
 
 def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:

@@ -14,7 +14,7 @@ from horseshoe.data.rows import Rows
 from horseshoe.families import Family, Ordered
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare_several
 from horseshoe.posterior.draws import Posterior
-from horseshoe.posterior.run import Extras, draw
+from horseshoe.posterior.run import RunOptions, draw
 from horseshoe.posterior.several import SeveralPosterior, draw_several
 from horseshoe.priors import GlobalSampler, LocalSampler, estimated
 from horseshoe.sampling.chains import Plan
@@ -32,7 +32,7 @@ def sample(
     rows: Rows,
     mode: Fitted,
     plan: Plan,
-    extras: Extras,
+    run_options: RunOptions,
     names: Any = None,
     classes: Any = None,
 ) -> Posterior:
@@ -54,7 +54,7 @@ def sample(
         center=spec.fit_intercept and not isinstance(spec.family, Ordered),
     )
     known = {name: value for name, value in vars(spec).items() if value is not None}
-    return draw(model, prepared.units, rows, mode, plan, extras, known, names, classes, prepared.whole)
+    return draw(model, prepared.units, rows, mode, plan, run_options, known, names, classes, prepared.whole)
 
 
 def sample_several(
@@ -62,7 +62,7 @@ def sample_several(
     rows: tuple[Rows, ...],
     modes: tuple[Fitted, ...],
     plan: Plan,
-    extras: Extras,
+    run_options: RunOptions,
     labels: tuple[Any, ...],
     names: Any = None,
 ) -> SeveralPosterior:
@@ -85,7 +85,7 @@ def sample_several(
         known=None if isinstance(known[0], str) else np.array(known, dtype=np.float64),
         is_softmax=spec.family.is_binary,
     )
-    return draw_several(model, units, rows, modes, plan, extras, vars(spec), labels, names)
+    return draw_several(model, units, rows, modes, plan, run_options, vars(spec), labels, names)
 
 
 def _prepare(spec: ModelSpec, rows: Sequence[Rows], modes: Sequence[Fitted]) -> tuple[Prepared, ...]:

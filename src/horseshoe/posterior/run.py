@@ -31,8 +31,8 @@ GOOD_RHAT = 1.01
 NO_SHAPES = np.empty((0, 0, 0))
 
 
-class Extras(NamedTuple):
-    """How the run is to be gone about."""
+class RunOptions(NamedTuple):
+    """How the chains are run: seed, processes, progress, checkpoint and the room for draws."""
 
     random_state: Any = None
     n_jobs: int | None = None
@@ -47,7 +47,7 @@ def draw(
     rows: Rows,
     mode: Fitted,
     plan: Plan,
-    extras: Extras,
+    run_options: RunOptions,
     spec: dict[str, Any],
     names: Any = None,
     classes: Any = None,
@@ -58,16 +58,16 @@ def draw(
     ``whole`` are the units of all columns where some are not shrunk, ``units`` those of the others.
     """
     need = plan.bytes(units.kept.size, len(estimated(model.prior)))
-    refuse_memory(need, extras.max_memory)
+    refuse_memory(need, run_options.max_memory)
     run = Run(
         model,
         plan,
         lambda piece: in_units(piece, model, units, whole),
-        check_jobs(extras.n_jobs),
-        reporter(extras.progress, need),
+        check_jobs(run_options.n_jobs),
+        reporter(run_options.progress, need),
     )
-    start = partial(start_one, model, mode, (units, whole), plan.n_chains, extras.random_state)
-    outcome = run_chains(run, rows, extras, spec, start)
+    start = partial(start_one, model, mode, (units, whole), plan.n_chains, run_options.random_state)
+    outcome = run_chains(run, rows, run_options, spec, start)
     posterior = posterior_of(outcome, model, units, rows, mode, plan, names, classes)
     kept = posterior.coef.shape[1]
     warn_of_disagreement(posterior.rhat(), posterior.feature_names, kept, outcome, plan)
@@ -90,25 +90,25 @@ def refuse_memory(need: int, max_memory: Any) -> None:
 
 
 def run_chains(
-    run: Run, rows: Rows, extras: Extras, spec: dict[str, Any], start: Callable[[], State]
+    run: Run, rows: Rows, run_options: RunOptions, spec: dict[str, Any], start: Callable[[], State]
 ) -> Outcome:
     """Run the chains from the checkpoint, if there is one, or from their starts."""
-    with open_checkpoint(extras.checkpoint, "sampling") as section:
+    with open_checkpoint(run_options.checkpoint, "sampling") as section:
         if section is None:
             return run.go(start())
         data = (*rows.columns.digest(), rows.y, rows.counts, rows.offset)
-        section.check_fingerprint(_settings(spec, run.plan, extras), *data)
+        section.check_fingerprint(_settings(spec, run.plan, run_options), *data)
         run.save = partial(save_run, section)
         state, draws = load_run(section) or (start(), None)
         return run.go(state, draws)
 
 
-def _settings(spec: dict[str, Any], plan: Plan, extras: Extras) -> dict[str, Any]:
+def _settings(spec: dict[str, Any], plan: Plan, run_options: RunOptions) -> dict[str, Any]:
     """Return what decides the draws beside the data; more draws can be added to fewer."""
     values = {name: value for name, value in spec.items() if name != "lambda_power"}
     values |= {name: value for name, value in plan._asdict().items() if name != "n_draws"}
-    if isinstance(extras.random_state, int | np.integer):
-        values["random_state"] = int(extras.random_state)
+    if isinstance(run_options.random_state, int | np.integer):
+        values["random_state"] = int(run_options.random_state)
     return values
 
 

@@ -17,7 +17,7 @@ from horseshoe.data.standardise import Units
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.given import new_rows
 from horseshoe.posterior.run import (
-    Extras,
+    RunOptions,
     in_units,
     posterior_of,
     refuse_memory,
@@ -190,7 +190,7 @@ def draw_several(
     rows: tuple[Rows, ...],
     modes: tuple[Fitted, ...],
     plan: Plan,
-    extras: Extras,
+    run_options: RunOptions,
     spec: dict[str, Any],
     labels: tuple[Any, ...],
     names: Any = None,
@@ -201,12 +201,12 @@ def draw_several(
     """
     p, q = units[0][0].kept.size, len(rows)
     need = plan.bytes(p * q)
-    refuse_memory(need, extras.max_memory)
+    refuse_memory(need, run_options.max_memory)
     together = rows[0]._replace(y=np.column_stack([one.y for one in rows]))
-    report, jobs = reporter(extras.progress, need), check_jobs(extras.n_jobs)
+    report, jobs = reporter(run_options.progress, need), check_jobs(run_options.n_jobs)
     run = Run(model, plan, lambda piece: _in_units(piece, model, units), jobs, report)
-    start = partial(start_several, model, modes, units, plan.n_chains, extras.random_state)
-    outcome = run_chains(run, together, extras, spec, start)
+    start = partial(start_several, model, modes, units, plan.n_chains, run_options.random_state)
+    outcome = run_chains(run, together, run_options, spec, start)
     parts = tuple(
         posterior_of(outcome, model, units[k][0], one, modes[k], plan, names, output=k)
         for k, one in enumerate(rows)
