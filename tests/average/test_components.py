@@ -134,7 +134,7 @@ def test_held_out_responses_never_matter(case, monkeypatch):
         if one.nuisance is not None:
             np.testing.assert_allclose(getattr(two, one.nuisance), getattr(one, one.nuisance), rtol=1e-8)
     # ridge asks them how penalties count, all folds together, and for nothing else
-    for ours, theirs in zip(fitting.path.points, changed_fitting.path.points, strict=False):
+    for ours, theirs in zip(fitting.paths[0].points, changed_fitting.paths[0].points, strict=False):
         for name in ("solution", "intercept", "eta", "sigma2", "evidence"):
             near(getattr(theirs, name)[..., t], getattr(ours, name)[..., t], name)
     for ours, theirs in zip(fitting.ridge_start[:4], changed_fitting.ridge_start[:4], strict=True):
@@ -143,7 +143,7 @@ def test_held_out_responses_never_matter(case, monkeypatch):
         given = np.random.default_rng(0).dirichlet(np.ones(elastic_net.PENALTIES.size))
         monkeypatch.setattr(elastic_net, "_shares", lambda *_: given)
         for ours, theirs in zip(
-            *(elastic_net.net(some.sets)[:4] for some in (fitting, changed_fitting)), strict=True
+            *(elastic_net.elastic_net(some.sets)[:4] for some in (fitting, changed_fitting)), strict=True
         ):
             np.testing.assert_array_equal(theirs[..., t], ours[..., t])
     assert any(np.abs(other[name].coef - fits[name].coef).max() > 1e-3 for name in fits)  # of other folds
@@ -152,7 +152,7 @@ def test_held_out_responses_never_matter(case, monkeypatch):
 def test_ridge_is_averaged_over_its_penalty_by_rows_left_out(case):
     """A posterior mean, by numbers: the likelihood of rows left out, and a half-Cauchy scale."""
     _, fitting, fits = case
-    sets, path, terms = fitting.sets, fitting.path, []
+    sets, path, terms = fitting.sets, fitting.paths[0], []
     for point in path.points:
         eta, loss = sets.eta(path.coef(sets, point.solution), point.intercept), 0.0
         for t, (_, test) in enumerate(sets.folds):
@@ -253,7 +253,7 @@ def test_a_set_is_what_it_is_beside_any_others(name):
 def test_each_component_is_fitted_once():
     fitting = Fitting(make_sets("gaussian", 40, 6, FOLDS))
     assert fitting.component("horseshoe") is fitting.component("horseshoe")
-    assert fitting.path is fitting.path
+    assert fitting.paths is fitting.paths
 
 
 def degenerate(family):

@@ -12,7 +12,7 @@ from horseshoe import AdaptiveRegressor
 from horseshoe.average import elastic_net as room
 from horseshoe.average.components import Fitting
 from horseshoe.average.compressed import compress_folds
-from horseshoe.average.elastic_net import PENALTIES, RATIO, net
+from horseshoe.average.elastic_net import PENALTIES, RATIO, elastic_net
 from horseshoe.average.sets import Sets
 from horseshoe.data.dense import Dense
 from horseshoe.data.sparse import Sparse
@@ -69,7 +69,7 @@ def shares_of(sets, paths):
 
 def check(sets):
     """Compare with the slow answer; return the shares."""
-    X, found, paths = sets.columns.dense(), net(sets), list(slow_paths(sets))
+    X, found, paths = sets.columns.dense(), elastic_net(sets), list(slow_paths(sets))
     shares = shares_of(sets, paths)
     length = sum(share * end for end, share in enumerate(shares))  # of the path, from its first point
     for t, (path, level) in enumerate(paths):
@@ -103,7 +103,7 @@ def test_penalties_are_those_of_scikit_learn(exact, monkeypatch):
     X = sets.columns.dense()
     for at in (1, PENALTIES.size // 2, PENALTIES.size - 1):
         monkeypatch.setattr(room, "_shares", lambda *_, at=at: np.eye(PENALTIES.size)[at])
-        found = net(sets)
+        found = elastic_net(sets)
         for t in range(sets.n_sets):
             rows = rows_of(sets, t)
             first = np.abs((X[rows] - X[rows].mean(axis=0)).T @ (sets.y[rows] - sets.y[rows].mean())).max()
@@ -117,9 +117,9 @@ def test_penalties_are_those_of_scikit_learn(exact, monkeypatch):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_where_descent_ends_is_near_its_end(shape, monkeypatch):
     sets = make_sets("gaussian", *SHAPES[shape])
-    soon = net(sets)
+    soon = elastic_net(sets)
     monkeypatch.setattr(room, "SWEEPS", 4000)
-    late = net(sets)
+    late = elastic_net(sets)
     apart = sets.columns.matvec(soon.coef - late.coef) + soon.intercept - late.intercept
     assert np.sqrt((apart**2).mean(axis=0)).max() < 0.01 * np.std(sets.y)
 
@@ -145,11 +145,11 @@ def test_no_set_sees_the_responses_of_rows_left_out(p, monkeypatch):
     given = np.random.default_rng(0).dirichlet(np.ones(PENALTIES.size))
     monkeypatch.setattr(room, "_shares", lambda *_: given)
     sets = make_sets("gaussian", 40, p)
-    found = net(sets)
+    found = elastic_net(sets)
     for t, (train, _) in enumerate(sets.folds):
         wild = 1e6 * np.random.default_rng(t).standard_normal(sets.y.size)
         wild[train] = sets.y[train]
-        other = net(replace(sets, y=wild))
+        other = elastic_net(replace(sets, y=wild))
         np.testing.assert_array_equal(other.coef[:, t], found.coef[:, t])
         np.testing.assert_array_equal(other.inclusion[:, t], found.inclusion[:, t])
         np.testing.assert_allclose(other.intercept[t], found.intercept[t], rtol=0, atol=1e-13)
@@ -162,15 +162,15 @@ def test_rows_left_out_decide_how_much_a_penalty_counts():
     sets = make_sets("gaussian", 40, 6, ((np.arange(20), np.arange(20, 40)),))
     y = sets.y.copy()
     y[20:] = np.random.default_rng(5).standard_normal(20)  # nothing that the columns know of
-    alike, noise = net(sets), net(replace(sets, y=y))
+    alike, noise = elastic_net(sets), elastic_net(replace(sets, y=y))
     assert np.abs(noise.coef[:, 0]).sum() < 0.7 * np.abs(alike.coef[:, 0]).sum()
 
 
 @pytest.mark.parametrize("p", [6, 60])
 def test_sparse_columns_say_the_same(p):
     sets = make_sets("gaussian", 40, p, counts=True)
-    other = net(replace(sets, columns=sparse(sets.columns.dense())))
-    for ours, theirs in zip(net(sets)[:4], other[:4], strict=True):
+    other = elastic_net(replace(sets, columns=sparse(sets.columns.dense())))
+    for ours, theirs in zip(elastic_net(sets)[:4], other[:4], strict=True):
         np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9)
 
 
@@ -178,8 +178,8 @@ def test_sparse_columns_say_the_same(p):
 def test_the_order_of_columns_does_not_matter(p):
     sets = make_sets("gaussian", 40, p)
     turned = np.random.default_rng(0).permutation(p)
-    found = net(sets)
-    other = net(replace(sets, columns=Dense(np.asfortranarray(sets.columns.dense()[:, turned]))))
+    found = elastic_net(sets)
+    other = elastic_net(replace(sets, columns=Dense(np.asfortranarray(sets.columns.dense()[:, turned]))))
     np.testing.assert_allclose(other.coef, found.coef[turned], rtol=0, atol=1e-9)
     np.testing.assert_allclose(other.inclusion, found.inclusion[turned], rtol=0, atol=1e-9)
     np.testing.assert_allclose(other.intercept, found.intercept, rtol=0, atol=1e-9)
@@ -193,13 +193,15 @@ def test_columns_without_a_pull_stay_out(home):
     folds = tuple((np.flatnonzero(block != k), np.flatnonzero(block == k)) for k in range(5))
     for X in (x, np.zeros((20, 3)), np.zeros((20, 0))):
         sets = Sets(home(np.asfortranarray(X)), y, np.zeros(20), np.ones(20), folds, Gaussian())
-        found = net(sets)
+        found = elastic_net(sets)
         assert found.coef.shape == found.inclusion.shape == (X.shape[1], 6)
         assert not found.coef.any()
         assert not found.inclusion.any()
         np.testing.assert_allclose(found.intercept, 2.0)
         np.testing.assert_allclose(found.sigma2, 1.0)
-    bare = net(Sets(home(np.asfortranarray(x)), y, np.zeros(20), np.ones(20), folds, Gaussian(), False))
+    bare = elastic_net(
+        Sets(home(np.asfortranarray(x)), y, np.zeros(20), np.ones(20), folds, Gaussian(), False)
+    )
     assert not bare.coef.any()
     assert not bare.intercept.any()
     np.testing.assert_allclose(bare.sigma2, 5.0)
@@ -211,7 +213,7 @@ def test_one_column_with_an_effect_among_columns_without_a_pull():
     x[:10, 2] = np.tile([1.0, -1.0], 5)
     folds = ((np.arange(10, 20), np.arange(10)), (np.arange(10), np.arange(10, 20)))
     sets = Sets(Dense(np.asfortranarray(x)), 3.0 * x[:, 2], np.zeros(20), np.ones(20), folds, Gaussian())
-    found = net(sets)
+    found = elastic_net(sets)
     assert not found.coef[[0, 1, 3]].any()
     assert not found.coef[:, 0].any()
     assert found.coef[2, 1] > 0.0
@@ -227,13 +229,13 @@ def test_few_rows_for_many_say_the_same():
     many = Sets(Dense(np.asfortranarray(X)), y, np.zeros(6000), np.ones(6000), folds, Gaussian())
     few = compress_folds(many)
     assert few.y.size < 100
-    for ours, theirs in zip(net(few)[:4], net(many)[:4], strict=True):
+    for ours, theirs in zip(elastic_net(few)[:4], elastic_net(many)[:4], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
 
 
 def test_the_component_is_the_net():
     sets = make_sets("gaussian", 40, 6)
-    for ours, theirs in zip(Fitting(sets).component("elastic_net")[:4], net(sets)[:4], strict=True):
+    for ours, theirs in zip(Fitting(sets).component("elastic_net")[:4], elastic_net(sets)[:4], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 

@@ -9,7 +9,7 @@ from average_sets import make_sets
 from horseshoe.average import weights as room
 from horseshoe.average.components import PLAIN, Fitting, prior_of
 from horseshoe.average.sets import Fits, Sets
-from horseshoe.average.weights import average, intercepts, judge, judge_all, shrinkage, variance_gain, weigh
+from horseshoe.average.weights import average, judge, judge_all, shrinkage, variance_gain, weigh
 from horseshoe.data.dense import Dense
 
 N, P = 30, 5
@@ -140,7 +140,7 @@ def test_a_perfect_component_has_all_the_weight():
     good = bad._replace(coef=np.tile(np.linspace(1.0, 2.0, P)[:, None], 4), intercept=np.full(4, 0.3))
     y = sets.columns.matvec(good.coef[:, 0]) + 0.3
     exact = Sets(sets.columns, y, sets.offset, sets.counts, FOLDS, sets.family)
-    found = average(exact, (bad, good, bad))
+    (found,) = average(exact, (bad, good, bad))
     np.testing.assert_allclose(found.weights, [0.0, 1.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(found.coef, found.slope * good.coef[:, 0])
     assert found.slope == pytest.approx(1.0, abs=0.01)
@@ -149,7 +149,7 @@ def test_a_perfect_component_has_all_the_weight():
 def test_components_that_say_the_same_count_the_same():
     sets = make_sets("poisson", N, P, FOLDS)
     fits = some_fits(sets)
-    found, alone = average(sets, (fits, fits)), average(sets, (fits,))
+    (found,), (alone,) = average(sets, (fits, fits)), average(sets, (fits,))
     np.testing.assert_allclose(found.weights, 0.5)
     assert alone.weights.tolist() == [1.0]
     np.testing.assert_allclose(found.coef, alone.coef)
@@ -163,11 +163,11 @@ def test_the_average_is_half_the_folds_and_half_all_rows(family, center):
     components = [some_fits(sets, seed, inclusion=i) for seed, i in ((0, 1.0), (1, 0.4), (2, 0.0))]
     if not center:
         components = [fits._replace(intercept=np.zeros(4)) for fits in components]
-    found = average(sets, tuple(components))
+    (found,) = average(sets, tuple(components))
     judged, together = judge_all(sets, tuple(components))
     assert found.judged == judged
     np.testing.assert_allclose(found.weights, weigh(np.array([one.loss for one in judged]), together))
-    level = intercepts(sets)
+    level = sets.null[0]
     coef, intercept = np.zeros((P, 4)), np.zeros(4)
     for weight, fits in zip(found.weights, components, strict=True):
         coef += weight * found.slope * fits.coef
@@ -192,8 +192,8 @@ def test_what_does_not_select_is_its_fit_to_all_rows(family, center):
     ridge, other = some_fits(sets, 0, inclusion=np.nan), some_fits(sets, 1, inclusion=0.4)
     if not center:
         ridge, other = (fits._replace(intercept=np.zeros(4)) for fits in (ridge, other))
-    found = average(sets, (ridge, other))
-    level, (w, v), slope = intercepts(sets), found.weights, found.slope
+    (found,) = average(sets, (ridge, other))
+    level, (w, v), slope = sets.null[0], found.weights, found.slope
     assert min(w, v, slope) > 0.03  # both have a say
     half = 0.5 * other.coef[:, :3].mean(axis=1) + 0.5 * other.coef[:, 3]
     np.testing.assert_allclose(found.coef, slope * (w * ridge.coef[:, 3] + v * half))
@@ -203,7 +203,7 @@ def test_what_does_not_select_is_its_fit_to_all_rows(family, center):
     np.testing.assert_allclose(found.inclusion, 0.4)
     both = w * ridge.coef + v * other.coef
     np.testing.assert_allclose(found.fold_coef, slope * both[:, :3])
-    alone = average(sets, (ridge,))
+    (alone,) = average(sets, (ridge,))
     np.testing.assert_allclose(alone.coef, alone.slope * ridge.coef[:, 3])
     assert not alone.inclusion.any()
 
@@ -211,8 +211,8 @@ def test_what_does_not_select_is_its_fit_to_all_rows(family, center):
 @pytest.mark.parametrize("size", [0.05, 0.3, 1.0])
 def test_the_slope_predicts_best_and_is_at_most_one(size):
     sets = make_sets("gaussian", N, P, FOLDS)
-    fits, level = some_fits(sets, size=size), intercepts(sets)
-    found, evidence = shrinkage(sets, fits.coef, fits.intercept, level, 1.0)
+    fits, level = some_fits(sets, size=size), sets.null[0]
+    found, evidence = shrinkage(sets, (fits.coef, fits.intercept, None), 1.0)
     folds = {i: t for t, (_, test) in enumerate(FOLDS) for i in test}
 
     def loss(slope):
@@ -238,8 +238,8 @@ def test_a_slope_that_gains_no_more_than_noise_is_zero(family):
     for seed in range(40):
         y = rng.standard_normal(N) if family == "gaussian" else rng.poisson(1.0, N)
         sets = make_sets(family, N, P, FOLDS, y=y, seed=seed)
-        fits, level = some_fits(sets, seed), intercepts(sets)
-        found, evidence = shrinkage(sets, fits.coef, fits.intercept, level, 1.0)
+        fits = some_fits(sets, seed)
+        found, evidence = shrinkage(sets, (fits.coef, fits.intercept, None), 1.0)
         assert (found > 0.0) == (evidence > room.COSTS)
         told.append(evidence)
     assert (
@@ -250,11 +250,11 @@ def test_a_slope_that_gains_no_more_than_noise_is_zero(family):
 @pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson"])
 def test_what_predicts_the_contrary_or_nothing_is_dropped(family):
     sets = make_sets(family, N, P, FOLDS)
-    fits, level = some_fits(sets, size=0.01), intercepts(sets)
-    assert shrinkage(sets, -fits.coef, level, level, 1.0) == (0.0, 0.0)
-    assert shrinkage(sets, np.zeros((P, 4)), level, level, 1.0) == (0.0, 0.0)
-    assert 0.0 < shrinkage(sets, fits.coef, level, level, 1.0)[0] <= 1.0
-    found = average(sets, (fits._replace(coef=-fits.coef),))
+    fits, level = some_fits(sets, size=0.01), sets.null[0]
+    assert shrinkage(sets, (-fits.coef, level, None), 1.0) == (0.0, 0.0)
+    assert shrinkage(sets, (np.zeros((P, 4)), level, None), 1.0) == (0.0, 0.0)
+    assert 0.0 < shrinkage(sets, (fits.coef, level, None), 1.0)[0] <= 1.0
+    (found,) = average(sets, (fits._replace(coef=-fits.coef),))
     assert found.slope == 0.0
     assert not found.coef.any()
     np.testing.assert_allclose(found.intercept, 0.5 * (level[:3].mean() + level[3]))
@@ -266,7 +266,9 @@ def test_without_a_signal_the_slope_is_mostly_zero():
     for seed in range(20):
         sets = make_sets("gaussian", N, 20, FOLDS, y=rng.standard_normal(N), seed=seed)
         fitting = Fitting(sets)
-        slopes.append(average(sets, tuple(fitting.component(name) for name in PLAIN), prior_of(PLAIN)).slope)
+        slopes.append(
+            average(sets, tuple(fitting.component(name) for name in PLAIN), prior_of(PLAIN))[0].slope
+        )
     assert np.mean(np.array(slopes) == 0.0) > 0.6
     assert np.mean(slopes) < 0.2
 
@@ -278,7 +280,7 @@ def test_without_a_signal_the_slope_is_mostly_zero():
 @pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson", "negative_binomial", "student_t"])
 def test_intercepts_are_the_likeliest(family, offset):
     sets = make_sets(family, N, P, FOLDS, counts=True, offset=offset and family != "gaussian")
-    for t, level in enumerate(intercepts(sets)):
+    for t, level in enumerate(sets.null[0]):
         w = sets.weights[:, t]
 
         def loss(at, w=w):
@@ -286,7 +288,7 @@ def test_intercepts_are_the_likeliest(family, offset):
 
         best = minimize_scalar(loss, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9})
         assert loss(level) <= best.fun + 1e-3 * abs(best.fun)
-    assert not intercepts(make_sets(family, N, P, FOLDS, center=False)).any()
+    assert not make_sets(family, N, P, FOLDS, center=False).null[0].any()
 
 
 def test_a_component_that_loses_all_gets_nothing_however_much_a_midpoint_gains():

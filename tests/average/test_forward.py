@@ -43,7 +43,7 @@ def problems(seed, n=60, p=40, effects=5):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_each_problem_is_what_the_slow_loop_finds(home, center, seed):
     X, targets, weights = problems(seed)
-    found = forward(Batch(home(X), targets, weights, center=center))
+    (found,) = forward(Batch(home(X), targets, weights, center=center))
     for t, w in enumerate(weights.T):
         rows, n = w > 0.0, w.sum()
         mean, level = (w @ X / n, w @ targets[:, t] / n) if center else (0.0, 0.0)
@@ -59,9 +59,9 @@ def test_effects_that_hide_each_other_are_found_together():
     X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
     y = X[:, 0] - X[:, 1] + 0.01 * rng.standard_normal(100)
     data = Batch(Dense(X), y[:, None], np.ones((100, 1)))
-    gain = -100.0 * np.log(1.0 - (data.pull_of(data.targets()) ** 2 / data.squares / data.total)[:2].max())
+    gain = -100.0 * np.log(1.0 - (data.pull(data.targets())[0] ** 2 / data.squares / data.total[0])[:2].max())
     assert gain < np.log(100.0) + 2.0 * np.log(3.0)  # neither alone pays
-    assert np.array_equal(np.flatnonzero(forward(data)[:, 0])[:2], [0, 1])
+    assert np.array_equal(np.flatnonzero(forward(data)[0, :, 0])[:2], [0, 1])
 
 
 def test_of_tied_columns_the_first_is_chosen_whatever_the_order_of_rows():
@@ -71,7 +71,7 @@ def test_of_tied_columns_the_first_is_chosen_whatever_the_order_of_rows():
     y = X[:, 1] + 0.1 * rng.standard_normal(50)
     for _ in range(5):
         order = rng.permutation(50)
-        found = forward(Batch(Dense(X[order]), y[order, None], np.ones((50, 1))))
+        (found,) = forward(Batch(Dense(X[order]), y[order, None], np.ones((50, 1))))
         assert np.array_equal(np.flatnonzero(found[:, 0]), [1])
 
 

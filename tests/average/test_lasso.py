@@ -41,7 +41,7 @@ def test_each_problem_is_the_lasso_of_all_its_columns(home, center):
 def test_columns_that_the_first_pulls_hide_are_added():
     X, targets, weights = problems(1, n=25, p=800)
     data = Batch(Dense(X), targets, weights)
-    first = np.argsort(-np.abs(data.pull_of(data.targets())), axis=0)
+    first = np.argsort(-np.abs(data.pull(data.targets())[0]), axis=0)
     found = lasso(data)
     late = [np.flatnonzero(found[first[int(5 * data.n[t]) :, t], t]).size for t in range(3)]
     assert max(late) > 0

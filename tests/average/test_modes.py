@@ -1,6 +1,7 @@
 """Quick modes: fixed points of the paper's EM if no column is pressed out, and what must not change them."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,15 +13,9 @@ from horseshoe.average.modes import Start, find_modes
 from horseshoe.average.ridge_path import training_normals
 from horseshoe.average.sets import Sets
 from horseshoe.data.dense import Dense
-from horseshoe.em.m_step import Hyper
 from horseshoe.families import Binomial, NegativeBinomial, Poisson, StudentT
-from horseshoe.priors import FixedScale, Horseshoe
 from oracles import em_step, inverted_beta_mode, weighted_centred
 from registry import AVERAGED
-
-
-def hyper(lambda_power=1.5):
-    return Hyper(Horseshoe(), lambda_power, FixedScale(1.0))
 
 
 def start_of(sets, seed=0):
@@ -37,7 +32,13 @@ def start_of(sets, seed=0):
 def ends(monkeypatch):
     """Where the EM of each set ended, before what is negligible is set to zero."""
     found, result = [], modes._State.result
-    monkeypatch.setattr(modes._State, "result", lambda state: found.append(state) or result(state))
+
+    def seen(state):
+        one = dict(vars(state), mean=state.mean[:, 0], second=state.second[:, 0], sigma2=state.sigma2[0])
+        found.append(SimpleNamespace(**one))
+        return result(state)
+
+    monkeypatch.setattr(modes._State, "result", seen)
     return found
 
 
@@ -51,9 +52,10 @@ def everywhere(state, values):
 @pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("counts", [True, False])
 def test_one_more_step_of_plain_em_moves_nothing(lambda_power, center, counts, ends, monkeypatch):
+    monkeypatch.setattr(Sets, "lambda_power", lambda_power)
     monkeypatch.setattr(modes, "LOOSE_TOL", modes.TOL)
     sets = make_sets("gaussian", 40, 6, center=center, counts=counts)
-    fits = find_modes(sets, start_of(sets), hyper(lambda_power))
+    fits = find_modes(sets, start_of(sets))
     for t, end in enumerate(ends):
         X, z = weighted_centred(sets.columns.dense(), sets.y, sets.weights[:, t], center)
         mean, second = everywhere(end, end.mean), everywhere(end, end.second)
@@ -70,11 +72,12 @@ def test_one_more_step_of_plain_em_moves_nothing(lambda_power, center, counts, e
 
 @pytest.mark.parametrize("lambda_power", [1.5, 2.0])
 def test_the_mode_is_that_of_plain_em_from_the_same_start(lambda_power, monkeypatch):
+    monkeypatch.setattr(Sets, "lambda_power", lambda_power)
     monkeypatch.setattr(modes, "LOOSE_TOL", 1e-12)
-    monkeypatch.setattr(modes, "MOST", 3000)
+    monkeypatch.setattr(modes, "MAX_ITERATIONS", 3000)
     sets = make_sets("gaussian", 40, 6, counts=True)
     start = start_of(sets)
-    fits = find_modes(sets, start, hyper(lambda_power))
+    fits = find_modes(sets, start)
     for t in range(sets.n_sets):
         X, z = weighted_centred(sets.columns.dense(), sets.y, sets.weights[:, t], center=True)
         mean, second, sigma2 = start.coef[:, t], start.second_moment[:, t], start.sigma2[t]
@@ -101,12 +104,13 @@ FIXED = {
 @pytest.mark.parametrize("name", FIXED)
 def test_at_the_mode_of_other_families_slope_and_spread_agree(name, lambda_power, ends, monkeypatch):
     """The prior pulls as much as SciPy's likelihood; E[b^2] and the prior variances go with each other."""
+    monkeypatch.setattr(Sets, "lambda_power", lambda_power)
     monkeypatch.setattr(modes, "TOL", 1e-10)
-    monkeypatch.setattr(modes, "MOST", 3000)
+    monkeypatch.setattr(modes, "MAX_ITERATIONS", 3000)
     family = FIXED[name]
     (case,) = (case for case in CASES if case.name == name)
     sets = make_sets(family, 100, 5, counts=True, offset=not family.is_location)
-    find_modes(sets, start_of(sets), hyper(lambda_power))
+    find_modes(sets, start_of(sets))
     for t, end in enumerate(ends):
         w, s2 = sets.weights[:, t], end.sigma2
         rows = w > 0.0
@@ -138,11 +142,11 @@ def test_a_training_set_is_the_fit_to_its_rows_alone(name, shape, monkeypatch):
         "laplace",
         "quantile",
     ):  # weights 1/|r| magnify rounding without end where a fit interpolates
-        monkeypatch.setattr(modes, "MOST", 8)
+        monkeypatch.setattr(modes, "MAX_ITERATIONS", 8)
     for center in (True, False):
         sets = make_sets(name, *shape, "series", center=center, counts=True)
         start = start_of(sets)
-        fits = find_modes(sets, start, hyper())
+        fits = find_modes(sets, start)
         assert fits.coef.any()
         for t in range(sets.n_sets):
             rows = np.flatnonzero(sets.weights[:, t])
@@ -154,7 +158,7 @@ def test_a_training_set_is_the_fit_to_its_rows_alone(name, shape, monkeypatch):
                 center,
             )
             own = Start(*(value[..., [t]] for value in start[:4]), start.families[:1])
-            alone = find_modes(part, own, hyper())
+            alone = find_modes(part, own)
             np.testing.assert_allclose(fits.coef[:, t], alone.coef[:, 0], atol=1e-8)
             np.testing.assert_allclose(fits.intercept[t], alone.intercept[0], atol=1e-8)
             np.testing.assert_allclose(fits.sigma2[t], alone.sigma2[0], rtol=1e-8)
@@ -168,7 +172,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(name, shape, monkeypatch)
         "laplace",
         "quantile",
     ):  # weights 1/|r| magnify rounding without end where a fit interpolates
-        monkeypatch.setattr(modes, "MOST", 8)
+        monkeypatch.setattr(modes, "MAX_ITERATIONS", 8)
     n, p = shape
     sets = make_sets(name, n, p, counts=True)
     rng = np.random.default_rng(0)
@@ -182,7 +186,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(name, shape, monkeypatch)
     )
     start = start_of(sets)
     moved = start._replace(coef=start.coef[columns], second_moment=start.second_moment[columns])
-    one, two = find_modes(sets, start, hyper()), find_modes(other, moved, hyper())
+    one, two = find_modes(sets, start), find_modes(other, moved)
     np.testing.assert_allclose(two.coef, one.coef[columns], atol=1e-8)
     np.testing.assert_allclose(two.intercept, one.intercept, atol=1e-8)
     np.testing.assert_allclose(two.sigma2, one.sigma2, rtol=1e-8)
@@ -192,7 +196,8 @@ def test_the_order_of_rows_and_columns_does_not_matter(name, shape, monkeypatch)
 def test_columns_that_leave_do_not_come_back(name, monkeypatch):
     n, p = 20, 120
     sets = make_sets(name, n, p, folds=())
-    seen, take, step = [], modes._State.take, modes._State.step
+    kind = {"gaussian": modes._Gaussian, "poisson": modes._Moving}[name]
+    seen, take, step = [], modes._State.take, kind.step
     takes = []
 
     def watched_take(state, keep):
@@ -206,15 +211,15 @@ def test_columns_that_leave_do_not_come_back(name, monkeypatch):
         return step(state, d)
 
     monkeypatch.setattr(modes._State, "take", watched_take)
-    monkeypatch.setattr(modes._State, "step", watched_step)
-    fits = find_modes(sets, start_of(sets), hyper())
+    monkeypatch.setattr(kind, "step", watched_step)
+    fits = find_modes(sets, start_of(sets))
     assert all((after <= before).all() for before, after in takes)
     assert all((after <= before).all() for before, after in pairwise(seen))
     sizes = [active.sum() for active in seen]
-    assert sizes[: modes.WIDE] == [p] * modes.WIDE
-    most = [max(p * modes.STAY**k, n) for k in range(1, len(sizes) - modes.WIDE + 1)]
-    assert (np.array(sizes[modes.WIDE :]) <= most).all()
-    assert sizes[modes.WIDE] == int(p * modes.STAY)  # no more leave than have to
+    assert sizes[: modes.FULL_ITERATIONS] == [p] * modes.FULL_ITERATIONS
+    most = [max(p * modes.KEEP_SHARE**k, n) for k in range(1, len(sizes) - modes.FULL_ITERATIONS + 1)]
+    assert (np.array(sizes[modes.FULL_ITERATIONS :]) <= most).all()
+    assert sizes[modes.FULL_ITERATIONS] == int(p * modes.KEEP_SHARE)  # no more leave than have to
     assert not fits.coef[~seen[-1]].any()
     assert fits.coef.any()
 
@@ -233,7 +238,7 @@ def test_nothing_is_left_of_nothing():
         sets = make_sets(name, 40, 6, y=np.full(40, 2.0))
         start = start_of(sets)
         start = start._replace(coef=0.0 * start.coef, second_moment=np.full_like(start.coef, 1e-8))
-        fits = find_modes(sets, start, hyper(2.0))
+        fits = find_modes(sets, start)
         assert not fits.coef.any()
         np.testing.assert_allclose(sets.family.mean(fits.intercept), 2.0, rtol=1e-2)
 
@@ -252,7 +257,7 @@ def test_a_row_of_weight_two_is_two_rows():
             sets.family,
         )
         start = start_of(sets)
-        one, two = find_modes(sets, start, hyper()), find_modes(other, start, hyper())
+        one, two = find_modes(sets, start), find_modes(other, start)
         np.testing.assert_allclose(two.coef, one.coef, atol=1e-8)
         np.testing.assert_allclose(two.intercept, one.intercept, atol=1e-8)
         np.testing.assert_allclose(two.sigma2, one.sigma2, rtol=1e-8)
@@ -262,8 +267,8 @@ def test_a_row_of_weight_two_is_two_rows():
 def test_normal_equations_that_are_known_change_nothing(center):
     sets = make_sets("gaussian", 60, 9, center=center, counts=True)
     start = start_of(sets)
-    one = find_modes(sets, start, hyper())
-    two = find_modes(sets, start, hyper(), normals=training_normals(sets))
+    one = find_modes(sets, start)
+    two = find_modes(sets, start, normals=training_normals((sets,)))
     assert one.coef.any()
     for ours, theirs in zip(one[:4], two[:4], strict=True):
         np.testing.assert_allclose(theirs, ours, rtol=1e-8, atol=1e-10)

@@ -8,12 +8,17 @@ from sklearn.linear_model import LogisticRegression
 from average_sets import FOLDS, make_sets
 from family_cases import FAMILIES as CASES
 from horseshoe.average import ridge_newton
-from horseshoe.average.ridge import PENALTIES, ridge_path
+from horseshoe.average.ridge import PENALTIES, ridge_paths
 from horseshoe.average.ridge_path import START
 from horseshoe.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
 from oracles import laplace_evidence, ridge_regression
 
 SHAPES = {"wide": (24, 40), "square": (24, 24), "tall": (24, 7)}
+
+
+def ridge_path(sets):
+    """Return the path of one response."""
+    return ridge_paths((sets,))[0]
 
 
 def rows_of(sets, t):

@@ -62,7 +62,7 @@ def test_each_component_is_its_fit_to_all_rows(family):
     sets = make_sets(family, N, 4, tuple(TimeSeriesSplit(3).split(np.zeros((N, 1)))))
     fitting = Fitting(sets)
     components = tuple(fitting.component(name) for name in ("null", "ridge", "mixture_horseshoe"))
-    found = average(sets, components)
+    (found,) = average(sets, components)
     each = [weight * fits.coef[:, -1] for weight, fits in zip(found.weights, components, strict=True)]
     assert found.slope > 0.5
     np.testing.assert_allclose(found.coef, found.slope * np.sum(each, axis=0))

@@ -10,9 +10,10 @@ from scipy.special import softmax
 from sklearn.model_selection import KFold
 
 from horseshoe import AdaptiveClassifier, HorseshoeClassifier, load_model
-from horseshoe.average.sets import Sets
-from horseshoe.average.shared.class_components import CLASS_COMPONENTS, ClassFitting, _Mode
-from horseshoe.average.shared.classes import ClassSets, best_flat
+from horseshoe.average import modes
+from horseshoe.average.components import GENERAL, Fitting
+from horseshoe.average.ridge_path import Start
+from horseshoe.average.softmax_sets import SoftmaxSets, best_flat
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
@@ -38,18 +39,37 @@ def average(X: Any, y: Any, known: dict[str, Any] | None = None, **options: Any)
     return AdaptiveClassifier(**options).fit(X, y, **(known or {}))
 
 
-def sets_of(X: Any, codes: Any, folds: Any, center: bool = True, scale: bool = True) -> tuple[Any, ClassSets]:
+def sets_of(
+    X: Any, codes: Any, folds: Any, center: bool = True, scale: bool = True
+) -> tuple[Any, SoftmaxSets]:
     known = Structure(unpenalized=np.isin(np.arange(X.shape[1]), ALWAYS))
     spec = ModelSpec(
         Binomial(), Horseshoe(), FixedScale(1.0), fit_intercept=center, standardize=scale, structure=known
     )
-    chosen = np.eye(int(codes.max()) + 1)[codes]
-    rows = Rows(Dense(np.asfortranarray(X)), chosen[:, 0].copy(), None, np.zeros(codes.size))
+    chosen = np.eye(int(codes.max()) + 1)[:, codes]
+    rows = Rows(Dense(np.asfortranarray(X)), chosen[0].copy(), None, np.zeros(codes.size))
     prepared = prepare(spec, rows)
-    base = Sets(
-        prepared.design.columns, rows.y, prepared.offset, rows.counts, tuple(folds), spec.family, center
-    )
-    return prepared, ClassSets(base, chosen, prepared.design.free.basis)
+    given = prepared.design.columns, 1.0 * codes, prepared.offset, rows.counts, tuple(folds), spec.family
+    basis = prepared.design.free.basis
+    return prepared, SoftmaxSets(*given, center=center, chosen=chosen, basis=basis)
+
+
+def mode_at(sets: SoftmaxSets, t: int, d: Any, steps: int, tol: float) -> Any:
+    """Return where EM ends in a training set, the prior variances being held at ``d``."""
+    none, level = np.zeros((3, d.size, sets.n_sets)), np.zeros((3, sets.n_sets))
+    free = np.zeros((3, 0 if sets.basis is None else 2, sets.n_sets))
+    start = Start(none, none, level, np.ones(sets.n_sets), sets.families, free)
+    state = modes._Softmax(sets, t, start, d.size)
+    for _ in range(steps):
+        if state.step(d) < tol:
+            break
+    return state
+
+
+def eta_of(state: Any) -> Any:
+    """Return the linear predictor (n, q) of the rows of a training set, less what classes have in common."""
+    eta = state.columns.matvec(state.mean) + state.intercept + state._explained(state.free)
+    return eta - eta.mean(axis=1, keepdims=True)
 
 
 def reference(X: Any, codes: Any) -> Any:
@@ -64,10 +84,10 @@ def test_newton_is_multinomial_regression() -> None:
     X, codes = make()
     x = np.column_stack([np.ones(120), X[:, ALWAYS]])
     chosen = np.eye(3)[codes]
-    found = best_flat(chosen, np.zeros((120, 3)), np.ones(120), x)
-    np.testing.assert_allclose(found, reference(x, codes), atol=1e-7)
+    found = best_flat(chosen.T, np.zeros((3, 120)), np.ones(120), x)
+    np.testing.assert_allclose(found.T, reference(x, codes), atol=1e-7)
     beside = 0.4 * X[:, [1]] * [1.0, -1.0, 0.0]
-    best = best_flat(chosen, beside, np.ones(120), x)
+    best = best_flat(chosen.T, beside.T, np.ones(120), x).T
     slope = x.T @ (chosen - softmax(beside + x @ best, axis=1))
     np.testing.assert_allclose(slope, 0.0, atol=1e-7)
 
@@ -77,13 +97,13 @@ def test_the_mean_component_is_a_fit_of_these_columns_alone_in_every_training_se
     X, codes = make()
     folds = list(KFold(3, shuffle=True, random_state=1).split(X))
     prepared, sets = sets_of(X, codes, folds, center)
-    fits = ClassFitting(sets).component("null")
+    fits = Fitting(sets).component("null")
     assert not fits.coef.any()
     turn, scale = prepared.design.free.turn, prepared.all_units.scale[ALWAYS]
     for t, rows in enumerate([*(train for train, _ in folds), np.arange(120)]):
         x = np.column_stack([np.ones((rows.size, int(center))), X[rows][:, ALWAYS]])
         want = reference(x, codes[rows])[int(center) :]
-        np.testing.assert_allclose((turn @ fits.free[:, t]) / scale[:, None], want, atol=1e-6)
+        np.testing.assert_allclose((turn @ fits.free[..., t].T) / scale[:, None], want, atol=1e-6)
 
 
 @pytest.mark.parametrize("p", [7, 150])
@@ -92,12 +112,12 @@ def test_components_leave_the_likelihood_no_slope_along_these_columns(p: int, ce
     """So none of them shrinks what is always in, whatever it says of the others."""
     X, codes = make(p=p)
     _, sets = sets_of(X, codes, KFold(3).split(X), center)
-    fitting = ClassFitting(sets)
-    for name in CLASS_COMPONENTS:
+    fitting = Fitting(sets)
+    for name in GENERAL:
         fits = fitting.component(name)
-        np.testing.assert_allclose(fits.free.sum(axis=2), 0.0, atol=1e-9, err_msg=name)
-        left = sets.chosen[:, None] - softmax(sets.eta(fits), axis=2)
-        slope = np.einsum("ia,it,itq->atq", sets.flat, sets.base.weights, left)
+        np.testing.assert_allclose(fits.free.sum(axis=0), 0.0, atol=1e-9, err_msg=name)
+        left = sets.chosen[..., None] - softmax(sets.eta(fits.coef, fits.intercept, fits.free), axis=0)
+        slope = np.einsum("ia,it,qit->qat", sets.flat, sets.weights, left)
         np.testing.assert_allclose(slope, 0.0, atol=1e-5, err_msg=name)
 
 
@@ -105,35 +125,24 @@ def test_components_leave_the_likelihood_no_slope_along_these_columns(p: int, ce
 def test_steps_at_fixed_scales_end_at_the_ridge_with_these_columns_unshrunk(p: int) -> None:
     X, codes = make(p=p)
     _, sets = sets_of(X, codes, KFold(3).split(X))
-    k = sets.base.columns.shape[1]
-    state = _Mode(sets, 3, np.zeros((k, 3)), np.zeros(3), np.zeros((2, 3)))
-    for _ in range(500):
-        if state.step(np.full(k, 0.04)) < 1e-12:
-            break
-    eta = sets.base.columns.matvec(state.coef) + state.level + state.known
+    eta = eta_of(mode_at(sets, 3, np.full(sets.columns.shape[1], 0.04), 500, 1e-12))
     options = {"prior": "ridge", "tau": 0.2, "unpenalized": ALWAYS, "tol": 1e-10}
     model = HorseshoeClassifier(multi_class="multinomial", **options).fit(X, codes)
     want = X @ model.coef_.T + model.intercept_
-    centred = (one - one.mean(axis=1, keepdims=True) for one in (eta, want))
-    np.testing.assert_allclose(*centred, atol=1e-4)
+    np.testing.assert_allclose(eta, want - want.mean(axis=1, keepdims=True), atol=1e-4)
 
 
 def test_always_is_a_huge_prior_variance() -> None:
     X, codes = make()
     _, sets = sets_of(X, codes, KFold(3).split(X), scale=False)
     centred = Dense(np.asfortranarray(X - X.mean(axis=0)))
-    whole = ClassSets(replace(sets.base, columns=centred), sets.chosen)
+    whole = replace(sets, columns=centred, basis=None)
     found = []
     for each, d in ((sets, np.full(5, 0.04)), (whole, np.where(np.isin(np.arange(7), ALWAYS), 1e6, 0.04))):
-        free = np.zeros((0 if each.basis is None else 2, 3))
-        state = _Mode(each, 1, np.zeros((d.size, 3)), np.zeros(3), free)
-        for _ in range(2000):
-            if state.step(d) < 1e-13:
-                break
-        found.append((state.coef if d.size == 5 else np.delete(state.coef, ALWAYS, axis=0), state))
+        state = mode_at(each, 1, d, 2000, 1e-13)
+        found.append((state.mean if d.size == 5 else np.delete(state.mean, ALWAYS, axis=0), eta_of(state)))
     np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-6)
-    eta = [one.columns.matvec(one.coef) + one.level + one.known for _, one in found]
-    np.testing.assert_allclose(*(one - one.mean(axis=1, keepdims=True) for one in eta), atol=1e-5)
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-5)
 
 
 @pytest.mark.parametrize("p", [7, 150])
@@ -143,7 +152,7 @@ def test_no_training_set_sees_the_classes_it_leaves_out(p: int) -> None:
     changed, few = codes.copy(), folds[0][1][:6]
     changed[few] = (codes[few] + 1) % 3
     (_, ours), (_, theirs) = (sets_of(X, one, folds) for one in (codes, changed))
-    first, second = ClassFitting(ours), ClassFitting(theirs)
+    first, second = Fitting(ours), Fitting(theirs)
     for name in (
         "null",
         "horseshoe",
@@ -151,9 +160,9 @@ def test_no_training_set_sees_the_classes_it_leaves_out(p: int) -> None:
         "mixture_forward",
     ):  # ridge has one penalty for all sets
         a, b = first.component(name), second.component(name)
-        np.testing.assert_allclose(b.coef[:, 0], a.coef[:, 0], atol=1e-9, err_msg=name)
-        np.testing.assert_allclose(b.intercept[0], a.intercept[0], atol=1e-9, err_msg=name)
-        np.testing.assert_allclose(b.free[:, 0], a.free[:, 0], atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(b.coef[..., 0], a.coef[..., 0], atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(b.intercept[:, 0], a.intercept[:, 0], atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(b.free[..., 0], a.free[..., 0], atol=1e-9, err_msg=name)
 
 
 @pytest.mark.parametrize(("p", "center"), [(7, True), (150, True), (7, False)])

@@ -226,8 +226,8 @@ def test_the_average_has_these_weights(family):
     judged, together = judge_all(sets, components)
     losses, prior = np.array([one.loss for one in judged]), np.array([1.0, 2.0, 0.5])
     np.testing.assert_allclose(
-        average(sets, components, prior).weights, slow(losses, together, prior), rtol=0, atol=1e-5
+        average(sets, components, prior)[0].weights, slow(losses, together, prior), rtol=0, atol=1e-5
     )
     np.testing.assert_allclose(
-        average(sets, components).weights, slow(losses, together, np.ones(3)), rtol=0, atol=1e-5
+        average(sets, components)[0].weights, slow(losses, together, np.ones(3)), rtol=0, atol=1e-5
     )

@@ -12,7 +12,7 @@ from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
 def save_fits(checkpoint: CheckpointSection, fits: Fits, families: tuple[Family, ...]) -> None:
     """Keep the fits of a component; ``families`` are those of the training sets, which theirs differ from."""
     changes = tuple(changed(own, one) for own, one in zip(fits.families, families, strict=True))
-    checkpoint.save((*fits[:4], changes))
+    checkpoint.save((*fits[:4], changes, fits.free))
 
 
 def load_fits(checkpoint: CheckpointSection, families: tuple[Family, ...]) -> Fits | None:
@@ -20,6 +20,6 @@ def load_fits(checkpoint: CheckpointSection, families: tuple[Family, ...]) -> Fi
     found: Any = checkpoint.load()
     if found is None:
         return None
-    coef, intercept, sigma2, inclusion, changes = found
+    *values, changes, free = found
     own = tuple(with_changes(one, change) for one, change in zip(families, changes, strict=True))
-    return Fits(coef, intercept, sigma2, inclusion, own)
+    return Fits._make((*values, own, free))

@@ -12,6 +12,10 @@
 The mode is where the mixture starts, whoever is a component. Of a Gaussian response the net is a component in
 its place, unless there are two rows or more for each column: there it gains nothing beside the other
 components. It does not know of groups, of other families, or of several responses.
+
+Several responses are fitted to the null model and by ridge one at a time. The mode has one local scale a
+column for all of them, the mixtures are on rows of coefficients, and forward selection adds a column for
+all.
 """
 
 from __future__ import annotations
@@ -25,38 +29,41 @@ from horseshoe._lazy import lazy
 from horseshoe._types import Matrix, Vector
 from horseshoe.average.batch import Batch
 from horseshoe.average.checkpoint import load_fits, save_fits
-from horseshoe.average.elastic_net import net
+from horseshoe.average.elastic_net import elastic_net
 from horseshoe.average.forward import forward
 from horseshoe.average.lasso import lasso
-from horseshoe.average.mixture import fit_mixture
-from horseshoe.average.modes import Start, find_modes
-from horseshoe.average.ridge import ridge_path
-from horseshoe.average.ridge_path import Normal, Path, blended, may_start, over_penalties, training_normals
-from horseshoe.average.sets import Fits, Sets, sizes
+from horseshoe.average.mixture import Mixture, fit_mixture
+from horseshoe.average.modes import find_modes
+from horseshoe.average.ridge import ridge_paths
+from horseshoe.average.ridge_path import (
+    Normal,
+    Path,
+    Start,
+    blended,
+    over_penalties,
+    ridge_start,
+    training_normals,
+)
+from horseshoe.average.sets import Fits, Sets, fits_of, sizes
+from horseshoe.average.softmax_ridge import softmax_ridge
 from horseshoe.data.standardise import SIGMA2_FLOOR
-from horseshoe.em.m_step import Hyper
-from horseshoe.priors import FixedScale, Horseshoe
 from horseshoe.store.checkpoint import CheckpointSection
 
-ROUNDS, SWEEPS = 6, 6
-"""How often a mixture takes new weights where these move, and the most sweeps between."""
+SWEEPS = 6
+"""The most sweeps of a mixture before it takes new weights, where these move."""
 LONGEST = 2.0
 """How far the linear predictor of a row goes between new weights, where a longer way may overshoot."""
 ROUND_TOL = 1e-2
-"""The relative change of the coefficients at which it takes no more."""
-SWEEP_TOL, LOOSE_SWEEP_TOL = 1e-3, 3e-2
-"""The change at which sweeps end before that; the latter for classes and survival. Their weights are those of
-EM, or overstate the curvature, and take small steps, so sweeps between new weights need not be exact: the
-rounds judge the answer. It is not for
-families with a noise variance, which sweeps move too, nor for Newton's weights, which take large steps: there
-errors grew by a few per cent on truths to tune on."""
-
+"""The relative change of the coefficients at which a mixture takes no more new weights."""
+SEVERAL_TOL, SEVERAL_SWEEPS = 3e-3, 25
+"""The change at which sweeps of a mixture on several responses end, and the most of them: omega has a long
+tail, and with it the error of predictions does not change."""
 MANY_A_ROW, MANY = 20, 1000
 """With more columns than this for each row, and in all, forward selection is led astray by chance."""
 
 
 class Fitting:
-    """The training sets with what components share: the path of ridge regressions, and earlier components.
+    """The training sets with what components share: the paths of ridge regressions, and earlier components.
 
     Examples
     --------
@@ -90,51 +97,37 @@ class Fitting:
         return self._done[name]
 
     @lazy
-    def path(self) -> Path:
-        """The ridge regressions."""
-        return ridge_path(self.sets, self.normals)
-
-    def forget_path(self) -> None:
-        """Free the ridge regressions, by far the largest of many rows, once all is known of them."""
-        if "ridge" in self._done:
-            self.__dict__.pop("path", None)
+    def paths(self) -> tuple[Path, ...]:
+        """The ridge regressions of each response."""
+        return ridge_paths(self.sets.responses, self.normals)
 
     @lazy
-    def normals(self) -> tuple[Normal, ...] | None:
-        """The normal equations of each set, where these do not change and are small."""
+    def softmax_ridge(self) -> tuple[Fits, Start]:
+        """The averaged ridge of classes that are fitted together, and where their modes start."""
+        sets: Any = self.sets
+        return softmax_ridge(sets)
+
+    def forget_paths(self) -> None:
+        """Free the ridge regressions, by far the largest of many rows, once all is known of them."""
+        if "ridge" in self._done:
+            self.__dict__.pop("paths", None)
+
+    @lazy
+    def normals(self) -> tuple[tuple[Normal, ...], ...] | None:
+        """The normal equations of each response in each set, where these do not change and are small."""
         n, p = self.sets.columns.shape
-        return training_normals(self.sets) if self.sets.family.constant_weights and p <= n else None
+        return training_normals(self.sets.responses) if self.sets.family.constant_weights and p <= n else None
 
     @lazy
     def ridge_start(self) -> Start:
-        """The ridge of largest evidence of each set, with the mean variance of its coefficients.
-
-        Where outliers get little weight, the weights depend on how closely the rows are fitted, and the
-        evidence says nothing: there it is the largest penalty.
-        """
-        sets, points = self.sets, self.path.points
-        start = may_start(np.array([point.penalty for point in points]), sets.columns.shape[1])
-        points = tuple(point for point, may in zip(points, start, strict=True) if may)
-        if sets.family.is_location and not sets.family.constant_weights:
-            points = points[:1]
-        best = np.argmin([point.evidence for point in points], axis=0)
-        every = range(sets.n_sets)
-        chosen = [points[i] for i in best]
-        solution = np.column_stack([point.solution[:, t] for point, t in zip(chosen, every, strict=True)])
-        coef = self.path.coef(sets, solution)
-        p = max(coef.shape[0], 1)
-        sigma2, trace, penalty = (
-            np.array([value[t] for value, t in zip(values, every, strict=True)])
-            for values in (
-                [point.sigma2 for point in chosen],
-                [point.fit_trace for point in chosen],
-                [np.full(sets.n_sets, point.penalty) for point in chosen],
-            )
-        )
-        variance = sigma2 / penalty * np.maximum(1.0 - trace / p, 0.0)
-        intercept = np.array([point.intercept[t] for point, t in zip(chosen, every, strict=True)])
-        families = tuple(point.families[t] for point, t in zip(chosen, every, strict=True))
-        return Start(coef, coef * coef + variance, intercept, sigma2, families)
+        """Where modes start: the ridge of largest evidence of each set."""
+        if self.sets.softmax:
+            return self.softmax_ridge[1]
+        each = [ridge_start(one, path) for one, path in zip(self.sets.responses, self.paths, strict=True)]
+        if len(each) == 1:
+            return each[0]
+        values = [np.stack(values) for values in zip(*(one[:4] for one in each), strict=True)]
+        return Start._make((*values, each[0].families, None))
 
 
 class Component(NamedTuple):
@@ -147,18 +140,33 @@ class Component(NamedTuple):
 
 def _mean(fitting: Fitting) -> Fits:
     """Fit the intercepts: of other families than the Gaussian, the largest penalty is next to that."""
-    sets, p = fitting.sets, fitting.sets.columns.shape[1]
-    point = fitting.path.points[0]
-    none, intercept = np.zeros((p, sets.n_sets)), point.intercept
+    sets = fitting.sets
+    shape = (sets.columns.shape[1], sets.n_sets)
+    if sets.softmax:
+        level, free = sets.null
+        none = np.zeros((len(level), *shape))
+        return Fits(none, level, np.ones(sets.n_sets), none[0], sets.families, free)
+    points = [path.points[0] for path in fitting.paths]
+    found = [
+        Fits(np.zeros(shape), one.intercept, one.sigma2, np.zeros(shape), one.families) for one in points
+    ]
+    fits = fits_of(found)
     if sets.family.constant_weights and sets.center:
-        intercept = (sets.weights.T @ sets.y) / sets.total
-    return Fits(none, intercept, point.sigma2, none, point.families)
+        return fits._replace(intercept=sets.null[0])
+    return fits
 
 
 def _ridge(fitting: Fitting) -> Fits:
     """Average over the penalties, by cross-validation."""
-    sets, points = fitting.sets, fitting.path.points
-    size, times = sizes(sets)
+    if fitting.sets.softmax:
+        return fitting.softmax_ridge[0]
+    each = zip(fitting.sets.responses, fitting.paths, strict=True)
+    return fits_of([_ridge_of(sets, path) for sets, path in each])
+
+
+def _ridge_of(sets: Sets, path: Path) -> Fits:
+    """Average the path of one response."""
+    points, (size, times) = path.points, sizes(sets)
     if sets.family.constant_weights:
         rows, folds = sets.tested
         left = [float(sets.counts[rows] @ (sets.y[rows] - point.eta[rows, folds]) ** 2) for point in points]
@@ -168,7 +176,7 @@ def _ridge(fitting: Fitting) -> Fits:
         losses = size / times * np.array(each)
     p = max(sets.columns.shape[1], 1)
     weights = over_penalties(losses, np.array([point.penalty for point in points]) / p)
-    coef = fitting.path.coef(sets, blended(weights, [point.solution for point in points]))
+    coef = path.coef(sets, blended(weights, [point.solution for point in points]))
     intercept = blended(weights, [point.intercept for point in points])
     best = points[int(np.argmax(weights))]
     known = not sets.family.has_dispersion
@@ -177,16 +185,17 @@ def _ridge(fitting: Fitting) -> Fits:
 
 
 def _mode(fitting: Fitting) -> Fits:
-    start = fitting.ridge_start
-    fitting.forget_path()
-    hyper = Hyper(Horseshoe(), fitting.sets.lambda_power, FixedScale(1.0))
-    found = find_modes(fitting.sets, start, hyper, fitting.n_jobs, fitting.normals, fitting.checkpoint)
+    sets, start = fitting.sets, fitting.ridge_start
+    if sets.softmax and not sets.columns.shape[1]:
+        return fitting.component("null")
+    fitting.forget_paths()
+    found = find_modes(sets, start, fitting.n_jobs, fitting.normals, fitting.checkpoint)
     fitting.normals = None  # no component needs them any more, and they may be large
     return found
 
 
 def _net(fitting: Fitting) -> Fits:
-    return net(fitting.sets)
+    return elastic_net(fitting.sets)
 
 
 def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
@@ -194,33 +203,39 @@ def _mixture(start: str | None) -> Callable[[Fitting], Fits]:
         begin = fitting.component("null" if start is None else start)
         if start is None:
             begin = _few(fitting.sets, begin)
-        if fitting.sets.family.constant_weights:
-            return _gaussian_mixture(fitting.sets, begin)
-        return _moving_mixture(fitting.sets, begin)
+        fit_from = _gaussian_mixture if fitting.sets.family.constant_weights else _moving_mixture
+        return fit_from(fitting.sets, begin)
 
     return fit
 
 
 def _few(sets: Sets, begin: Fits) -> Fits:
-    """Return what forward selection finds near the intercepts alone; the lasso, of very many columns."""
-    eta = sets.eta(begin.coef, begin.intercept)
+    """Return what forward selection finds near the null model; the lasso, of very many columns."""
+    eta = sets.eta(begin.coef, begin.intercept, begin.free)
     targets, weights = sets.linearised(eta, begin.sigma2, begin.families)
     n, p = sets.columns.shape
-    select = lasso if p > max(MANY_A_ROW * n, MANY) else forward
-    coef = select(sets.stack(targets, weights))
-    left = targets - sets.columns.matvec(coef)
-    level = np.einsum("it,it->t", weights, left) / weights.sum(axis=0) if sets.center else begin.intercept
-    found = begin._replace(coef=coef, intercept=level)
-    return found if sets.family.never_overshoots else _held(sets, begin, found, eta, weights)
+    data = sets.batch(targets - sets.explained(begin.free), weights)
+    select = lasso if p > max(MANY_A_ROW * n, MANY) and begin.coef.ndim == 2 else forward
+    found = begin._replace(coef=select(data).reshape(begin.coef.shape))
+    found = sets.with_levels(found, targets, weights)
+    return found if sets.never_overshoots else _held(sets, begin, found, eta, weights)
 
 
 def _gaussian_mixture(sets: Sets, begin: Fits) -> Fits:
     targets, weights = sets.linearised(np.empty(0), begin.sigma2, begin.families)
-    stack = sets.stack(targets, weights)
-    residual = sets.y[:, None] - sets.columns.matvec(begin.coef) - begin.intercept
-    sigma2 = np.einsum("it,it,it->t", weights, residual, residual) / sets.total
-    found = fit_mixture(stack, begin.coef, np.maximum(sigma2, SIGMA2_FLOOR))
-    return _with_intercepts(sets, targets, weights, found, begin)
+    data = sets.batch(targets, weights)
+    several: dict[str, Any] = {"tol": SEVERAL_TOL, "max_sweeps": SEVERAL_SWEEPS}
+    found = fit_mixture(data, begin.coef.reshape(data.shape), **(several if begin.coef.ndim == 3 else {}))
+    return sets.with_levels(_fits(sets, begin, found), targets, weights)
+
+
+def _fits(sets: Sets, begin: Fits, found: Mixture) -> Fits:
+    """Return the fits of a mixture, in the shape of those that it began with."""
+    sigma2 = begin.sigma2
+    if sets.family.has_dispersion:
+        sigma2 = np.maximum(found.sigma2, SIGMA2_FLOOR).reshape(sigma2.shape)
+    inclusion = found.inclusion if begin.sigma2.ndim == 2 else found.inclusion[0]
+    return begin._replace(coef=found.coef.reshape(begin.coef.shape), sigma2=sigma2, inclusion=inclusion)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -229,51 +244,54 @@ def _moving_mixture(sets: Sets, begin: Fits) -> Fits:
 
     Targets may be so far off that a set leads out of range: what is not finite is left out by the caller.
     """
-    fits, pi, left = begin, None, np.arange(sets.n_sets)
-    for _ in range(ROUNDS):
-        eta = sets.eta(fits.coef, fits.intercept)
+    fits, mix, left = begin, None, np.arange(sets.n_sets)
+    for _ in range(sets.rounds):
+        # 1. Weights and targets at the linear predictor.
+        eta = sets.eta(fits.coef, fits.intercept, fits.free)
         families = sets.updated(fits.families, eta, fits.sigma2)
-        targets, weights = (each[:, left] for each in sets.linearised(eta, fits.sigma2, families))
+        targets, weights = (each[..., left] for each in sets.linearised(eta, fits.sigma2, families))
         before = fits._replace(families=families).only(left)
+        # 2. Sweeps, and the intercepts that go with the coefficients.
         share = np.array([family.noise_share for family in before.families])
+        known = sets.explained(before.free)
+        data = Batch(sets.columns, targets - known, weights, sets.total[left], sets.center, share)
         found = fit_mixture(
-            Batch(sets.columns, targets, weights, sets.total[left], sets.center, share),
-            before.coef,
-            before.sigma2,
-            pi=pi,
+            data,
+            before.coef.reshape(data.shape),
+            np.broadcast_to(before.sigma2, (data.shape[0], left.size)),
+            weights=mix,
             known_noise=not sets.family.has_dispersion,
-            tol=LOOSE_SWEEP_TOL if sets.small_steps else SWEEP_TOL,
+            freedom=sets.freedom,
+            tol=sets.sweep_tol,
             max_sweeps=SWEEPS,
         )
-        after = _with_intercepts(sets, targets, weights, found, before)
-        if not sets.family.never_overshoots:
-            after = _held(sets, before, after, eta[:, left], weights)
+        after = sets.with_levels(_fits(sets, before, found), targets, weights)
+        # 3. No farther than is safe.
+        if not sets.never_overshoots:
+            after = _held(sets, before, after, eta[..., left], weights)
         fits = fits.with_some(left, after)
-        change = np.abs(after.coef - before.coef).sum(axis=0)
-        moved = change > ROUND_TOL * (1.0 + np.abs(after.coef).sum(axis=0))
-        left, pi = left[moved], (found.pi / found.pi.sum(axis=0))[:, moved]
+        # 4. Sets that have converged leave.
+        size = np.abs(after.coef).reshape(-1, left.size).sum(axis=0)
+        change = np.abs(after.coef - before.coef).reshape(-1, left.size).sum(axis=0)
+        moved = change > sets.step_share * ROUND_TOL * (1.0 + size)
+        left, mix = left[moved], ((found.pi / found.pi.sum(axis=0))[:, moved], found.omega[moved])
         if not left.size:
             break
     return fits
 
 
-def _held(sets: Sets, before: Fits, after: Fits, eta: Matrix, weights: Matrix) -> Fits:
+def _held(sets: Sets, before: Fits, after: Fits, eta: Any, weights: Matrix) -> Fits:
     """Return the fits no farther than `LONGEST` from those before, in the linear predictor of any row."""
-    moved = np.where(weights > 0.0, sets.eta(after.coef, after.intercept) - eta, 0.0)
-    share = LONGEST / np.maximum(np.abs(moved).max(axis=0), LONGEST)
-    coef = before.coef + share * (after.coef - before.coef)
-    return after._replace(
-        coef=coef, intercept=before.intercept + share * (after.intercept - before.intercept)
-    )
+    moved = np.abs(sets.eta(after.coef, after.intercept, after.free) - eta)
+    moved = np.where(weights > 0.0, moved.max(axis=0) if moved.ndim == 3 else moved, 0.0)
+    share = np.minimum(sets.step_share, LONGEST / np.maximum(moved.max(axis=0), 1e-300))
 
+    def part(old: Any, new: Any) -> Any:
+        return old + share * (new - old)
 
-def _with_intercepts(sets: Sets, targets: Matrix, weights: Matrix, found: Any, begin: Fits) -> Fits:
-    intercept: Vector = np.zeros(found.sigma2.size)
-    if sets.center:
-        left = targets - sets.columns.matvec(found.coef)
-        intercept = np.einsum("it,it->t", weights, left) / weights.sum(axis=0)
-    sigma2 = np.maximum(found.sigma2, SIGMA2_FLOOR) if sets.family.has_dispersion else begin.sigma2
-    return Fits(found.coef, intercept, sigma2, found.inclusion, begin.families)
+    free = None if after.free is None else part(before.free, after.free)
+    level = part(before.intercept, after.intercept)
+    return after._replace(coef=part(before.coef, after.coef), intercept=level, free=free)
 
 
 COMPONENTS: dict[str, Component] = {

@@ -55,21 +55,16 @@ class CoxSets(Sets):
     out than no column at all (eight data sets like those of `benchmarks/survival`, with other seeds)."""
 
     @lazy
-    def _parts(self) -> tuple[Part, ...]:
-        """The rows of each training set: the same objects each time, by which risk sets are remembered."""
-        found = [Sets.part(self, t) for t in range(self.n_sets)]
-        each = zip(found, self.families, strict=True)
-        return tuple(one._replace(total=family.total(one.y, one.counts)) for one, family in each)
-
-    def part(self, t: int) -> Part:
-        """Return the rows of a training set; its observations are its events."""
-        return self._parts[t]
-
-    @lazy
     def families(self) -> tuple[Family, ...]:
-        """A family for each training set."""
+        """A family for each training set, which remembers its risk sets."""
         family: Any = self.family
         return tuple(replace(family) for _ in range(self.n_sets))
+
+    @lazy
+    def _parts(self) -> tuple[Part, ...]:
+        """The rows of each training set; its observations are its events."""
+        each = zip(super()._parts, self.families, strict=True)
+        return tuple(one._replace(total=family.total(one.y, one.counts)) for one, family in each)
 
     @lazy
     def total(self) -> Vector:
@@ -87,21 +82,6 @@ class CoxSets(Sets):
     def with_data(self, family: Family) -> Family:
         """Return the family that knows the risk sets of all rows."""
         return self.family
-
-    def linearised(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> tuple[Matrix, Matrix]:
-        """Return the targets and weights of each training set, by its own risk sets."""
-        targets, weights = np.zeros_like(eta), np.zeros_like(eta)
-        for t, family in enumerate(families):
-            part = self._parts[t]
-            found = family.working(part.y, eta[part.inside, t], 1.0)
-            targets[part.inside, t] = found.targets - part.offset
-            weights[part.inside, t] = part.counts * found.weights
-        return targets, weights
-
-    def loss(self, t: int, family: Family, eta: Vector, sigma2: float) -> float:
-        """Return minus the partial log-likelihood of a training set."""
-        part = self._parts[t]
-        return float(part.counts @ family.neg_log_likelihood(part.y, eta[part.inside], 1.0))
 
     def cross_validated(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
         """Return minus what the rows left out add to the partial log-likelihood."""

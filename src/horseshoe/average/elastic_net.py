@@ -34,7 +34,7 @@ SWEEPS = 10
 rounding, and so the order of rows and columns, would decide after how many descent ends."""
 
 
-def net(sets: Sets) -> Fits:
+def elastic_net(sets: Sets) -> Fits:
     """Fit every training set of a Gaussian response, and average over the penalties by cross-validation.
 
     Examples
@@ -46,7 +46,7 @@ def net(sets: Sets) -> Fits:
     >>> X -= X.mean(axis=0)
     >>> folds = tuple((np.flatnonzero(np.arange(40) % 2 != f), np.arange(f, 40, 2)) for f in range(2))
     >>> sets = Sets(Dense(X), X[:, 0], np.zeros(40), np.ones(40), folds, Gaussian())
-    >>> net(sets).coef[0].round(1)
+    >>> elastic_net(sets).coef[0].round(1)
     array([0.9, 0.9, 0.9])
     """
     p, every = sets.columns.shape[1], range(sets.n_sets)
@@ -81,10 +81,10 @@ def _path(data: Batch, t: int, where: Index, pull: Vector) -> Matrix:
     found = np.zeros((data.squares.shape[0], PENALTIES.size))
     if where.size:
         where = where[np.argsort(-pull, kind="stable")]
-        x, target = data.some(t, where), data.targets()[:, t].copy()
-        gram, product, _ = data.normal(t, where)
+        x, target = data.some(t, where), data.targets()[0, :, t].copy()
+        gram, product = data.normal(t, where)
         alphas = pull.max() / RATIO * PENALTIES / target.size
-        known = {"precompute": gram, "Xy": product, "check_input": False}
+        known = {"precompute": gram, "Xy": product[:, 0], "check_input": False}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             path = enet_path(x.T, target, l1_ratio=RATIO, alphas=alphas, tol=0.0, max_iter=SWEEPS, **known)

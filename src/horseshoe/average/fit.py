@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from horseshoe.average.held_out import record_of
 from horseshoe.average.inclusion import inclusion
 from horseshoe.average.ordinal_covariates import has_lone_levels, levels_beside, with_levels
 from horseshoe.average.result import AverageFit, ComponentRow, Progress, in_units
-from horseshoe.average.sets import HUGE, Fits, Fold, Sets, information
+from horseshoe.average.sets import HUGE, Fits, Fold, Sets
 from horseshoe.average.submodel import Submodel, summarise
 from horseshoe.average.unpenalized import (
     Unpenalized,
@@ -36,12 +36,14 @@ from horseshoe.data.structure import Structure
 from horseshoe.families import Family, Ordered
 from horseshoe.model.exact import REPLACEABLE, reproduces
 from horseshoe.model.fingerprint import check_rows_fingerprint
-from horseshoe.model.spec import ModelSpec, Prepared, prepare
+from horseshoe.model.spec import ModelSpec, Prepared, prepare_several
 from horseshoe.priors import FixedScale, Horseshoe
 from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
 
 RULES = ("1se", "paired")
+Folds = tuple[Fold, ...] | Callable[[Prepared], tuple[Fold, ...]]
+"""Folds, or what makes them once the rows are standardised."""
 BEYOND_DOUBT = 10.0
 """The likelihood ratio of rows left out from which on it is beyond doubt that the columns say something."""
 MOST_LEFT = 0.25
@@ -49,25 +51,14 @@ MOST_LEFT = 0.25
 PAIRED = 4.0
 """Of the rule "paired": the distance that is left is so many times the error of a coefficient."""
 
+NO_ERROR = 1e-300
+"""The least cross-validated error in whose unit distances are measured."""
 PER_ROW = 32.0
 """Floats a row and training set that a fit has at once, measured with 200,000 rows of 20 columns."""
 
 
-def fit_average(
-    rows: Rows,
-    family: Family,
-    folds: tuple[Fold, ...] | Callable[[Prepared], tuple[Fold, ...]],
-    *,
-    names: tuple[str, ...] | None = None,
-    rule: str = "1se",
-    fit_intercept: bool = True,
-    standardize: bool = True,
-    callback: Callable[[Progress], Any] | None = None,
-    n_jobs: int | None = None,
-    structure: Structure | None = None,
-    checkpoint: CheckpointSection | None = None,
-) -> AverageFit:
-    """Fit every component to every training set, and average.
+def fit_average(rows: Rows, family: Family, folds: Folds, **options: Any) -> AverageFit:
+    """Fit every component to every training set of one response, and average: see `fit_averages`.
 
     Examples
     --------
@@ -82,57 +73,153 @@ def fit_average(
     >>> np.flatnonzero(found.support), found.coef[2].round(1)
     (array([2]), np.float64(2.9))
     """
+    return fit_averages([rows], family, folds, **options)[0]
+
+
+class _Task(NamedTuple):
+    """One response made ready: the rows as given and as fitted, and its unpenalised columns."""
+
+    given: Rows
+    rows: Rows
+    prepared: Prepared
+    unpenalized: Unpenalized | None
+
+
+def fit_averages(
+    rows: Sequence[Rows],
+    family: Family,
+    folds: Folds,
+    *,
+    names: tuple[str, ...] | None = None,
+    rule: str = "1se",
+    fit_intercept: bool = True,
+    standardize: bool = True,
+    callback: Callable[[Progress], Any] | None = None,
+    n_jobs: int | None = None,
+    structure: Structure | None = None,
+    checkpoint: CheckpointSection | None = None,
+) -> tuple[AverageFit, ...]:
+    """Fit every component to every training set of all responses, and average; one answer for each.
+
+    Several responses are Gaussian, and ``rows`` are the same but for y. They share columns in the components,
+    one weight a component is taken from the likelihood of all of them, and columns enter the sparse answers
+    together. A response that is constant has no say.
+
+    Examples
+    --------
+    >>> from horseshoe.data.dense import Dense
+    >>> from horseshoe.families import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 10))
+    >>> Y = np.outer(X[:, 2], [3.0, -1.0]) + rng.standard_normal((60, 2))
+    >>> rows = [Rows(Dense(X), y, None, np.zeros(60)) for y in Y.T]
+    >>> folds = tuple((np.flatnonzero(np.arange(60) % 5 != f), np.arange(f, 60, 5)) for f in range(5))
+    >>> [found.coef[2].round(1).tolist() for found in fit_averages(rows, Gaussian(), folds)]
+    [3.0, -1.3]
+    """
     spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), 2.0, "estimate", fit_intercept, standardize)
     spec = replace(spec, structure=structure)
-    prepared, given, beside = prepare(spec, rows), rows, None
-    nothing = nothing_to_fit(rows, spec, prepared)
-    if nothing is not None:
-        return recorded(replace(nothing, structure=structure), prepared, rows, rows)
-    unpenalized = None if structure is None else structure.unpenalized
-    if unpenalized is not None and not isinstance(family, Ordered):
-        own = alone(spec, rows, unpenalized).coef
-        rows = known_part(rows, unpenalized, own)
-        prepared = prepare(spec, rows)
-        beside = unpenalized_of(prepared, unpenalized, own)
-    with one_thread():
-        pairs = folds(prepared) if callable(folds) else folds
-        values = prepared.response.values
-        pairs = check_folds(pairs, values, varies=True)
-        sets = _sets(prepared, rows, pairs, spec)
-        plain = family.constant_weights and sets.groups is None
-        names = chosen_components(names, plain, float(sets.counts.sum()), sets.columns.shape[1])
-        if checkpoint is not None:
-            chosen = {"components": names, "selection": rule, **vars(spec)}
-            check_rows_fingerprint(
-                checkpoint, chosen, given, prepared.design, *(part for pair in pairs for part in pair)
-            )
-        few = compress_folds(sets)
-        sets = few if few.y is sets.y else sets
-        check_room(few.columns.shape, len(pairs))
-        fitting = Fitting(few, n_jobs, checkpoint)
-        kept, fits = fit_components(fitting.component, names, callback)
-        found = average(few, tuple(fits), prior_of(kept))
-        found = found if few is sets else repredict(sets, found)
-        family, found, sets = sets.finalize(best_family(found, fits), found, prepared)
-        sparser = _sparser(sets, few, found, family, rule)
-        included = inclusion(found, _ridge(fitting), few)
-        whole = restored(prepared, sets, kept, fits, found, sparser, included)
-        whole = replace(whole, structure=structure, family=family)
-        if unpenalized is not None and beside is None:
-            whole = with_levels(whole, unpenalized, prepared, given)
-        whole = whole if beside is None else with_unpenalized(whole, beside, spec, given)
-        return recorded(whole, prepared, given, rows)
+    answers: dict[int, AverageFit] = {}
+    varying: dict[int, Prepared] = {}
+    for k, (one, prepared) in enumerate(zip(rows, prepare_several(spec, rows), strict=True)):
+        nothing = nothing_to_fit(one, spec, prepared)
+        if nothing is None:
+            varying[k] = prepared
+        else:
+            answers[k] = recorded(replace(nothing, structure=structure), prepared, one, one)
+    if varying:
+        tasks = _without_unpenalized(spec, [rows[k] for k in varying], list(varying.values()))
+        with one_thread():
+            found = _fit(spec, tasks, folds, names, rule, callback, n_jobs, checkpoint)
+        answers |= dict(zip(varying, found, strict=True))
+    return tuple(answers[k] for k in range(len(rows)))
 
 
-def _sets(prepared: Prepared, rows: Rows, pairs: tuple[Fold, ...], spec: ModelSpec) -> Sets:
-    """Return the training sets, of the kind that goes with the family and what is always in."""
-    family = spec.family
+def _without_unpenalized(spec: ModelSpec, rows: list[Rows], prepared: list[Prepared]) -> list[_Task]:
+    """Return responses whose unpenalised columns are fitted, and known; ordered levels keep them."""
+    if spec.structure is None or spec.structure.unpenalized is None or isinstance(spec.family, Ordered):
+        return [_Task(one, one, ready, None) for one, ready in zip(rows, prepared, strict=True)]
+    unpenalized = spec.structure.unpenalized
+    own = [alone(spec, one, unpenalized).coef for one in rows]
+    known = [known_part(one, unpenalized, coef) for one, coef in zip(rows, own, strict=True)]
+    each = zip(rows, known, prepare_several(spec, known), own, strict=True)
+    return [
+        _Task(one, left, ready, unpenalized_of(ready, unpenalized, coef)) for one, left, ready, coef in each
+    ]
+
+
+def _fit(
+    spec: ModelSpec,
+    tasks: list[_Task],
+    folds: Folds,
+    names: tuple[str, ...] | None,
+    rule: str,
+    callback: Callable[[Progress], Any] | None,
+    n_jobs: int | None,
+    checkpoint: CheckpointSection | None,
+) -> list[AverageFit]:
+    """Fit the average of responses that vary."""
+    # 1. The training sets, with few rows in the place of many where their sums are all that matters.
+    first, *others = tasks
+    pairs = folds(first.prepared) if callable(folds) else folds
+    for task in tasks:
+        check_folds(pairs, task.prepared.response.values, varies=True)
+    sets = _sets(tasks, pairs, spec)
+    plain = spec.family.constant_weights and sets.groups is None and not others
+    names = chosen_components(names, plain, float(sets.counts.sum()), sets.columns.shape[1])
+    if checkpoint is not None:
+        settings, known = (
+            {"components": names, "selection": rule, **vars(spec)},
+            [task.given.y for task in others],
+        )
+        parts = [part for pair in pairs for part in pair]
+        check_rows_fingerprint(checkpoint, settings, first.given, first.prepared.design, *known, *parts)
+    few = sets if others else compress_folds(sets)
+    sets = few if few.y is sets.y else sets
+    check_room(few.columns.shape, len(pairs) * len(tasks))
+    # 2. The components, and their average.
+    fitting = Fitting(few, n_jobs, checkpoint)
+    kept, fits = fit_components(fitting.component, names, callback)
+    founds = average(few, tuple(fits), prior_of(kept))
+    founds = founds if few is sets else (repredict(sets, founds[0]),)
+    ridges = ridge_or_null(fitting).responses(len(tasks))
+    own = list(zip(*(one.responses(len(tasks)) for one in fits), strict=True))
+    families = [best_family(found, one) for found, one in zip(founds, own, strict=True)]
+    if not others:
+        families[0], found, sets = sets.finalize(families[0], founds[0], first.prepared)
+        founds = (found,)
+    # 3. The sparse answer and the inclusion probabilities.
+    submodels = fit_submodels(sets, few, founds, families[0], rule)
+    included = [
+        inclusion(found, ridge, one) for found, ridge, one in zip(founds, ridges, few.responses, strict=True)
+    ]
+    # 4. All of it in the user's units.
+    return [
+        _whole(spec, task, one, restored(task.prepared, one, kept, *said))
+        for task, one, *said in zip(tasks, sets.responses, families, founds, submodels, included, strict=True)
+    ]
+
+
+def _whole(spec: ModelSpec, task: _Task, sets: Sets, found: AverageFit) -> AverageFit:
+    """Return an answer with the unpenalised columns back in their places, and what is kept of the rows."""
+    found, structure = replace(found, structure=spec.structure), spec.structure
+    if task.unpenalized is not None:
+        found = with_unpenalized(found, task.unpenalized, spec, task.given)
+    elif structure is not None and structure.unpenalized is not None:
+        found = with_levels(found, structure.unpenalized, task.prepared, task.given)
+    return recorded(found, task.prepared, task.given, task.rows)
+
+
+def _sets(tasks: list[_Task], pairs: tuple[Fold, ...], spec: ModelSpec) -> Sets:
+    """Return the training sets, of the kind that goes with the family and its unpenalised columns."""
+    (_, rows, prepared, _), *others = tasks
+    family, values = spec.family, [task.prepared.response.values for task in tasks]
     beside = prepared.design.free is not None
     if isinstance(family, Ordered) and (beside or has_lone_levels(family, rows.y.size)):
         return levels_beside(prepared, rows.counts, pairs, family)
     return sets_of(
         prepared.design.columns,
-        prepared.response.values,
+        np.array(values) if others else values[0],
         prepared.offset,
         rows.counts,
         pairs,
@@ -155,7 +242,7 @@ def fit_components(
             found, reason = None, str(error)
         else:
             reason = "its coefficients are not finite"
-        if found is None or not _finite(found):
+        if found is None or not (np.isfinite(found.coef).all() and np.isfinite(found.intercept).all()):
             warnings.warn(f"the component {name!r} is left out: {reason}", stacklevel=5)
             continue
         kept.append(name)
@@ -173,12 +260,7 @@ def _progress(component: str, done: int, total: int, seconds: float) -> Progress
     return Progress(component, done, total, seconds, left)
 
 
-def _finite(found: Any) -> bool:
-    each = found if type(found) is tuple else (found,)
-    return all(np.isfinite(one.coef).all() and np.isfinite(one.intercept).all() for one in each)
-
-
-def best_family(found: Average, fits: list[Fits]) -> Family:
+def best_family(found: Average, fits: Sequence[Fits]) -> Family:
     """Return the family of the component of most weight, with what it has estimated."""
     return fits[int(np.argmax(found.weights))].families[-1]
 
@@ -195,7 +277,7 @@ def recorded(found: AverageFit, prepared: Prepared, rows: Rows, known: Rows) -> 
 
 
 def with_unpenalized(found: AverageFit, unpenalized: Unpenalized, spec: ModelSpec, rows: Rows) -> AverageFit:
-    """Return the average with the columns that are always in back in their places."""
+    """Return the average with the columns that are unpenalized in back in their places."""
     both = []
     for coef, intercept in ((found.coef, found.intercept), (found.sparse_coef, found.sparse_intercept)):
         whole, level = unpenalized.complete(coef, intercept, found.units)
@@ -224,13 +306,13 @@ def restored(
     prepared: Prepared,
     sets: Sets,
     names: tuple[str, ...],
-    fits: list[Fits],
+    family: Family,
     found: Average,
     sparser: Submodel,
     included: Vector,
 ) -> AverageFit:
     """Bring the answer back to the user's units."""
-    units, family = prepared.units, best_family(found, fits)
+    units = prepared.units
     unit2 = units.unit**2 if family.has_dispersion else 1.0
     nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
     status = Status.CONVERGED if sparser.order.size else nothing
@@ -265,43 +347,69 @@ def restored(
     )
 
 
-def _ridge(fitting: Fitting) -> Fits:
-    """Return the ridge fits; where these fail, as a component that is left out may, fits of nothing."""
+def ridge_or_null(fitting: Fitting) -> Fits:
+    """Return the ridge fits; where these fail, as a component that is left out may, the null model."""
     try:
         return fitting.component("ridge")
     except (np.linalg.LinAlgError, FloatingPointError):
         return fitting.component("null")
 
 
-def _sparser(sets: Sets, few: Sets, found: Average, family: Family, rule: str) -> Submodel:
-    """Return the sparse answer; how close it must be is what cross-validation can tell.
+def fit_submodels(
+    sets: Sets, few: Sets, founds: Sequence[Average], family: Family, rule: str, free: Any = None
+) -> list[Submodel]:
+    """Return the sparse answer to each response or class: the fewest columns, the same for all of them.
 
-    ``few`` are the rows with the same sums, in which columns are looked for.
+    How close it must be is what cross-validation can tell. Each of several responses is measured in units of
+    its cross-validated error. ``few`` are the rows with the same sums, in which columns are looked for;
+    ``free`` are the unpenalised coefficients of classes.
     """
-    rows, _ = sets.tested
+    (rows, _), found, single = sets.tested, founds[0], sets.freedom == 1.0 and not sets.softmax
+    coef: Any = found.coef.T
+    level: Any = found.intercept
+    unit: Any = np.ones(np.size(level))
+    # 1. What the average loses of each row left out, and its mean.
     if sets.family.constant_weights:
         counts, weights = sets.counts[rows], few.counts
-        losses = (sets.y[rows] - found.predicted) ** 2
+        losses = np.array(
+            [(one.y[rows] - own.predicted) ** 2 for one, own in zip(sets.responses, founds, strict=True)]
+        )
+        if not single:
+            unit = np.sqrt(np.maximum(losses @ counts / counts.sum(), NO_ERROR))
+            coef, level = (
+                np.column_stack([one.coef for one in founds]),
+                np.array([one.intercept for one in founds]),
+            )
+            coef, level, losses = coef / unit, level / unit, losses / unit[:, None] ** 2
+        losses = losses.sum(axis=0)
     else:
         sigma2 = float(found.weights @ [one.sigma2 for one in found.judged])
         losses, counts = sets.row_losses(family, found.predicted, sigma2)
         losses = np.minimum(2.0 * losses, HUGE)
-        eta = sets.eta(found.coef[:, None], np.array([found.intercept]))[:, 0]
-        weights = sets.counts * information(family, sets.y, eta, sigma2)
-    total = float(counts.sum())
+        own = None if free is None else free[..., None]
+        eta = sets.eta(found.coef[..., None], np.asarray(found.intercept)[..., None], own)[..., 0]
+        weights = sets.information(family, eta, sigma2)
+    total, size = float(counts.sum()), float(sets.counts[np.unique(rows)].sum())
     mean = float(counts @ losses) / total
-    size = float(sets.counts[np.unique(rows)].sum())
+    # 2. Its standard error, or that of an estimated coefficient, is how far the sparse answer may be.
     error = float(np.sqrt(counts @ (losses - mean) ** 2 / total / size))
     if sets.condensed:  # squares of single errors are not known: those of a normal one have this spread
         error = mean * float(np.sqrt(2.0 / size))
-    if rule == "paired":
-        error = PAIRED * (mean if sets.family.constant_weights else 1.0) / size
-    error *= doubt(found.evidence)
+    if rule == "paired":  # of a column that says nothing they are q, and scatter by the root of it
+        noise = mean / sets.freedom if sets.family.constant_weights else 1.0
+        error = noise * (sets.freedom + (PAIRED - 1.0) * np.sqrt(sets.freedom)) / size
+    evidence = sum(one.evidence for one in founds)
     scale = float(weights.sum()) / float(sets.counts.sum())  # `summarise` has the mean over the weights
-    share = MOST_LEFT if found.evidence > BEYOND_DOUBT else 1.0
-    return summarise(
-        few.columns, found.coef, found.intercept, weights, error / scale, sets.center, share, sets.groups
-    )
+    error, share = error * doubt(evidence) / scale, MOST_LEFT if evidence > BEYOND_DOUBT else 1.0
+    # 3. The columns, one at a time.
+    said = summarise(few.columns, coef, level, weights, error, sets.center, share, sets.groups)
+    if single:
+        return [said]
+    levels: Any = said.intercept
+    return [
+        said._replace(coef=said.coef[:, o] * one, intercept=float(levels[o] * one))
+        for o, one in enumerate(unit)
+    ]
 
 
 def doubt(evidence: float) -> float:

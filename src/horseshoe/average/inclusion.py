@@ -47,7 +47,8 @@ def inclusion(found: Average, ridge: Fits, sets: Sets) -> Vector:
     >>> inclusion(found, ridge, sets).round(2)
     array([0.92, 0.48, 0.  ])
     """
-    size = np.abs(ridge.coef[:, :-1].mean(axis=1))
+    mean = ridge.coef[..., :-1].mean(axis=-1)
+    size = np.abs(mean) if mean.ndim == 1 else np.sqrt((mean**2).sum(axis=0))
     largest = float(size.max()) if size.size else 0.0
     shared = SHARED * found.slope * (size / largest) if largest > 0.0 else np.zeros_like(size)
     near = NEIGHBOURS * _beside(found.inclusion, sets)

@@ -31,7 +31,7 @@ TOL, STEPS = 1e-3, 1000
 
 
 def lasso(data: Batch) -> Matrix:
-    """Return the coefficients (p, T) of the lasso in each problem of a stack.
+    """Return the coefficients (p, T) of the lasso in each problem of a batch, of one target.
 
     Examples
     --------
@@ -42,16 +42,16 @@ def lasso(data: Batch) -> Matrix:
     >>> lasso(Batch(Dense(X), y[:, None], np.ones((50, 1))))[4].round(1)
     array([1.8])
     """
-    p, problems = data.squares.shape
+    _, p, problems = data.shape
     coef, targets = np.zeros((p, problems)), data.targets()
-    pull = np.abs(data.pull_of(targets))
+    pull = np.abs(data.pull(targets)[0])
     first = pull.max(axis=0, initial=0.0)
     chosen = [largest(pull[:, t], int(min(PER_ROW * data.n[t], MOST))) for t in range(problems)]
     left: Any = np.flatnonzero(first > 0.0)
     for _ in range(ROUNDS):
         for t in left:
-            coef[chosen[t], t] = _descend(data.some(t, chosen[t]), targets[:, t], first[t] * PENALTIES)
-        pull = np.abs(data.pull_of(targets - data.shift(coef)[0]))
+            coef[chosen[t], t] = _descend(data.some(t, chosen[t]), targets[0, :, t], first[t] * PENALTIES)
+        pull = np.abs(data.pull(targets - data.fit(coef[None]))[0])
         wrong = pull > SLACK * PENALTIES[-1] * first
         for t in left:
             wrong[chosen[t], t] = False

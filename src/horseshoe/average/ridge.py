@@ -36,8 +36,12 @@ LEAST_PENALTY = 1e-7
 where rows count a million times."""
 
 
-def ridge_path(sets: Sets, normals: tuple[Normal, ...] | None = None) -> Path:
-    """Fit ridge regressions to all training sets, along the path; ``normals`` are used if they are known.
+def ridge_paths(
+    each: tuple[Sets, ...], normals: tuple[tuple[Normal, ...], ...] | None = None
+) -> tuple[Path, ...]:
+    """Fit ridge regressions to all training sets, along the path, of one or several responses.
+
+    ``normals`` are the normal equations of each, used if they are known.
 
     Examples
     --------
@@ -48,17 +52,10 @@ def ridge_path(sets: Sets, normals: tuple[Normal, ...] | None = None) -> Path:
     >>> X -= X.mean(axis=0)
     >>> folds = tuple((np.flatnonzero(np.arange(20) % 2 != f), np.arange(f, 20, 2)) for f in range(2))
     >>> sets = Sets(Dense(X), X[:, 0], np.zeros(20), np.ones(20), folds, Gaussian())
-    >>> path = ridge_path(sets)
+    >>> (path,) = ridge_paths((sets,))
     >>> len(path.points), path.points[0].eta.shape, path.coef(sets, path.points[0].solution).shape
     (29, (20, 3), (30, 3))
     """
-    return ridge_paths((sets,), None if normals is None else (normals,))[0]
-
-
-def ridge_paths(
-    each: tuple[Sets, ...], normals: tuple[tuple[Normal, ...], ...] | None = None
-) -> tuple[Path, ...]:
-    """Return the path of each of several responses to the same columns, what is shared formed once."""
     sets = each[0]
     n, p = sets.columns.shape
     penalties = PENALTIES * max(p, 1)
@@ -66,7 +63,7 @@ def ridge_paths(
         return tuple(iterated(one, penalties[::2]) for one in each)
     if p > n:
         return _among_rows(each, penalties)
-    known = normals or tuple(training_normals(one) for one in each)
+    known = normals or training_normals(each)
     return tuple(_among_columns(one, penalties, own) for one, own in zip(each, known, strict=True))
 
 

@@ -124,7 +124,7 @@ class Newton:
         sets, K = self.sets, self.K
         steps: list[Any] = [None] * sets.n_sets
         if self._quick.any() and not asked:
-            steps, self._quick = side_by_side(sets, K, targets, weights, penalty, self._quick)
+            steps, self._quick = solve_all(sets, K, targets, weights, penalty, self._quick)
         for t in range(sets.n_sets):
             if asked or not self._quick[t]:
                 steps[t] = _factorised(sets, K, targets[:, t], weights[:, t], penalty)
@@ -196,7 +196,7 @@ def _penalised(sets: Sets, t: int, family: Family, eta: Vector, sigma2: float, s
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def side_by_side(
+def solve_all(
     sets: Sets, K: Matrix | None, targets: Matrix, weights: Matrix, penalty: float, quick: Mask
 ) -> tuple[list[_Step], Mask]:
     """Solve the regressions of the sets in ``quick`` by conjugate gradients, and tell of which this did.

@@ -51,6 +51,20 @@ class Path(NamedTuple):
         return np.asarray(sets.columns.rmatvec(solution) if self.dual else solution)
 
 
+class Start(NamedTuple):
+    """Where the EM of all sets starts: coefficients, their E[b^2], intercepts, noise, families.
+
+    Shapes are those of `Fits`, and ``free`` is as there.
+    """
+
+    coef: Any
+    second_moment: Any
+    intercept: Any
+    sigma2: Any
+    families: tuple[Family, ...]
+    free: Any = None
+
+
 def may_start(penalties: Vector, p: int) -> Mask:
     """Tell at which falling penalties modes may start: those that are small enough, or the last.
 
@@ -61,6 +75,30 @@ def may_start(penalties: Vector, p: int) -> Mask:
     """
     found = np.asarray(penalties) <= START * max(p, 1)
     return np.asarray(found if found.any() else np.arange(found.size) == found.size - 1)
+
+
+def ridge_start(sets: Sets, path: Path) -> Start:
+    """Return the ridge of largest evidence of each set, with the mean variance of its coefficients.
+
+    Where outliers get little weight, the weights depend on how closely the rows are fitted, and the evidence
+    has no meaning: there it is the largest penalty.
+    """
+    start = may_start(np.array([point.penalty for point in path.points]), sets.columns.shape[1])
+    points = tuple(point for point, may in zip(path.points, start, strict=True) if may)
+    if sets.family.is_location and not sets.family.constant_weights:
+        points = points[:1]
+    chosen = [points[i] for i in np.argmin([point.evidence for point in points], axis=0)]
+    each = list(enumerate(chosen))
+    solution = np.column_stack([point.solution[:, t] for t, point in each])
+    coef = path.coef(sets, solution)
+    sigma2, trace, intercept = (
+        np.array([values[t] for t, values in enumerate(column)])
+        for column in zip(*((one.sigma2, one.fit_trace, one.intercept) for one in chosen), strict=True)
+    )
+    penalty = np.array([point.penalty for point in chosen])
+    variance = sigma2 / penalty * np.maximum(1.0 - trace / max(len(coef), 1), 0.0)
+    families = tuple(point.families[t] for t, point in each)
+    return Start(coef, coef * coef + variance, intercept, sigma2, families)
 
 
 def over_penalties(losses: Vector, penalties: Vector) -> Vector:
@@ -105,15 +143,15 @@ class Normal(NamedTuple):
     z_mean: float
 
 
-def training_normals(sets: Sets) -> tuple[Normal, ...]:
-    """Return the normal equations of all sets: X'X of all rows, less that of those left out."""
-    whole = sets.columns.gram(sets.counts)
-    found = []
+def training_normals(responses: tuple[Sets, ...]) -> tuple[tuple[Normal, ...], ...]:
+    """Return the normal equations of each response in all sets: X'X of all rows less those out."""
+    sets = responses[0]
+    whole, found = sets.columns.gram(sets.counts), []
     for weights in sets.weights.T:
         rows = np.flatnonzero(weights == 0.0)
         gram = whole - sets.columns.rows(rows).gram(sets.counts[rows]) if rows.size else whole.copy()
         found.append(normal_equations(sets, sets.y, weights, gram))
-    return tuple(found)
+    return (tuple(found), *(_with_targets(one, found) for one in responses[1:]))
 
 
 def normal_equations(sets: Sets, targets: Vector, weights: Vector, gram: Matrix | None = None) -> Normal:
@@ -128,7 +166,7 @@ def normal_equations(sets: Sets, targets: Vector, weights: Vector, gram: Matrix 
     return Normal(gram, pull, float(weights @ (targets - z_mean) ** 2), x_mean, z_mean)
 
 
-def with_targets(sets: Sets, known: tuple[Normal, ...]) -> tuple[Normal, ...]:
+def _with_targets(sets: Sets, known: list[Normal]) -> tuple[Normal, ...]:
     """Return the normal equations of other responses to the same columns, of which X'WX is known."""
     found = []
     for weights, normal in zip(sets.weights.T, known, strict=True):

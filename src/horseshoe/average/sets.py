@@ -6,7 +6,7 @@ Each has an intercept of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Mask, Matrix, Vector
-from horseshoe.average.batch import Batch, Index
+from horseshoe.average.batch import Batch, Index, multiply_all
 from horseshoe.data.columns import Columns
 from horseshoe.families import Family
 from horseshoe.model.spec import Prepared
@@ -24,6 +24,13 @@ Fold = tuple[Any, Any]
 """The rows to learn from and the rows to predict."""
 HALVED = 0.5 ** np.arange(9)
 """How much of a step is tried, from all of it on."""
+SWEEP_TOL, LOOSE_SWEEP_TOL = 1e-3, 3e-2
+"""The change at which sweeps of a mixture end before they take new weights; the latter for classes and
+survival. Their weights are those of EM, or overstate the curvature, and take small steps: sweeps need not be
+exact, for the rounds judge the answer. It is not for families with a noise variance, which sweeps move too,
+nor for Newton's weights, which take large steps: there errors grew by a few per cent."""
+LEVEL_STEPS = 5
+"""Steps to the null model of families whose weights move."""
 HUGE = 1e100
 """The most that a row can lose."""
 LEAST_SHARE, ONE_SIZE = 0.4, 0.7
@@ -77,37 +84,60 @@ class Part(NamedTuple):
 class Fits(NamedTuple):
     """One fit to each training set, the last to all rows, on the scale of the prior.
 
-    ``coef`` and ``inclusion`` have shape (p, T), ``intercept`` and ``sigma2`` (T,). ``inclusion`` is how sure
-    a column is in: 0 or 1 where the fit selects, in between where it has a probability, not a number where
-    it does not say, as ridge, which has all columns.
+    ``coef`` has shape (p, T), or (q, p, T) of several responses or classes; ``intercept`` and ``sigma2`` (T,)
+    or (q, T), and ``free`` (q, r, T) the coefficients of unpenalised columns that classes have beside them.
+    ``inclusion``, of the shape of ``coef`` or (p, T), is the probability that a variable is included: 0 or 1
+    where the fit selects, not a number where it does not say, as ridge, which includes all of them.
     """
 
-    coef: Matrix
-    intercept: Vector
-    sigma2: Vector
-    inclusion: Matrix
+    coef: Any
+    intercept: Any
+    sigma2: Any
+    inclusion: Any
     families: tuple[Family, ...]
+    free: Any = None
 
     @property
     def selects(self) -> bool:
-        """Whether the fits say which columns are in."""
+        """Whether the fits say which variables are included."""
         return not np.isnan(self.inclusion).any()
 
     def only(self, which: Index) -> Fits:
         """Return some of the fits."""
-        families = tuple(self.families[t] for t in which)
-        coef, intercept, sigma2, inclusion = (value[..., which] for value in self[:4])
-        return Fits(coef, intercept, sigma2, inclusion, families)
+        values: Any = [value[..., which] for value in self[:4]]
+        free = None if self.free is None else self.free[..., which]
+        return Fits._make((*values, tuple(self.families[t] for t in which), free))
 
     def with_some(self, which: Index, others: Fits) -> Fits:
         """Return the fits with others in the place of some."""
-        coef, intercept, sigma2, inclusion = (value.copy() for value in self[:4])
-        for mine, new in zip((coef, intercept, sigma2, inclusion), others[:4], strict=True):
+
+        def put(mine: Any, new: Any) -> Any:
+            mine = mine.copy()
             mine[..., which] = new
+            return mine
+
+        values: Any = [put(mine, new) for mine, new in zip(self[:4], others[:4], strict=True)]
         families = list(self.families)
         for t, family in zip(which, others.families, strict=True):
             families[t] = family
-        return Fits(coef, intercept, sigma2, inclusion, tuple(families))
+        free = None if self.free is None else put(self.free, others.free)
+        return Fits._make((*values, tuple(families), free))
+
+    def responses(self, number: int) -> tuple[Fits, ...]:
+        """Return the fits to each of several responses."""
+        if number == 1:
+            return (self,)
+        inclusion = np.broadcast_to(self.inclusion, self.coef.shape)
+        each = zip(self.coef, self.intercept, self.sigma2, inclusion, strict=True)
+        return tuple(Fits(*values, self.families) for values in each)
+
+
+def fits_of(responses: Sequence[Fits]) -> Fits:
+    """Return the fits to several responses as one; a single one as it is."""
+    if len(responses) == 1:
+        return responses[0]
+    values: Any = [np.stack(each) for each in zip(*(one[:4] for one in responses), strict=True)]
+    return Fits._make((*values, responses[0].families, None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +148,10 @@ class Sets:
     ----------
     columns : Columns
         Standardised by all rows; a copy of a fit does without them.
-    y, offset : arrays of shape (n,)
-        The response on the scale of the prior, and the known part of the linear predictor.
+    y : array of shape (n,), or (q, n)
+        The response on the scale of the prior, or several Gaussian responses.
+    offset : array of shape (n,)
+        The known part of the linear predictor.
     counts : array of shape (n,)
         How often each row counts.
     folds : tuple of pairs
@@ -144,6 +176,12 @@ class Sets:
     """Whether the intercept of a fit means anything."""
     slope_steps: ClassVar[int] = 1
     """Of so many slopes of the average one is tried first: more where `along` is dear."""
+    softmax: ClassVar[bool] = False
+    """Whether the linear predictor has several classes, which add up to zero."""
+    step_share: ClassVar[float] = 1.0
+    """How much of the step to new targets is taken at most."""
+    rounds: ClassVar[int] = 6
+    """How often a mixture takes new weights, where these move."""
     columns: Columns
     y: Vector
     offset: Vector
@@ -165,10 +203,20 @@ class Sets:
         """The folds, and all rows."""
         return len(self.folds) + 1
 
+    @property
+    def freedom(self) -> float:
+        """How many coefficients of a column share its local scale."""
+        return float(len(self.y) if self.y.ndim == 2 else 1)
+
+    @lazy
+    def responses(self) -> tuple[Sets, ...]:
+        """The training sets of each of several responses."""
+        return tuple(replace(self, y=one) for one in self.y) if self.y.ndim == 2 else (self,)
+
     @lazy
     def weights(self) -> Matrix:
         """How often each row counts in each training set."""
-        inside = np.zeros((self.y.size, self.n_sets))
+        inside = np.zeros((self.counts.size, self.n_sets))
         inside[:, -1] = 1.0
         for t, (train, _) in enumerate(self.folds):
             inside[train, t] = 1.0
@@ -179,16 +227,34 @@ class Sets:
         """The number of observations of each training set."""
         return np.asarray(self.weights.sum(axis=0))
 
+    @lazy
+    def _parts(self) -> tuple[Part, ...]:
+        """The rows of each training set: the same objects each time, by which risk sets are remembered."""
+        found = []
+        for weights in self.weights.T:
+            inside = weights > 0.0
+            counts = weights[inside]
+            found.append(Part(inside, self.y[..., inside], self.offset[inside], counts, float(counts.sum())))
+        return tuple(found)
+
     def part(self, t: int) -> Part:
         """Return the rows of a training set."""
-        inside = self.weights[:, t] > 0.0
-        counts = self.weights[inside, t]
-        return Part(inside, self.y[inside], self.offset[inside], counts, float(counts.sum()))
+        return self._parts[t]
 
     @property
     def small_steps(self) -> bool:
-        """Whether weights are such that steps to the targets are small: then they need not be exact."""
+        """Whether weights are such that steps to the targets are small."""
         return self.family.never_overshoots and not self.family.has_dispersion
+
+    @property
+    def sweep_tol(self) -> float:
+        """The change at which sweeps of a mixture end between new weights: see `LOOSE_SWEEP_TOL`."""
+        return LOOSE_SWEEP_TOL if self.small_steps else SWEEP_TOL
+
+    @property
+    def never_overshoots(self) -> bool:
+        """Whether a step to new targets need not be checked."""
+        return self.family.never_overshoots
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -214,7 +280,7 @@ class Sets:
         Training sets that are small do not, nor those that grow, as those of time series.
         """
         each = self.total[:-1]
-        times = np.bincount(self.tested[0], minlength=self.y.size)
+        times = np.bincount(self.tested[0], minlength=self.counts.size)
         alike = np.ptp(times) == 0 or each.min() >= ONE_SIZE * each.max()
         return bool(self.may_stand and alike and each.min() >= LEAST_SHARE * self.total[-1])
 
@@ -245,22 +311,55 @@ class Sets:
         """The same with these training sets alone."""
         return replace(self, folds=tuple(self.folds[t] for t in self.large), may_stand=False)
 
-    def eta(self, coef: Matrix, intercept: Vector) -> Matrix:
-        """Return the linear predictor of every row by every fit."""
-        return np.asarray(self.columns.matvec(coef) + intercept + self.offset[:, None])
+    def fit(self, coef: Any) -> Any:
+        """Return X b of every row: (n, T), or (q, n, T)."""
+        return multiply_all(self.columns.matvec, coef)
 
-    def linearised(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> tuple[Matrix, Matrix]:
+    def eta(self, coef: Any, intercept: Any, free: Any = None) -> Any:
+        """Return the linear predictor of every row by every fit."""
+        return self.fit(coef) + intercept[..., None, :] + self.explained(free) + self.offset[:, None]
+
+    def explained(self, free: Any) -> Any:
+        """Return what unpenalised columns explain that each training set fits by itself: nothing here."""
+        return 0.0
+
+    @lazy
+    def null(self) -> tuple[Any, Any]:
+        """The null model of every training set: intercepts, and the unpenalised coefficients beside them."""
+        if not (self.center and self.has_level):
+            return np.zeros((*self.y.shape[:-1], self.n_sets)), None
+        if self.family.constant_weights:
+            return (self.y @ self.weights) / self.total, None
+        found = []
+        for _, y, offset, counts, _ in self._parts:
+            level = self.family.intercept_alone(y, counts, offset)
+            for _ in range(LEVEL_STEPS):
+                working = self.family.working(y, offset + level, 1.0)
+                level = float(np.average(working.targets - offset, weights=counts * working.weights))
+            found.append(level)
+        return np.array(found), None
+
+    def linearised(self, eta: Any, sigma2: Any, families: tuple[Family, ...]) -> tuple[Any, Matrix]:
         """Return the targets and weights that stand for the likelihood near eta, offset taken off."""
         if self.family.constant_weights:
-            return np.repeat(self.y[:, None], self.n_sets, axis=1), self.weights
+            return np.repeat(self.y[..., None], self.n_sets, axis=-1), self.weights
         if not self.family.has_dispersion and all(family is families[0] for family in families):
             rows = families[0].working(np.tile(self.y, len(families)), eta.ravel(order="F"), 1.0)
             weights, targets = (values.reshape(eta.shape, order="F") for values in rows)
-        else:
-            each = zip(families, eta.T, sigma2, strict=True)
-            found = [family.working(self.y, column, s2) for family, column, s2 in each]
-            weights, targets = (np.column_stack(values) for values in zip(*found, strict=True))
-        return targets - self.offset[:, None], self.weights * weights
+            return targets - self.offset[:, None], self.weights * weights
+        targets, weights = np.zeros_like(eta), np.zeros_like(eta)
+        for t, (part, family) in enumerate(zip(self._parts, families, strict=True)):
+            found = family.working(part.y, eta[part.inside, t], float(sigma2[t]))
+            targets[part.inside, t] = found.targets - part.offset
+            weights[part.inside, t] = part.counts * found.weights
+        return targets, weights
+
+    def with_levels(self, fits: Fits, targets: Any, weights: Matrix) -> Fits:
+        """Return fits with the intercepts that go with their coefficients."""
+        if not self.center:
+            return fits
+        left = targets - self.fit(fits.coef)
+        return fits._replace(intercept=np.einsum("it,...it->...t", weights, left) / weights.sum(axis=0))
 
     def drop_intercepts(self, fits: Fits) -> Fits:
         """Return fits without the levels that steps went through, where these mean nothing."""
@@ -279,9 +378,8 @@ class Sets:
 
     def loss(self, t: int, family: Family, eta: Vector, sigma2: float) -> float:
         """Return minus the log-likelihood of a training set; ``eta`` is that of all rows."""
-        weights = self.weights[:, t]
-        rows = weights > 0.0
-        return float(weights[rows] @ family.neg_log_likelihood(self.y[rows], eta[rows], sigma2))
+        part = self._parts[t]
+        return float(part.counts @ family.neg_log_likelihood(part.y, eta[part.inside], sigma2))
 
     def cross_validated(self, eta: Matrix, sigma2: Vector, families: tuple[Family, ...]) -> float:
         """Return minus the log-likelihood of the rows by the fits that have not seen them."""
@@ -307,19 +405,22 @@ class Sets:
         rows, _ = self.tested
         return family.neg_log_likelihood(self.y[rows], eta, sigma2), self.counts[rows]
 
-    def stack(self, targets: Matrix, weights: Matrix) -> Batch:
+    def information(self, family: Family, eta: Any, sigma2: float) -> Vector:
+        """Return what each row counts times its expected information about eta."""
+        return self.counts * information(family, self.y, eta, sigma2)
+
+    def batch(self, targets: Any, weights: Matrix) -> Batch:
         """Return the least-squares problems of all training sets."""
         return Batch(self.columns, targets, weights, self.total, self.center)
 
-    def updated(self, families: tuple[Family, ...], eta: Matrix, sigma2: Vector) -> tuple[Family, ...]:
+    def updated(self, families: tuple[Family, ...], eta: Any, sigma2: Any) -> tuple[Family, ...]:
         """Return the families with what they estimate beside the coefficients at its best."""
         if self.family.constant_weights or type(self.family).update is Family.update:
             return families
-        found = []
-        for t, family in enumerate(families):
-            rows = self.weights[:, t] > 0.0
-            found.append(family.update(self.y[rows], eta[rows, t], sigma2[t], self.weights[rows, t]))
-        return tuple(found)
+        each = enumerate(zip(self._parts, families, strict=True))
+        return tuple(
+            family.update(part.y, eta[part.inside, t], sigma2[t], part.counts) for t, (part, family) in each
+        )
 
 
 def sizes(sets: Sets) -> tuple[float, float]:

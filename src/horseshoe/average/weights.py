@@ -34,12 +34,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.average.sets import Fits, Sets, information, sizes, summed
+from horseshoe.average.sets import Fits, Sets, sizes, summed
 
 TEMPER = 3.5
 """By how much log-likelihoods are divided before they become weights."""
@@ -55,8 +55,6 @@ SLOPES = np.linspace(0.0, 2.0, 81)
 """Among which the slope of the average is looked for."""
 COSTS = 2.0
 """The likelihood ratio of a slope that is no more than noise: what Akaike asks of a parameter."""
-LEVEL_STEPS = 5
-"""Steps to the intercept alone of families whose weights move."""
 SCALES = np.geomspace(1e-3, 1e3, 121)
 """Noise variances among which the best for held-out rows is looked for, in units of the family's."""
 FEW_SCALES = 10
@@ -82,7 +80,8 @@ class Average(NamedTuple):
     ``evidence`` twice the log-likelihood of rows left out beyond that of the intercept alone; ``coef``
     (p,) and ``intercept`` are the average, ``fold_coef`` (p, K) and ``fold_intercept`` (K,) the average of
     the fold fits of each fold, ``predicted`` what these say of the rows they have not seen (linear
-    predictor, in the order of `Sets.tested`).
+    predictor, in the order of `Sets.tested`). Of classes that are fitted together all of these have the
+    classes on one more axis, the first.
     """
 
     judged: tuple[Judged, ...]
@@ -97,8 +96,10 @@ class Average(NamedTuple):
     inclusion: Vector
 
 
-def average(sets: Sets, components: tuple[Fits, ...], prior: Vector | None = None) -> Average:
-    """Weigh the components and put them together; ``prior`` is what they count before a look at the data.
+def average(sets: Sets, components: tuple[Fits, ...], prior: Vector | None = None) -> tuple[Average, ...]:
+    """Weigh the components by the loss of all responses, and put them together for each.
+
+    ``prior`` are the prior weights of the components.
 
     Examples
     --------
@@ -110,17 +111,22 @@ def average(sets: Sets, components: tuple[Fits, ...], prior: Vector | None = Non
     >>> both = (Gaussian(),) * 3
     >>> good = Fits(np.full((1, 3), 1.9), np.zeros(3), np.ones(3), np.ones((1, 3)), both)
     >>> bad = good._replace(coef=np.zeros((1, 3)))
-    >>> average(sets, (good, bad)).weights.round(2)
+    >>> average(sets, (good, bad))[0].weights.round(2)
     array([0.97, 0.03])
     """
-    judged, together = judge_all(sets, components)
-    losses = np.array([one.loss for one in judged])
-    return averaged(sets, components, judged, weigh(losses, together, prior))
+    split = [fits.responses(len(sets.responses)) for fits in components]
+    each = list(zip(sets.responses, zip(*split, strict=True), strict=True))
+    found = [judge_all(one, fits) for one, fits in each]
+    losses = np.array([[one.loss for one in judged] for judged, _ in found]).sum(axis=0)
+    weights = weigh(losses, np.sum([together for _, together in found], axis=0), prior)
+    return tuple(
+        averaged(one, fits, judged, weights) for (one, fits), (judged, _) in zip(each, found, strict=True)
+    )
 
 
 def judge_all(sets: Sets, components: tuple[Fits, ...]) -> tuple[tuple[Judged, ...], Matrix]:
     """Return what cross-validation says of each component, and what two of them gain together."""
-    etas = [sets.eta(fits.coef, fits.intercept) for fits in components]
+    etas = [sets.eta(fits.coef, fits.intercept, fits.free) for fits in components]
     judged = tuple(judge(sets, fits, eta) for fits, eta in zip(components, etas, strict=True))
     if sets.large.size < len(sets.folds):  # fits to few rows do not tell how those to all of them predict
         found, together = judge_all(sets.largest, tuple(fits.only(sets.large_and_all) for fits in components))
@@ -132,36 +138,49 @@ def averaged(
     sets: Sets, components: tuple[Fits, ...], judged: tuple[Judged, ...], weights: Vector
 ) -> Average:
     """Put the components together, each by its weight."""
-    parts = list(zip(weights, components, strict=True))
-    coef = np.asarray(sum(w * fits.coef for w, fits in parts))
-    intercept = np.asarray(sum(w * fits.intercept for w, fits in parts))
-    selecting = [(w, fits) for w, fits in parts if fits.selects]
-    share = sum(w for w, _ in selecting)
-    included = sum(w * half_and_half(fits.inclusion, sets.even) for w, fits in selecting)
-    inclusion = included / share if share > 0.0 else 0.0
-    level = intercepts(sets)
-    slope, evidence = shrinkage(sets, coef, intercept, level, float(weights @ [one.sigma2 for one in judged]))
-    half = [fits.selects and sets.even for fits in components]  # ridge does not jump
-    said, at = (
-        np.asarray(
-            sum(w * half_and_half(value, one) for w, value, one in zip(weights, values, half, strict=True))
-        )
-        for values in ([fits.coef for fits in components], [fits.intercept for fits in components])
+
+    def blend(values: Sequence[Any]) -> Any:
+        return np.asarray(sum(w * value for w, value in zip(weights, values, strict=True)))
+
+    # 1. The fits of each training set, and their slope.
+    coef, intercept = (
+        blend([fits.coef for fits in components]),
+        blend([fits.intercept for fits in components]),
     )
-    base = float(half_and_half(level, sets.even))
+    level, own = sets.null
+    free = None if own is None else blend([fits.free for fits in components])
+    noise = float(weights @ [one.sigma2 for one in judged])
+    slope, evidence = shrinkage(sets, (coef, intercept, free), noise)
+    # 2. Half the mean over the folds, and half the fit to all rows; ridge of one response does not jump.
+    half = [sets.even and (sets.softmax or fits.selects) for fits in components]
+
+    def both(values: list[Any]) -> Any:
+        return blend([half_and_half(value, one) for value, one in zip(values, half, strict=True)])
+
+    said, at = both([fits.coef for fits in components]), both([fits.intercept for fits in components])
+    base = half_and_half(level, sets.even)
+    # 3. Inclusion, by the components that select.
+    selecting = [(w, fits.inclusion) for w, fits in zip(weights, components, strict=True) if fits.selects]
+    share = sum(w for w, _ in selecting)
+    included = sum(w * half_and_half(one, sets.even) for w, one in selecting)
+    inclusion = np.broadcast_to(included / share if share > 0.0 else 0.0, coef.shape[-2:-1]).copy()
+    # 4. All of it shrunk towards the null model.
     coef, intercept = slope * coef, level + slope * (intercept - level)
+    free = None if own is None else own + slope * (free - own)
     rows, folds = sets.tested
+    predicted = sets.eta(coef, intercept, free)[..., rows, folds]
+    final = base + slope * (at - base)
     return Average(
         judged,
         weights,
         slope,
         evidence,
         slope * said,
-        base + slope * (float(at) - base),
-        coef[:, :-1],
-        intercept[:-1],
-        sets.eta(coef, intercept)[rows, folds],
-        np.broadcast_to(inclusion, coef.shape[:1]).copy(),
+        final if final.ndim else float(final),
+        coef[..., :-1],
+        intercept[..., :-1],
+        predicted,
+        inclusion,
     )
 
 
@@ -249,28 +268,10 @@ def _normed(logs: Vector) -> Vector:
     return np.asarray(weights / weights.sum())
 
 
-def intercepts(sets: Sets) -> Vector:
-    """Return the intercept alone of every training set."""
-    if not (sets.center and sets.has_level):
-        return np.zeros(sets.n_sets)
-    if sets.family.constant_weights:
-        return np.asarray((sets.weights.T @ sets.y) / sets.total)
-    found = []
-    for weights in sets.weights.T:
-        rows = weights > 0.0
-        y, offset, counts = sets.y[rows], sets.offset[rows], weights[rows]
-        level, family = sets.family.intercept_alone(y, counts, offset), sets.family
-        for _ in range(LEVEL_STEPS):
-            working = family.working(y, offset + level, 1.0)
-            level = float(np.average(working.targets - offset, weights=counts * working.weights))
-        found.append(level)
-    return np.array(found)
-
-
-def shrinkage(
-    sets: Sets, coef: Matrix, intercept: Vector, level: Vector, sigma2: float
-) -> tuple[float, float]:
+def shrinkage(sets: Sets, fits: tuple[Any, Any, Any], sigma2: float) -> tuple[float, float]:
     """Return the slope by which the average is multiplied, and the likelihood ratio that speaks for it.
+
+    ``fits`` are the coefficients, the intercepts and the unpenalised coefficients of the average.
 
     Examples
     --------
@@ -279,26 +280,30 @@ def shrinkage(
     >>> X = np.array([[-1.0], [1.0], [-1.0], [1.0]])
     >>> folds = (([0, 1], [2, 3]), ([2, 3], [0, 1]))
     >>> sets = Sets(Dense(X), 2.0 * X[:, 0], np.zeros(4), np.ones(4), folds, Gaussian())
-    >>> round(shrinkage(sets, np.full((1, 3), 2.0), np.zeros(3), np.zeros(3), 1.0)[0], 2)
+    >>> round(shrinkage(sets, (np.full((1, 3), 2.0), np.zeros(3), None), 1.0)[0], 2)
     1.0
-    >>> shrinkage(sets, np.full((1, 3), -2.0), np.zeros(3), np.zeros(3), 1.0)
+    >>> shrinkage(sets, (np.full((1, 3), -2.0), np.zeros(3), None), 1.0)
     (0.0, 0.0)
     """
-    fit = sets.columns.matvec(coef) + (intercept - level)
-    gain = variance_gain(sets, coef, fit)
+    (coef, intercept, free), (level, own) = fits, sets.null
+    beside = 0.0 if own is None else sets.explained(free - own)
+    fit = sets.fit(coef) + (intercept - level)[..., None, :] + beside
     rows, folds = sets.tested
-    base, way = sets.offset[rows] + level[folds], fit[rows, folds]
-    y, counts = sets.y[rows], sets.counts[rows]
-    power = float(counts @ way**2) / float(counts.sum())
+    counts, way = sets.counts[rows], fit[..., rows, folds]
+    power = float((way**2 @ counts).sum()) / float(counts.sum())
     if not power > 0.0:
         return 0.0, 0.0
-    size, seen = sizes(sets)
-    left_out = None if sets.family.constant_weights else sets.along(sets.offset[:, None] + level, fit, sigma2)
+    (size, seen), left_out = sizes(sets), None
+    if sets.family.constant_weights:
+        base = sets.offset[rows] + level[folds]
+    else:
+        null = np.zeros_like(fit) + level[..., None, :] + sets.explained(own) + sets.offset[:, None]
+        left_out = sets.along(null, fit, sigma2)
 
     def loss(slope: float) -> float:
         if left_out is not None:
             return size / seen * left_out(slope)
-        left = float(counts @ (y - base - slope * way) ** 2)
+        left = float(counts @ (sets.y[rows] - base - slope * way) ** 2)
         return 0.5 * (size / seen) * seen * float(np.log(max(left, 1e-300)))
 
     best, ratio = _best_slope(loss, sets.slope_steps)
@@ -306,7 +311,7 @@ def shrinkage(
         return 0.0, ratio
     if not sets.even:  # fits to fewer rows need more of it
         return 1.0, ratio
-    steadier = 1.0 / (1.0 - min(gain / power, MOST_GAIN))
+    steadier = 1.0 / (1.0 - min(variance_gain(sets, coef, fit) / power, MOST_GAIN))
     return min(best * steadier, 1.0), ratio
 
 
@@ -331,10 +336,14 @@ def variance_gain(sets: Sets, coef: Matrix, fit: Matrix) -> float:
     """
     if not sets.even:
         return 0.0
-    spread = fit[:, :-1] - fit[:, :-1].mean(axis=1, keepdims=True)
-    apart = coef[:, :-1] - coef[:, :-1].mean(axis=1, keepdims=True)
-    among_rows = float(sets.counts @ (spread**2).mean(axis=1)) / float(sets.counts.sum())
-    return min(among_rows, float((apart**2).sum(axis=0).mean()))
+    spread, apart = (_away(values) for values in (fit, coef))
+    among_rows = float((spread.mean(axis=-1) @ sets.counts).sum()) / float(sets.counts.sum())
+    return min(among_rows, float(apart.sum(axis=-2).mean(axis=-1).sum()))
+
+
+def _away(values: Any) -> Any:
+    """Return the squared distances of fold fits from their mean."""
+    return (values[..., :-1] - values[..., :-1].mean(axis=-1, keepdims=True)) ** 2
 
 
 def half_and_half(values: Matrix, half: bool = True) -> Vector:
@@ -348,26 +357,27 @@ def half_and_half(values: Matrix, half: bool = True) -> Vector:
     return np.asarray(0.5 * (values[..., :-1].mean(axis=-1) + values[..., -1]) if half else values[..., -1])
 
 
-def judge(sets: Sets, fits: Fits, eta: Matrix) -> Judged:
+def judge(sets: Sets, fits: Fits, eta: Any) -> Judged:
     """Return how well a component predicts the rows that its fits have not seen."""
-    rows, folds = sets.tested
-    counts, y, seen = sets.counts[rows], sets.y[rows], eta[rows, folds]
-    size, times = sizes(sets)
-    gain = variance_gain(sets, fits.coef, eta)
-    error = float(counts @ (y - seen) ** 2) / float(counts.sum())
+    (rows, folds), (size, times) = sets.tested, sizes(sets)
+    counts, seen = sets.counts[rows], eta[..., rows, folds]
+    gain, error = variance_gain(sets, fits.coef, eta), np.inf
+    if sets.family.squared_error:
+        error = float(counts @ (sets.y[rows] - seen) ** 2) / float(counts.sum())
     if sets.family.constant_weights:
         left = error - min(gain, MOST_GAIN * error)
         return Judged(error, 0.5 * size * float(np.log(max(left, 1e-300))), error)
     family, sigma2 = fits.families[-1], 1.0
     if family.has_dispersion:
+        y = sets.y[rows]
         sigma2 = best_noise(
             float(fits.sigma2[-1]), lambda noise: summed(counts, family.neg_log_likelihood(y, seen, noise))
         )
     loss = sets.left_out(family, eta, sigma2) / times
-    weights = sets.counts * information(family, sets.y, eta.mean(axis=1), sigma2)
+    weight = float(sets.information(family, eta.mean(axis=-1), sigma2).sum())
     most = -0.5 * size * np.log(1.0 - MOST_GAIN) if family.has_dispersion else MOST_GAIN * abs(size * loss)
-    gain = min(0.5 * float(weights.sum()) * gain, most)
-    return Judged(error if family.squared_error else 2.0 * loss, size * loss - gain, sigma2)
+    error = error if family.squared_error else 2.0 * loss
+    return Judged(error, size * loss - min(0.5 * weight * gain, most), sigma2)
 
 
 def best_noise(base: float, loss: Callable[[float], float]) -> float:

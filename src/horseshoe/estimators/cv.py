@@ -9,10 +9,10 @@ from sklearn.base import RegressorMixin
 
 from horseshoe._checks import check_choice, check_level
 from horseshoe._types import Matrix, Vector
+from horseshoe.average.fit import fit_averages
 from horseshoe.average.folds import check_classes
 from horseshoe.average.ordinal_covariates import has_lone_levels
 from horseshoe.average.sets import Fold
-from horseshoe.average.shared.fit import fit_averages
 from horseshoe.data.known import check_known
 from horseshoe.data.responses import Responses, check_responses, leading, refuse_several_responses
 from horseshoe.data.rows import Rows, known_rows

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_level
 from horseshoe._types import Mask, Matrix, Status, Vector
+from horseshoe.average.fit_classes import fit_class_average
 from horseshoe.average.folds import check_classes
 from horseshoe.average.result import AverageFit
 from horseshoe.average.sets import Fold
-from horseshoe.average.shared.multinomial import fit_class_average
 from horseshoe.data.known import check_known
 from horseshoe.data.rows import Rows, known_rows
 from horseshoe.data.validation import check_weights, check_x

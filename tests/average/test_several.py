@@ -1,4 +1,6 @@
-"""Components that share columns: one regression is the plain component, and an oracle."""
+"""Several responses that share columns: one of them is the plain average, and oracles."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,25 +10,17 @@ from average_sets import make_sets
 from horseshoe.average import modes
 from horseshoe.average.batch import Batch
 from horseshoe.average.components import GENERAL, Fitting, prior_of
-from horseshoe.average.fit import fit_average
+from horseshoe.average.fit import fit_average, fit_averages
 from horseshoe.average.forward import forward
 from horseshoe.average.mixture import GRID, fit_mixture
-from horseshoe.average.shared import modes as shared_modes
-from horseshoe.average.shared.batch import SharedBatch
-from horseshoe.average.shared.components import SharedFitting
-from horseshoe.average.shared.fit import fit_averages
-from horseshoe.average.shared.forward import shared_forward
-from horseshoe.average.shared.mixture import fit_shared_mixture
-from horseshoe.average.shared.modes import find_shared_modes
+from horseshoe.average.modes import find_modes
 from horseshoe.average.submodel import summarise
 from horseshoe.average.weights import judge_all, weigh
 from horseshoe.data.dense import Dense
 from horseshoe.data.responses import leading
 from horseshoe.data.rows import Rows
 from horseshoe.data.sparse import Sparse
-from horseshoe.em.m_step import Hyper
 from horseshoe.families import Gaussian
-from horseshoe.priors import FixedScale, Horseshoe
 from oracles import shared_mixture_mean
 
 SHAPES = {"tall": (40, 6), "wide": (40, 60)}
@@ -39,21 +33,21 @@ def several(n, p, q=3, seed=0, **options):
     x = first.columns.dense()
     effects = rng.standard_normal((2, q))
     Y = x[:, :2] @ effects + 0.7 * rng.standard_normal((n, q))
-    return tuple(with_y(first, y) for y in Y.T)
+    return with_y(first, Y.T)
 
 
 def with_y(sets, y):
-    """Return the sets with another response."""
+    """Return the sets with another response, or several."""
     fields = (sets.columns, y, sets.offset, sets.counts, sets.folds, sets.family, sets.center)
     return type(sets)(*fields)
 
 
-def stack_of(each):
-    return SharedFitting(each).stack()
+def batch_of(sets):
+    return sets.batch(*sets.linearised(np.empty(0), np.ones(sets.n_sets), ()))
 
 
 @pytest.fixture(params=SHAPES)
-def each(request):
+def sets(request):
     return several(*SHAPES[request.param])
 
 
@@ -62,24 +56,34 @@ def each(request):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("options", [{}, {"counts": True}, {"center": False}, {"folds": "series"}])
-def test_one_regression_is_the_plain_component(shape, options, monkeypatch):
-    monkeypatch.setattr(shared_modes, "GONE", modes.GONE)  # the mode of several ends elsewhere
-    monkeypatch.setattr(shared_modes, "TOL", modes.LOOSE_TOL)
-    (sets,) = several(*SHAPES[shape], q=1, **options)
-    plain, shared = Fitting(sets), SharedFitting((sets,))
+def test_the_components_of_the_same_response_twice_are_those_of_one(shape, options, monkeypatch):
+    monkeypatch.setattr(modes, "SHARED_GONE", modes.GONE)  # the mode of several ends elsewhere
+    monkeypatch.setattr(modes, "SHARED_TOL", modes.LOOSE_TOL)
+    one = several(*SHAPES[shape], q=1, **options)
+    plain, twice = Fitting(with_y(one, one.y[0])), Fitting(with_y(one, np.repeat(one.y, 2, axis=0)))
+    for name in ("null", "ridge"):
+        for ours, theirs in zip(twice.component(name)[:3], plain.component(name)[:3], strict=True):
+            np.testing.assert_allclose(ours, np.stack([theirs, theirs]), rtol=0, atol=1e-12, err_msg=name)
+    start, several_start = plain.ridge_start, twice.ridge_start
+    for ours, theirs in zip(several_start[:4], start[:4], strict=True):
+        np.testing.assert_allclose(ours, np.stack([theirs, theirs]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("options", [{}, {"counts": True}, {"center": False}, {"folds": "series"}])
+def test_one_regression_of_several_is_the_plain_component(shape, options, monkeypatch):
+    monkeypatch.setattr(modes, "SHARED_TOL", modes.LOOSE_TOL)
+    shared = several(*SHAPES[shape], q=1, **options)
+    sets = with_y(shared, shared.y[0])
+    plain, fitting = Fitting(sets), Fitting(shared)
     for name in ("null", "ridge", "horseshoe"):
-        for ours, theirs in zip(shared.component(name)[0][:4], plain.component(name)[:4], strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
-    targets, weights = sets.linearised(np.empty(0), np.ones(sets.n_sets), ())
-    data = sets.stack(targets, weights)
-    start = plain.component("horseshoe").coef
-    sigma2 = np.full(sets.n_sets, 0.5)
-    one = fit_mixture(data, start, sigma2)
-    both = fit_shared_mixture(stack_of((sets,)), start[..., None], sigma2[:, None], whole=True)
-    np.testing.assert_allclose(both.coef[..., 0], one.coef, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(both.sigma2[:, 0], one.sigma2, rtol=1e-12)
-    np.testing.assert_allclose(both.reach[..., 0], one.inclusion, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(shared_forward(stack_of((sets,)))[..., 0], forward(data), rtol=0, atol=1e-12)
+        for ours, theirs in zip(fitting.component(name)[:4], plain.component(name)[:4], strict=True):
+            np.testing.assert_allclose(np.reshape(ours, theirs.shape), theirs, atol=1e-12, err_msg=name)
+    start, sigma2 = plain.component("horseshoe").coef[None], np.full((1, sets.n_sets), 0.5)
+    one, whole = (fit_mixture(batch_of(each), start, sigma2) for each in (sets, shared))
+    for ours, theirs in zip(whole, one, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(forward(batch_of(shared)), forward(batch_of(sets)), rtol=0, atol=1e-12)
 
 
 def test_one_regression_has_the_plain_sparse_answer():
@@ -104,16 +108,22 @@ def test_the_mixture_of_orthogonal_columns_is_the_posterior_mean(whole):
     x = np.linalg.qr(rng.standard_normal((40, 4)))[0] * np.sqrt(40.0)
     Y = x[:, :2] @ np.array([[1.0, -1.0, 0.0], [0.0, 1.5, 0.7]]) + rng.standard_normal((40, 3))
     sigma2 = np.array([0.8, 1.0, 1.3])
-    data = SharedBatch(Dense(x), Y[:, None], np.ones((40, 1)), np.array([40.0]), center=False)
-    start = np.zeros((4, 1, 3))
-    found = fit_shared_mixture(
-        data, start, sigma2[None], known_noise=True, whole=whole, tol=1e-13, max_sweeps=20_000
+    data = Batch(Dense(x), Y.T[..., None], np.ones((40, 1)), center=False)
+    freedom = 3.0 if whole else None
+    found = fit_mixture(
+        data,
+        np.zeros((3, 4, 1)),
+        sigma2[:, None],
+        known_noise=True,
+        freedom=freedom,
+        tol=1e-13,
+        max_sweeps=20_000,
     )
     pi, omega = found.pi[:, 0], found.omega[0]
     for j in range(4):
         mean, reach = shared_mixture_mean(x[:, j], Y, sigma2, pi, omega, GRID)
-        np.testing.assert_allclose(found.coef[j, 0], mean, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(found.reach[j, 0], reach, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found.coef[:, j, 0], mean, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found.inclusion[:, j, 0], reach, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -126,11 +136,9 @@ def test_no_sweep_lowers_the_elbo(shape, whole):
     Y = x[:, :5] @ rng.standard_normal((5, 3)) + rng.standard_normal((n, 3))
     weights = np.ones((n, 2))
     weights[: n // 4, 0] = 0.0
-    data = SharedBatch(Dense(np.asfortranarray(x)), np.repeat(Y[:, None], 2, axis=1), weights, weights.sum(0))
-    seen = []
-    fit_shared_mixture(
-        data, np.zeros((p, 2, 3)), np.ones((2, 3)), whole=whole, tol=0.0, max_sweeps=25, callback=seen.append
-    )
+    data = Batch(Dense(np.asfortranarray(x)), np.repeat(Y.T[..., None], 2, axis=2), weights)
+    seen, options = [], {"freedom": 3.0 if whole else None, "tol": 0.0, "max_sweeps": 25}
+    fit_mixture(data, np.zeros((3, p, 2)), np.ones((3, 2)), callback=seen.append, **options)
     assert len(seen) == 25
     assert np.diff(np.array(seen), axis=0).min() > -1e-8
     assert np.ptp(np.array(seen), axis=0).min() > 1e-3
@@ -146,54 +154,44 @@ def test_omega_says_how_much_is_shared():
     own[np.arange(12), np.arange(12) % 4] = 1.0
     found = []
     for effects in (every, own):
-        data = SharedBatch(Dense(x), (x @ effects + noise)[:, None], np.ones((200, 1)), np.array([200.0]))
-        found.append(fit_shared_mixture(data, np.zeros((40, 1, 4)), np.ones((1, 4))))
+        data = Batch(Dense(x), (x @ effects + noise).T[..., None], np.ones((200, 1)))
+        found.append(fit_mixture(data, np.zeros((4, 40, 1)), np.ones((4, 1))))
     assert found[0].omega[0] > 0.9
     assert found[1].omega[0] < 0.3  # a column reaches one of four
-    assert found[1].reach[:12, 0][own[:12] == 0.0].max() < 0.5
+    assert found[1].inclusion[:, :12, 0].T[own[:12] == 0.0].max() < 0.5
 
 
 # --- all components ---------------------------------------------------------------------------------------
 
 
-def test_held_out_responses_never_matter(each):
+def test_held_out_responses_never_matter(sets):
     t = 1
-    out = each[0].weights[:, t] == 0.0
-    wild = [
-        np.where(out, 1e3 * (-1.0) ** np.arange(one.y.size) * np.arange(one.y.size), one.y) for one in each
-    ]
-    other = SharedFitting(tuple(with_y(one, y) for one, y in zip(each, wild, strict=True)))
-    fitting = SharedFitting(each)
+    out = sets.weights[:, t] == 0.0
+    number = np.arange(out.size)
+    other = Fitting(with_y(sets, np.where(out, 1e3 * (-1.0) ** number * number, sets.y)))
+    fitting = Fitting(sets)
     for name in GENERAL:
         if name == "ridge":  # which asks them for its penalty, and for nothing else
             continue
-        for mine, theirs in zip(fitting.component(name), other.component(name), strict=True):
-            for a, b in zip(mine[:4], theirs[:4], strict=True):
-                np.testing.assert_allclose(b[..., t], a[..., t], rtol=0, atol=1e-8, err_msg=name)
+        for a, b in zip(fitting.component(name)[:4], other.component(name)[:4], strict=True):
+            np.testing.assert_allclose(b[..., t], a[..., t], rtol=0, atol=1e-8, err_msg=name)
 
 
-def test_the_order_of_responses_and_columns_does_not_matter(each):
+def test_the_order_of_responses_and_columns_does_not_matter(sets):
     back = [2, 0, 1]
-    turned = np.random.default_rng(0).permutation(each[0].columns.shape[1])
-    columns = Dense(np.asfortranarray(each[0].columns.dense()[:, turned]))
-    other = SharedFitting(
-        tuple(
-            type(one)(columns, one.y, one.offset, one.counts, one.folds, one.family)
-            for one in (each[k] for k in back)
-        )
-    )
-    fitting = SharedFitting(each)
+    turned = np.random.default_rng(0).permutation(sets.columns.shape[1])
+    columns = Dense(np.asfortranarray(sets.columns.dense()[:, turned]))
+    other = Fitting(replace(sets, columns=columns, y=sets.y[back]))
+    fitting = Fitting(sets)
     for name in GENERAL:
-        mine = fitting.component(name)
-        for k, theirs in zip(back, other.component(name), strict=True):
-            np.testing.assert_allclose(theirs.coef, mine[k].coef[turned], rtol=0, atol=1e-7, err_msg=name)
+        ours, theirs = fitting.component(name).coef, other.component(name).coef
+        np.testing.assert_allclose(theirs, ours[back][:, turned], rtol=0, atol=1e-7, err_msg=name)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_weights_are_counts_and_sparse_columns_are_columns(shape):
-    each = several(*SHAPES[shape], counts=True)
-    sets, counts = each[0], each[0].counts
-    twice = np.repeat(np.arange(40), counts.astype(int))
+    sets = several(*SHAPES[shape], counts=True)
+    twice = np.repeat(np.arange(40), sets.counts.astype(int))
     x = sets.columns.dense()
     place = {row: np.flatnonzero(twice == row) for row in range(40)}
 
@@ -201,31 +199,23 @@ def test_weights_are_counts_and_sparse_columns_are_columns(shape):
         return np.concatenate([place[row] for row in which])
 
     folds = tuple((rows(train), rows(test)) for train, test in sets.folds)
-    make = type(sets)
     none = np.zeros(twice.size)
-    copied = tuple(
-        make(Dense(np.asfortranarray(x[twice])), one.y[twice], none, none + 1.0, folds, one.family)
-        for one in each
-    )
+    columns = Dense(np.asfortranarray(x[twice]))
+    copied = type(sets)(columns, sets.y[:, twice], none, none + 1.0, folds, sets.family)
     shift = np.median(x, axis=0)
-    sparse = tuple(
-        make(Sparse(csc_array(x - shift), -shift), one.y, one.offset, counts, one.folds, one.family)
-        for one in each
-    )
-    ours = SharedFitting(each)
+    sparse = replace(sets, columns=Sparse(csc_array(x - shift), -shift))
+    ours = Fitting(sets)
     for others in (copied, sparse):
-        theirs = SharedFitting(others)
+        theirs = Fitting(others)
         for name in GENERAL:
-            for a, b in zip(ours.component(name), theirs.component(name), strict=True):
-                np.testing.assert_allclose(b.coef, a.coef, rtol=0, atol=1e-6, err_msg=name)
+            found = theirs.component(name).coef
+            np.testing.assert_allclose(found, ours.component(name).coef, rtol=0, atol=1e-6, err_msg=name)
 
 
-def test_threads_change_nothing(each):
-    starts = tuple(one.ridge_start for one in SharedFitting(each).each)
-    hyper = Hyper(Horseshoe(), 1.5, FixedScale(1.0), size=3.0)
-    one, two = (find_shared_modes(each, starts, hyper, jobs) for jobs in (None, 2))
-    for a, b in zip(one, two, strict=True):
-        assert np.array_equal(a.coef, b.coef)
+def test_threads_change_nothing(sets):
+    start = Fitting(sets).ridge_start
+    one, two = (find_modes(sets, start, jobs) for jobs in (None, 2))
+    assert np.array_equal(one.coef, two.coef)
 
 
 # --- the average ---------------------------------------------------------------------------------------
@@ -273,10 +263,13 @@ def test_units_of_responses_are_theirs_alone():
 def test_weights_come_from_the_loss_of_all_responses():
     x, Y, folds = drawn()
     found = fit_averages(rows_of(x, Y), Gaussian(), folds)
-    fitting = SharedFitting(tuple(each.sets for each in found))
+    sets = found[0].sets
+    fitting = Fitting(with_y(sets, np.array([each.sets.y for each in found])))
     alone, both = np.zeros(len(GENERAL)), np.zeros((len(GENERAL), len(GENERAL)))
     for k, each in enumerate(found):
-        judged, together = judge_all(each.sets, tuple(fitting.component(name)[k] for name in GENERAL))
+        judged, together = judge_all(
+            each.sets, tuple(fitting.component(name).responses(3)[k] for name in GENERAL)
+        )
         np.testing.assert_allclose(each.average.judged, judged)
         alone, both = alone + [one.loss for one in judged], both + together
     want = weigh(alone, both, prior_of(GENERAL))
@@ -302,18 +295,6 @@ def test_sharing_pays_where_there_is_something_to_share():
         ]
         gaps.append(errors[1] - errors[0])
     assert np.mean(gaps) > 3.0 * np.std(gaps, ddof=1) / np.sqrt(6)
-
-
-def test_stack_and_shared_stack_agree():
-    sets = several(40, 12, q=1, counts=True)[0]
-    shared = stack_of((sets,))
-    plain = Batch(sets.columns, np.repeat(sets.y[:, None], sets.n_sets, axis=1), sets.weights)
-    b = np.random.default_rng(0).standard_normal((12, sets.n_sets))
-    shared.begin(b[..., None])
-    plain.begin(b)
-    np.testing.assert_allclose(shared.pull()[..., 0], plain.pull(), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(shared.rss()[:, 0], plain.rss(), rtol=1e-12)
-    np.testing.assert_allclose(shared.squares, plain.squares, rtol=1e-12)
 
 
 def test_what_responses_have_in_common_does_not_hang_on_the_order_of_rows():

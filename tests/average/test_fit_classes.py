@@ -6,11 +6,11 @@ from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
 from horseshoe import AdaptiveClassifier, HorseshoeClassifier, load_model
-from horseshoe.average.sets import Sets
-from horseshoe.average.shared.class_components import CLASS_COMPONENTS, ClassFitting, _Mode
-from horseshoe.average.shared.classes import ClassSets, shares
-from horseshoe.average.shared.multinomial import average_classes
-from horseshoe.average.weights import weigh
+from horseshoe.average import modes
+from horseshoe.average.components import GENERAL, Fitting
+from horseshoe.average.ridge_path import Start
+from horseshoe.average.softmax_sets import SoftmaxSets, softmax_and_weight
+from horseshoe.average.weights import average, weigh
 from horseshoe.data.dense import Dense
 from horseshoe.families import Binomial
 
@@ -33,9 +33,12 @@ def sets_of(x, codes, counts=None, folds=None):
     n = len(x)
     counts = np.ones(n) if counts is None else counts
     folds = folds or tuple((np.flatnonzero(np.arange(n) % 4 != f), np.arange(f, n, 4)) for f in range(4))
-    chosen = np.eye(int(codes.max()) + 1)[codes]
-    base = Sets(Dense(np.asfortranarray(x)), chosen[:, 0], np.zeros(n), counts, folds, Binomial())
-    return ClassSets(base, chosen)
+    given = Dense(np.asfortranarray(x)), 1.0 * codes, np.zeros(n), counts, folds, Binomial()
+    return SoftmaxSets(*given, chosen=np.eye(int(codes.max()) + 1)[:, codes])
+
+
+def eta_of(sets, fits):
+    return sets.eta(fits.coef, fits.intercept, fits.free)
 
 
 @pytest.fixture(params=SHAPES)
@@ -45,9 +48,9 @@ def data(request):
 
 def test_what_a_row_tells_is_the_mean_over_directions():
     eta = np.random.default_rng(0).standard_normal((5, 4))
-    share, told = shares(eta)
-    np.testing.assert_allclose(share, softmax(eta, axis=1))
-    for p, w in zip(share, told, strict=True):
+    share, weight = softmax_and_weight(eta.T)
+    np.testing.assert_allclose(share.T, softmax(eta, axis=1))
+    for p, w in zip(share.T, weight, strict=True):
         information = np.diag(p) - np.outer(p, p)
         assert np.trace(information) / 3.0 == pytest.approx(w)
 
@@ -56,31 +59,33 @@ def test_what_a_row_tells_is_the_mean_over_directions():
 def test_steps_at_fixed_scales_end_at_the_softmax_ridge(shape):
     x, codes = drawn(*SHAPES[shape])
     sets = sets_of(x, codes)
-    state = _Mode(sets, 4, np.zeros((x.shape[1], 3)), np.zeros(3))
+    none, level = np.zeros((3, x.shape[1], 5)), np.zeros((3, 5))
+    start = Start(none, none, level, np.ones(5), sets.families, np.zeros((3, 0, 5)))
+    state = modes._Softmax(sets, 4, start, x.shape[1])
     for _ in range(400):
         if state.step(np.full(x.shape[1], 0.05)) < 1e-12:
             break
     reference = LogisticRegression(C=0.05, tol=1e-12, max_iter=20_000).fit(x, codes)
-    np.testing.assert_allclose(state.coef, reference.coef_.T, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(state.mean, reference.coef_.T, rtol=0, atol=1e-6)
     level = reference.intercept_ - reference.intercept_.mean()
-    np.testing.assert_allclose(state.level - state.level.mean(), level, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(state.intercept - state.intercept.mean(), level, rtol=0, atol=1e-6)
 
 
 def test_components_add_up_to_zero_and_are_better_than_the_mean(data):
-    fitting = ClassFitting(sets_of(*data))
+    fitting = Fitting(sets_of(*data))
     n_sets, p = 5, data[0].shape[1]
-    for name in CLASS_COMPONENTS:
+    for name in GENERAL:
         fits = fitting.component(name)
-        assert fits.coef.shape == (p, n_sets, 3), name
-        np.testing.assert_allclose(fits.coef.sum(axis=2), 0.0, atol=1e-9, err_msg=name)
-        np.testing.assert_allclose(fits.intercept.sum(axis=1), 0.0, atol=1e-9, err_msg=name)
+        assert fits.coef.shape == (3, p, n_sets), name
+        np.testing.assert_allclose(fits.coef.sum(axis=0), 0.0, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(fits.intercept.sum(axis=0), 0.0, atol=1e-9, err_msg=name)
         assert np.isnan(fits.inclusion).all() == (name == "ridge")
         if name in ("horseshoe", "mixture_horseshoe", "mixture_forward"):
             assert fits.inclusion[:2].mean() > fits.inclusion[2:].mean() + 0.4, name
-    losses = [
-        fitting.sets.tested_losses(fitting.sets.left_out(fitting.sets.eta(fitting.component(name)))).mean()
-        for name in ("null", "ridge", "horseshoe", "mixture_horseshoe", "mixture_forward")
-    ]
+    losses = []
+    for name in GENERAL:
+        eta = eta_of(fitting.sets, fitting.component(name))
+        losses.append(fitting.sets.left_out(fitting.sets.family, eta, 1.0) / len(data[1]))
     assert min(losses[0] - np.array(losses[1:])) > 0.05
 
 
@@ -88,23 +93,23 @@ def test_held_out_classes_never_matter(data):
     x, codes = data
     t, out = 1, np.arange(len(codes)) % 4 == 1
     other = np.where(out, (codes + 1) % 3, codes)
-    ours, theirs = ClassFitting(sets_of(x, codes)), ClassFitting(sets_of(x, other))
-    for name in CLASS_COMPONENTS:
+    ours, theirs = Fitting(sets_of(x, codes)), Fitting(sets_of(x, other))
+    for name in GENERAL:
         if name == "ridge":  # which asks them for its penalty, and for nothing else
             continue
         a, b = ours.component(name), theirs.component(name)
-        np.testing.assert_allclose(b.coef[:, t], a.coef[:, t], rtol=0, atol=1e-8, err_msg=name)
+        np.testing.assert_allclose(b.coef[..., t], a.coef[..., t], rtol=0, atol=1e-8, err_msg=name)
         np.testing.assert_allclose(b.inclusion[:, t], a.inclusion[:, t], rtol=0, atol=1e-8, err_msg=name)
 
 
 def test_the_names_of_classes_and_the_order_of_columns_do_not_matter(data):
     x, codes = data
     renamed, turned = np.array([2, 0, 1]), np.random.default_rng(1).permutation(x.shape[1])
-    ours = ClassFitting(sets_of(x, codes))
-    theirs = ClassFitting(sets_of(x[:, turned], renamed[codes]))
-    for name in CLASS_COMPONENTS:
+    ours = Fitting(sets_of(x, codes))
+    theirs = Fitting(sets_of(x[:, turned], renamed[codes]))
+    for name in GENERAL:
         a, b = ours.component(name).coef, theirs.component(name).coef
-        np.testing.assert_allclose(b[..., renamed], a[turned], rtol=0, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(b[renamed], a[:, turned], rtol=0, atol=1e-6, err_msg=name)
 
 
 def test_a_weight_of_two_is_two_rows():
@@ -115,9 +120,9 @@ def test_a_weight_of_two_is_two_rows():
     copied = tuple(
         (np.flatnonzero(np.isin(twice, train)), np.flatnonzero(np.isin(twice, test))) for train, test in folds
     )
-    ours = ClassFitting(sets_of(x, codes, counts, folds))
-    theirs = ClassFitting(sets_of(x[twice], codes[twice], None, copied))
-    for name in CLASS_COMPONENTS:
+    ours = Fitting(sets_of(x, codes, counts, folds))
+    theirs = Fitting(sets_of(x[twice], codes[twice], None, copied))
+    for name in GENERAL:
         a, b = ours.component(name).coef, theirs.component(name).coef
         np.testing.assert_allclose(b, a, rtol=0, atol=1e-6, err_msg=name)
 
@@ -133,22 +138,22 @@ def gained(one, other, codes):
 
 def test_the_average_is_weighed_by_the_softmax_likelihood(data):
     sets = sets_of(*data)
-    fitting = ClassFitting(sets)
+    fitting = Fitting(sets)
     prior = np.array([1.0, 2.0, 1.0, 0.5, 1.0])
-    components = tuple(fitting.component(name) for name in CLASS_COMPONENTS)
-    found, uneven = average_classes(sets, components), average_classes(sets, components, prior)
-    rows, folds = sets.base.tested
-    said = [sets.eta(fits)[rows, folds] for fits in components]
+    components = tuple(fitting.component(name) for name in GENERAL)
+    (found,), (uneven,) = average(sets, components), average(sets, components, prior)
+    rows, folds = sets.tested
+    said = [eta_of(sets, fits)[:, rows, folds].T for fits in components]
     together = np.array([[gained(one, other, data[1][rows]) for other in said] for one in said])
     assert together[np.triu_indices(5, 1)].max() > 0.1
     losses = np.array([one.loss for one in found.judged])
     np.testing.assert_allclose(found.weights, weigh(losses, together), rtol=0, atol=1e-9)
     np.testing.assert_allclose(uneven.weights, weigh(losses, together, prior), rtol=0, atol=1e-9)
-    eta = sets.seen(found.coef) + found.intercept
+    eta = sets.fit(found.fold_coef) + found.fold_intercept[:, None]
     for i in (0, 7, 20):
-        assert found.predicted[i] == pytest.approx(eta[rows[i], folds[i]])
+        assert found.predicted[:, i] == pytest.approx(eta[:, rows[i], folds[i]])
     fits = fitting.component("mixture_horseshoe")
-    mine = sets.eta(fits)[rows, folds]
+    mine = eta_of(sets, fits)[:, rows, folds].T
     loss = logsumexp(mine, axis=1) - mine[np.arange(rows.size), data[1][rows]]
     assert found.judged[3].error == pytest.approx(2.0 * loss.mean())
     assert 0.5 < found.slope <= 1.0
@@ -172,7 +177,7 @@ def test_the_estimator_says_what_all_classes_share(tmp_path):
     np.testing.assert_allclose(model.cv_prediction_.sum(axis=1), 1.0)
     assert model.coef_interval().shape == (3, 8, 2)
     assert np.isfinite(model.coef_interval()).all()
-    assert [row.name for row in model.components_] == list(CLASS_COMPONENTS)
+    assert [row.name for row in model.components_] == list(GENERAL)
     assert set(model.summary()["class"]) == {"ash", "elm", "oak"}
     left = -2.0 * np.log(model.cv_prediction_[np.arange(150), np.searchsorted(model.classes_, words(codes))])
     assert model.cv_error_ == pytest.approx(left.mean())

@@ -1,1 +1,0 @@
-"""Components of the average for several regressions that share their columns."""
