@@ -5,12 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from horseshoe import HorseshoeClassifier, HorseshoeRegressor, HorseshoeSurvival, normal_means
+from horseshoe import (
+    AdaptiveClassifier,
+    AdaptiveRegressor,
+    HorseshoeClassifier,
+    HorseshoeRegressor,
+    HorseshoeSurvival,
+    normal_means,
+    sample_posterior,
+)
 from horseshoe.families import Quantile
 from horseshoe.priors import FixedScale, Horseshoe, InvertedBeta, LocalPrior
 from horseshoe_reproduction.arrays import Matrix, Vector
@@ -75,17 +82,6 @@ def _mode(**options: Any) -> Runner:
     return run
 
 
-def estimator(name: str) -> Any:
-    """Return an estimator of horseshoe, if it has one of this name.
-
-    Examples
-    --------
-    >>> estimator("HorseshoeRegressor") is HorseshoeRegressor, estimator("HorseshoeOracle")
-    (True, None)
-    """
-    return getattr(import_module("horseshoe"), name, None)
-
-
 def _adaptive(problem: Problem, rng: np.random.Generator) -> Fit:
     """Return the estimator that adapts to the unknown sparsity, with all that it says of new rows."""
     seed = int(rng.integers(2**31))
@@ -93,9 +89,9 @@ def _adaptive(problem: Problem, rng: np.random.Generator) -> Fit:
     new = X if problem.new is None else problem.new
     model: Any
     if classes:
-        model = estimator("AdaptiveClassifier")(random_state=seed)
+        model = AdaptiveClassifier(random_state=seed)
     else:
-        model = estimator("AdaptiveRegressor")(family=problem.kind, random_state=seed)
+        model = AdaptiveRegressor(family=problem.kind, random_state=seed)
     model.fit(X, problem.y)
     of_new = np.empty((0, 2)) if classes else model.predict_interval(new, level=LEVEL)
     return Fit(
@@ -152,8 +148,6 @@ def _posterior(
     prior: LocalPrior = HORSESHOE,
 ) -> Any:
     """Sample the posterior; the chains of short runs need not agree to the last digit."""
-    from horseshoe import sample_posterior
-
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="R-hat is not below")
         return sample_posterior(

@@ -21,23 +21,21 @@ from horseshoe.report.page.content import PER_SD, SELECTED_ONLY
 if TYPE_CHECKING:
     from horseshoe.report.page.effects import Effects
 
-MOST = 30
-"""So many rows of a table are printed; the report and --json have all."""
-
-
-NAMED = 20
-"""Places that a name has before it is folded, rather than a number left away."""
-MOST_CLASSES = 3
-"""Of more classes the components are not printed: five lines for each would hide the answer."""
-SPARED: tuple[tuple[str, ...], ...] = ((), (PER_SD,), (PER_SD, SELECTED_ONLY))
-"""Columns of numbers that a narrow terminal has no room for: the fewest of these."""
-TOO_MUCH = "Belongs to"
-"""The column of the report's table that terminals have no room for: names of levels say it too."""
+MAX_ROWS = 30
+"""The most rows of a table that are printed; the report and --json have all."""
+NAME_WIDTH = 20
+"""Characters that a name keeps before it is folded; below that a column of numbers is left out instead."""
+MAX_CLASSES = 3
+"""With more classes the components are not printed: five lines for each would hide the answer."""
+OMITTED: tuple[tuple[str, ...], ...] = ((), (PER_SD,), (PER_SD, SELECTED_ONLY))
+"""The columns of numbers that a narrow terminal has no room for; the first choice that fits is taken."""
+VARIABLE = "Belongs to"
+"""A column of the report's table that is never printed: the names of levels have the variable in them."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A fitted model, and what is known of the question.
+    """A fitted model, and what was asked of which data.
 
     Attributes
     ----------
@@ -45,15 +43,15 @@ class Answer:
     level : float
         The coverage of the intervals.
     target : str
-        What is explained.
+        The name of the response.
     terms : dict
-        The user's column that each column stands for.
+        The user's column behind each column of X.
     method : str
         How the intervals are made.
     notes, warnings : tuple of str
-        What was said of the data.
+        How the data were read, and what to be careful with.
     facts : dict
-        What else a program may want to know of the data.
+        What --json has on the data.
     """
 
     model: Any
@@ -66,7 +64,7 @@ class Answer:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def effects(self) -> list[Effects]:
-        """Return what the model says of its columns."""
+        """Return the effects of the columns, for each regression of the model."""
         from horseshoe.report.page.effects import effects_of
 
         return effects_of(self.model, self.level, self.terms, self.method)
@@ -97,20 +95,20 @@ def print_answer(console: Console, answer: Answer) -> None:
     for sentence in answer.sentences(effects):
         console.print(line(sentence))
     table = table_of(effects, answer.level)
-    shown = [row for row in table.rows if row.selected][:MOST]
+    shown = [row for row in table.rows if row.selected][:MAX_ROWS]
     if shown:
-        grids = (_grid(table, shown, without) for without in SPARED)
-        console.print(next((grid for grid in grids if _fits(console, grid)), _grid(table, shown, SPARED[-1])))
+        *grids, narrowest = (_grid(table, shown, without) for without in OMITTED)
+        console.print(next((grid for grid in grids if _fits(console, grid)), narrowest))
         _count_rest(console, len(shown), table.rows)
     console.print(_pairs(_with_variables(answer.model.statistics().lines(), effects[0])))
-    told = components(effects)
-    if told and len(effects) > MOST_CLASSES:
+    parts = components(effects)
+    if parts and len(effects) > MAX_CLASSES:
         console.print()
         console.print(line("The report and --json say what the average of each class is made of."))
-    elif told:
+    elif parts:
         console.print()
         console.print(line("What the average is made of", "bold"))
-        console.print(_pairs(told))
+        console.print(_pairs(parts))
 
 
 def _count_rest(console: Console, shown: int, rows: Sequence[Any]) -> None:
@@ -121,14 +119,14 @@ def _count_rest(console: Console, shown: int, rows: Sequence[Any]) -> None:
 
 def _fits(console: Console, grid: Table) -> bool:
     """Tell whether a table has room, however long the names are: these are folded."""
-    grid.columns[0].max_width = NAMED
+    grid.columns[0].max_width = NAME_WIDTH
     wide = Measurement.get(console, console.options.update(width=10 * WIDE), grid).maximum
     grid.columns[0].max_width = None
     return wide <= console.width
 
 
 def _with_variables(lines: Iterable[tuple[str, str]], one: Effects) -> list[tuple[str, str]]:
-    """Return statistics that say of how many variables the columns are, where levels have one each."""
+    """Return the statistics, with the number of variables where factors have a column for each level."""
     variables = len(set(one.terms))
     more = "" if variables == len(one.names) else f" ({variables:,} variables before encoding)"
     return [(label, f"{value}{more}" if label == "columns" else value) for label, value in lines]
@@ -137,7 +135,7 @@ def _with_variables(lines: Iterable[tuple[str, str]], one: Effects) -> list[tupl
 def _grid(found: Any, rows: Sequence[Any], without: Sequence[str]) -> Table:
     """Return rows of a report's table for a terminal, ``without`` some of its columns of numbers."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    names = [place for place, heading in enumerate(found.names) if heading.name != TOO_MUCH]
+    names = [place for place, heading in enumerate(found.names) if heading.name != VARIABLE]
     numbers = [place for place, heading in enumerate(found.numbers) if heading.name not in without]
     for place in names:
         table.add_column(cell(found.names[place].name), overflow="fold", min_width=8)
@@ -173,11 +171,11 @@ def as_plain(answer: Answer) -> dict[str, Any]:
     """
     model = answer.model
     options = {} if hasattr(model, "components_") else {"method": answer.method}
-    with warnings.catch_warnings(record=True) as heard:  # of draws that do not agree: for programs to know
+    with warnings.catch_warnings(record=True) as caught:  # such as chains that do not agree
         warnings.simplefilter("always")
         effects = answer.effects()
         rows = model.summary(answer.level, **options).to_dict("records")
-    said = tuple(dict.fromkeys(as_options(str(one.message)) for one in heard))
+    caught_texts = dict.fromkeys(as_options(str(one.message)) for one in caught)
     statistics = model.statistics()
     found: dict[str, Any] = plain(
         {
@@ -195,7 +193,7 @@ def as_plain(answer: Answer) -> dict[str, Any]:
             "components": _components(model),
             "data": answer.facts,
             "notes": list(answer.notes),
-            "warnings": [*answer.warnings, *said],
+            "warnings": [*answer.warnings, *caught_texts],
         }
     )
     return found
@@ -215,8 +213,8 @@ def _components(model: Any) -> Any:
     if found is None:
         return None
     parts = [found] if hasattr(found[0], "weight") else found if found else []
-    told = [[{"name": row.name, "error": row.error, "weight": row.weight} for row in part] for part in parts]
-    return told[0] if len(told) == 1 else told
+    rows = [[{"name": row.name, "error": row.error, "weight": row.weight} for row in part] for part in parts]
+    return rows[0] if len(rows) == 1 else rows
 
 
 def plain(value: Any) -> Any:

@@ -37,7 +37,7 @@ FACTS = (
     *("family", "rows_read", "rows_dropped", "cells_imputed", "rows_imputed", "imputed_columns"),
     *("dropped_gaps", "dropped_columns"),
 )
-"""What --json says of the data."""
+"""The facts on the data in --json."""
 
 
 @with_cli_options

@@ -81,7 +81,7 @@ def check_classes(problem: PreparedProblem) -> None:
 
 
 def column_structure(problem: PreparedProblem, unpenalized: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return what an estimator is told of the columns: those of one factor or term are a feature group.
+    """Return the settings of an estimator on columns: those of one factor or term are a feature group.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ctrl-C: the program ends at once, whatever it was doing, and says what is kept and how to go on.
+"""Ctrl-C: the program ends at once, whatever it was doing, and prints how to resume.
 
 Nothing is raised: an exception could come up in the middle of an import or of a library's clean-up, which
 print tracebacks of their own. Files are safe without one: they are whole at any moment.
@@ -45,7 +45,7 @@ class Interrupt:
         self.arguments = [argument for argument in self.arguments if argument != "--fresh"]
 
     def message(self) -> str:
-        """Return what is said."""
+        """Return the text that is printed."""
         kept = any(argument.split("=")[0] == "--checkpoint" for argument in self.arguments)
         if self.arguments[:1] != ["reproduce"] and not kept:
             return "horseshoe: stopped."
@@ -55,13 +55,13 @@ class Interrupt:
     def __call__(self, number: int, frame: Any) -> None:
         """End the program: what a signal calls."""
         signal.signal(number, signal.SIG_IGN)  # a second one must not come between
-        with suppress(OSError):  # nobody may be there to read it
+        with suppress(OSError):  # standard error may be closed
             os.write(
                 2, f"{CLEAR if os.isatty(2) else ''}{visible(self.message())}\n".encode(errors="replace")
             )
         for draft in self.folder.rglob(f"*.{os.getpid()}.draft") if self.folder else ():
             draft.unlink(missing_ok=True)
-        if os.name == "posix":  # so that a shell knows, and ends its loop too
+        if os.name == "posix":  # the shell sees the signal and ends its loop too
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         os._exit(130)

@@ -70,13 +70,15 @@ def predict(
         if name in {"row", *answers}:
             raise ValueError(f"--keep {name}: the output has a column of that name; rename it in the table")
     columns = {"row": rows.numbers + 1} | rows.beside | answers
-    for said in (*rows.notes, *(f"Warning: {warning}" for warning in rows.warnings)):
-        notice(said)
-    text = csv_text(tuple(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
+    for text in (*rows.notes, *(f"Warning: {warning}" for warning in rows.warnings)):
+        notice(text)
+    predictions = csv_text(
+        tuple(columns), zip(*(column.tolist() for column in columns.values()), strict=True)
+    )
     if out is None:
-        write_data(text)
+        write_data(predictions)
     else:
-        write_text(out, text)
+        write_text(out, predictions)
         notice(f"{len(rows.numbers):,} predictions written to {out}")
 
 
@@ -95,7 +97,7 @@ class NewRows(NamedTuple):
 
 
 def _about(recipe: Recipe) -> dict[str, Any]:
-    """Return what the table of a fit says about how new tables are read."""
+    """Return how tables of new rows are read: as the table of the fit was."""
     return {"words": tuple(recipe.levels), "usual": recipe.decimal, "used": set(recipe.columns)}
 
 

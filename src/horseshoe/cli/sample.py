@@ -15,8 +15,8 @@ from horseshoe.cli.options import CliOptions, with_cli_options
 from horseshoe.cli.progress import show_progress
 from horseshoe.cli.terminal import cell, json_text, line, print_notes, standard_output
 
-MOST = 30
-"""So many columns are printed, the surest first; --json has all."""
+MAX_ROWS = 30
+"""The most columns that are printed, those with the clearest sign first; --json has all."""
 SHOWN = ("mean", "std", "lower", "upper", "sign_probability", "ess_bulk", "rhat")
 HEADINGS = ("mean", "sd", "from", "to", "P(sign)", "ESS", "R-hat")
 EXAMPLES = """
@@ -126,8 +126,8 @@ def _print(problem: Any, posterior: Any, table: Any, level: float, out: Path | N
     console = standard_output()
     print_notes(console, problem)
     chains, draws, _ = posterior.coef.shape
-    said = f"The posterior of {problem.target}, from {chains} chains of {draws} draws"
-    console.print(line(f"{said}; intervals of {level:.6g}."))
+    start = f"The posterior of {problem.target}, from {chains} chains of {draws} draws"
+    console.print(line(f"{start}; intervals of {level:.6g}."))
     if scale_of(problem) != problem.target:
         console.print(line(f"Effects are changes of {scale_of(problem)} for one unit of a column."))
     surest = np.abs(table["mean"]) / table["std"].where(table["std"] > 0.0, np.inf)
@@ -136,11 +136,11 @@ def _print(problem: Any, posterior: Any, table: Any, level: float, out: Path | N
     grid.add_column("column", overflow="fold", min_width=6)
     for name in HEADINGS:
         grid.add_column(name, justify="right", no_wrap=True)
-    for row in table.iloc[order[:MOST]].to_dict("records"):
+    for row in table.iloc[order[:MAX_ROWS]].to_dict("records"):
         grid.add_row(cell(str(row["feature"])), *(format_number(float(row[name])) for name in SHOWN))
     console.print(grid)
-    if len(table) > MOST:
-        console.print(line(f"  The {MOST} surest of {len(table):,} columns.", "dim"))
+    if len(table) > MAX_ROWS:
+        console.print(line(f"  The {MAX_ROWS} surest of {len(table):,} columns.", "dim"))
     if out is not None:
         console.print(line(f"Draws written to {out}"), soft_wrap=True)
 

@@ -37,7 +37,7 @@ class Output(Console):
 
 
 def standard_output() -> Console:
-    """Return the console on standard output: as wide as the terminal or COLUMNS say, else as `WIDE`.
+    """Return the console on standard output: as wide as the terminal or COLUMNS, else `WIDE`.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def print_notes(console: Console, found: Any) -> None:
 
 
 def notice(text: str) -> None:
-    """Tell the user something on standard error; nothing is lost where nobody reads it."""
+    """Print a text on standard error; a closed pipe is ignored."""
     with suppress(BrokenPipeError):
         typer.echo(visible(text, keep="\n"), err=True)
 
