@@ -45,7 +45,7 @@ CHANGES = [
     ("number", {"encoded": ["age"]}, "recipe: encoded has 1 column, but the model has 4"),
     ("number", {"encoded": ["dose", "age", "city=Berlin", "city=Kiel"]}, "encoded has the column"),
     ("number", {"family": "classes"}, "recipe: family is classes, but the model is a HorseshoeRegressor"),
-    ("number", {"encoded": None}, "recipe: encoded=None should be a list of different texts"),
+    ("number", {"encoded": None}, "recipe.encoded: None is not"),
     ("classes", {"classes": ["no", "perhaps"]}, "recipe: classes are no, perhaps, but the model has no, yes"),
     ("classes", {"classes": ["no"]}, "recipe: classes are no, but the model has no, yes"),
     ("classes", {"family": "gaussian"}, "recipe: family is gaussian, but the model is a HorseshoeClassifier"),
@@ -98,7 +98,7 @@ def test_snps_of_another_model_are_refused(tmp_path):
     table.to_csv(tmp_path / "pheno.tsv", sep="\t", index=False)
     done("fit", bed, "--target", f"{tmp_path / 'pheno.tsv'}:bmi", "--estimator", "mode", "--model", model)
     done("show", model)
-    none = {key: [] for key in ("place", "id", "counted", "other", "mean")}
+    none = {"place": [], "mean": [], "snps": {key: [] for key in ("ids", "counted", "other")}}
     assert "recipe: place lacks SNP 2, which the model uses" in refused("show", changed(model, **none))
     assert "recipe: n_columns is 9, but the model has 8 columns" in refused(
         "show", changed(model, n_columns=9)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import horseshoe
 from horseshoe.cli.app import app
 from horseshoe_reproduction import adaptive, load, tuning
 from horseshoe_reproduction.adaptive_rows import real_rows, table_rows, truth_rows
@@ -194,7 +193,7 @@ class Stand:
 def stand(monkeypatch):
     names = {"AdaptiveRegressor": Stand, "AdaptiveClassifier": Stand}
     for name, kind in names.items():
-        monkeypatch.setattr(horseshoe, name, kind, raising=False)
+        monkeypatch.setattr(f"horseshoe_reproduction.methods.{name}", kind)
     rows = {**truth_rows(), **table_rows(), **real_rows()}
     monkeypatch.setattr(adaptive, "EXPERIMENT", adaptive.experiment("adaptive", "title", rows))
 
