@@ -6,6 +6,7 @@ import pytest
 from horseshoe.data.dense import Dense
 from horseshoe.data.identity import Identity
 from horseshoe.data.standardise import standardise
+from loops import each
 from registry import COLUMNS
 
 
@@ -40,9 +41,7 @@ def close(ours, theirs, rtol=1e-9):
 CASES = [(shape, kind) for shape in SHAPES for kind in KINDS if (shape, kind) != ("one column", "empty")]
 
 
-@pytest.fixture(params=CASES, ids="-".join)
-def data(request):
-    return table(*request.param)
+every_table = each("shape, kind", CASES)
 
 
 @pytest.fixture(params=COLUMNS)
@@ -50,9 +49,10 @@ def home(request):
     return COLUMNS[request.param]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_standardising(data, home, weighted):
-    x, rng = data
+@every_table
+@each("weighted", [False, True])
+def test_standardising(shape, kind, home, weighted):
+    x, rng = table(shape, kind)
     weights = rng.uniform(0.5, 2.0, len(x)) if weighted else None
     for center in (True, False):
         for scale in (True, False):
@@ -64,9 +64,9 @@ def test_standardising(data, home, weighted):
             close(ours.columns.dense(), theirs.columns.dense(), 1e-9)
 
 
-def pair(data, home, weighted):
+def pair(shape, kind, home, weighted):
     """Return the same columns in a home of their own and as an array: standardised, and weighted."""
-    x, rng = data
+    x, rng = table(shape, kind)
     ours = standardise(home(x), None, center=True, scale=True).columns
     theirs = standardise(Dense(x), None, center=True, scale=True).columns
     if weighted:
@@ -80,9 +80,10 @@ def pair(data, home, weighted):
     return ours, theirs, rng
 
 
-@pytest.mark.parametrize("weighted", [False, True, "heavily"])
-def test_products(data, home, weighted):
-    ours, theirs, rng = pair(data, home, weighted)
+@every_table
+@each("weighted", [False, True, "heavily"])
+def test_products(shape, kind, home, weighted):
+    ours, theirs, rng = pair(shape, kind, home, weighted)
     n, k = theirs.shape
     assert ours.shape == (n, k)
     close(ours.dense(), theirs.dense())
@@ -95,9 +96,10 @@ def test_products(data, home, weighted):
     close(ours.single().matvec(single), theirs.matvec(single), 1e-5)
 
 
-@pytest.mark.parametrize("weighted", [False, True, "heavily"])
-def test_weighted_squares(data, home, weighted):
-    ours, theirs, rng = pair(data, home, weighted)
+@every_table
+@each("weighted", [False, True, "heavily"])
+def test_weighted_squares(shape, kind, home, weighted):
+    ours, theirs, rng = pair(shape, kind, home, weighted)
     n, k = theirs.shape
     x = theirs.dense()
     weights = rng.uniform(0.1, 3.0, (n, 3))
@@ -119,9 +121,10 @@ def test_weighted_squares_of_the_identity():
         np.testing.assert_allclose(Identity(3).squares(some), Dense(np.eye(3)).squares(some))
 
 
-@pytest.mark.parametrize("weighted", [False, True, "heavily"])
-def test_gram_matrices(data, home, weighted):
-    ours, theirs, rng = pair(data, home, weighted)
+@every_table
+@each("weighted", [False, True, "heavily"])
+def test_gram_matrices(shape, kind, home, weighted):
+    ours, theirs, rng = pair(shape, kind, home, weighted)
     n, k = theirs.shape
     weights = rng.uniform(0.0, 3.0, n)
     close(ours.gram(), theirs.gram())
@@ -134,10 +137,11 @@ def test_gram_matrices(data, home, weighted):
         close(ours.gram(weights, center), theirs.gram(weights, center))
 
 
-@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-9), (np.float32, 2e-4)])
-@pytest.mark.parametrize("weighted", [False, True, "heavily"])
-def test_the_dual_form(data, home, weighted, dtype, rtol):
-    ours, theirs, rng = pair(data, home, weighted)
+@every_table
+@each(("dtype", "rtol"), [(np.float64, 1e-9), (np.float32, 2e-4)])
+@each("weighted", [False, True, "heavily"])
+def test_the_dual_form(shape, kind, home, weighted, dtype, rtol):
+    ours, theirs, rng = pair(shape, kind, home, weighted)
     n, k = theirs.shape
     root = np.sqrt(rng.gamma(0.5, 1.0, k))
     base = np.asfortranarray(np.eye(n, dtype=dtype))
@@ -154,8 +158,9 @@ def test_the_dual_form(data, home, weighted, dtype, rtol):
     close(mine.leverages(factor.astype(dtype)), other.leverages(factor.astype(dtype)), rtol)
 
 
-def test_parts(data, home):
-    ours, theirs, rng = pair(data, home, weighted=False)
+@every_table
+def test_parts(shape, kind, home):
+    ours, theirs, rng = pair(shape, kind, home, weighted=False)
     n, k = theirs.shape
     keep, rows = rng.random(k) < 0.5, rng.random(n) < 0.6
     close(ours.take(keep).dense(), theirs.take(keep).dense())
@@ -164,9 +169,10 @@ def test_parts(data, home):
     assert ours.take(np.zeros(k, dtype=bool)).shape == (n, 0)
 
 
-@pytest.mark.parametrize("weighted", [False, True, "heavily"])
-def test_compressed_rows_say_the_same(data, home, weighted):
-    ours, theirs, rng = pair(data, home, weighted)
+@every_table
+@each("weighted", [False, True, "heavily"])
+def test_compressed_rows_say_the_same(shape, kind, home, weighted):
+    ours, theirs, rng = pair(shape, kind, home, weighted)
     z, b = rng.standard_normal(theirs.shape[0]), rng.standard_normal(theirs.shape[1])
     x, targets, left_over = ours.compressed(z)
     assert len(x) <= max(theirs.shape[1], len(z) if theirs.shape[1] >= len(z) else 0)
@@ -177,8 +183,9 @@ def test_compressed_rows_say_the_same(data, home, weighted):
     np.testing.assert_allclose(small @ small + left_over, rest @ rest, rtol=1e-8)
 
 
-def test_the_fingerprint_tells_columns_apart(data, home):
-    x, _ = data
+@every_table
+def test_the_fingerprint_tells_columns_apart(shape, kind, home):
+    x, _ = table(shape, kind)
     other = x.copy()
     other[0, 0] += 1.0
     one, two = home(x).digest(), home(other).digest()
