@@ -20,15 +20,16 @@ from horseshoe.data.identity import Identity
 from horseshoe.data.problem import LeastSquares, Targets, plain
 from horseshoe.data.sparse import Sparse
 from horseshoe.em.schedule import approximate, average_draws
+from loops import each
 from registry import FORMS
 from systems import SHAPES, assert_moments, problem, reference
 
 WITH_MOMENTS = [form for form in FORMS if form.moments and not form.orthogonal_only]
 
 
-@pytest.mark.parametrize("kind", ["random", "collinear", "ill"])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("form", WITH_MOMENTS, ids=lambda form: form.name)
+@each("kind", ["random", "collinear", "ill"])
+@each("shape", SHAPES)
+@each("form", WITH_MOMENTS, ids=lambda form: form.name)
 def test_form_is_the_inverse(form, shape, kind):
     system, d, sigma2 = problem(shape, kind)
     found = moments(form.given(system, d), sigma2)

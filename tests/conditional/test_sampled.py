@@ -9,6 +9,7 @@ from distributions import LEVEL
 from horseshoe.conditional.base import condition, kernel
 from horseshoe.conditional.batch import Batch
 from horseshoe.data.problem import plain
+from loops import each
 
 SCALES = {
     "ones": lambda rng, p: np.ones(p),
@@ -19,9 +20,9 @@ SCALES = {
 }
 
 
-@pytest.mark.parametrize("tau2", [1e-4, 0.3, 50.0])
-@pytest.mark.parametrize("scales", SCALES)
-@pytest.mark.parametrize(("n", "p"), [(9, 4), (5, 8)], ids=["primal", "dual"])
+@each("tau2", [1e-4, 0.3, 50.0])
+@each("scales", SCALES)
+@each(("n", "p"), [(9, 4), (5, 8)], ids=["primal", "dual"])
 def test_conditional_moments(n, p, scales, tau2):
     rng = np.random.default_rng(2)
     X, z = rng.standard_normal((n, p)), 3.0 * rng.standard_normal(n)

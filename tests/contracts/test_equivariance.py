@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from horseshoe import HorseshoeRegressor, normal_means
+from loops import each
 from selections import in_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -164,9 +165,7 @@ def check_units(
     )
 
 
-@pytest.mark.parametrize(
-    ("shape", "scale", "column"), in_pairs(SHAPES, [1e-8, 1e-3, 1e3, 1e8, -1.0, -1e8], [0, 1, 3, None])
-)
+@each(("shape", "scale", "column"), in_pairs(SHAPES, [1e-8, 1e-3, 1e3, 1e8, -1.0, -1e8], [0, 1, 3, None]))
 def test_rescaling_a_column(shape: str, scale: float, column: int | None) -> None:
     x_scale = np.ones(SHAPES[shape][1])
     x_scale[slice(None) if column is None else column] = scale

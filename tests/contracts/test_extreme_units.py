@@ -14,6 +14,7 @@ from horseshoe import HorseshoeClassifier, HorseshoeRegressor, normal_means, sam
 from horseshoe.data.dense import Dense
 from horseshoe.data.standardise import standardise
 from horseshoe.posterior.draws import Posterior
+from loops import each
 from refusals import NAMES, assert_says, at_column, at_row, refused
 from registry import COLUMNS, IN_PARTS
 
@@ -42,9 +43,9 @@ def same(got: object, want: object) -> None:
 # --- the columns ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("power", [-1060, *POWERS, 1020])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("home", [home for home in COLUMNS if home not in IN_PARTS])
+@each("power", [-1060, *POWERS, 1020])
+@each("weighted", [False, True])
+@each("home", [home for home in COLUMNS if home not in IN_PARTS])
 def test_columns_lose_their_units_exactly(home: str, weighted: bool, power: int) -> None:
     """Every other column has another unit; one is constant, one is zero."""
     X, _ = make_data()
@@ -62,8 +63,8 @@ def test_columns_lose_their_units_exactly(home: str, weighted: bool, power: int)
             np.testing.assert_array_equal(found.spread, np.ldexp(expected.spread, powers))
 
 
-@pytest.mark.parametrize("power", [-1060, *POWERS, 1020])
-@pytest.mark.parametrize("home", IN_PARTS)
+@each("power", [-1060, *POWERS, 1020])
+@each("home", IN_PARTS)
 def test_columns_in_parts_name_the_column_whose_unit_is_out_of_range(home: str, power: int) -> None:
     X, _ = make_data()
     X = np.ldexp(np.rint(8.0 * X), power * (np.arange(P) == 3))
@@ -96,9 +97,9 @@ def test_ordinary_columns_are_not_touched_beside_extreme_ones() -> None:
 # --- fits -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("power", POWERS)
-@pytest.mark.parametrize("home", HOMES)
-@pytest.mark.parametrize("family", FAMILIES)
+@each("power", POWERS)
+@each("home", HOMES)
+@each("family", FAMILIES)
 def test_a_fit_to_columns_in_extreme_units(family: str, home: str, power: int) -> None:
     X, y = make_data(family)
     scaled = np.ldexp(X, power)
@@ -147,8 +148,8 @@ def test_a_constant_response_in_extreme_units(value: float) -> None:
 # --- what cannot be written as a float ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("factor", [1e155, 1e200, 1e300, 1e-155, 1e-200, 1e-300, 1e-310])
-@pytest.mark.parametrize("family", ["gaussian", "student_t", "laplace"])
+@each("factor", [1e155, 1e200, 1e300, 1e-155, 1e-200, 1e-300, 1e-310])
+@each("family", ["gaussian", "student_t", "laplace"])
 def test_a_response_whose_variance_is_no_float(family: str, factor: float) -> None:
     X, y = make_data()
     row = int(np.argmax(np.abs(y)))

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from horseshoe import HorseshoeRegressor
 from horseshoe.families import NegativeBinomial, StudentT
+from loops import each
 from refusals import NUMBER, POSITIVE, ROW, assert_says, at_row, bad, put, refused, told
 from refused_data import (
     BAD_FOR_ALL,
@@ -88,7 +89,7 @@ BAD_REGRESSIONS = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("which", "family"),
     [
         (which, family)
@@ -130,8 +131,8 @@ def test_a_regression_of_two_classes_is_refused(which: str) -> None:
     assert_refused(fitted("Binomial()"), BAD_SUCCESSES[which], LABELS)
 
 
-@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "foo", None, True, np.ones(2), 1j], ids=repr)
-@pytest.mark.parametrize(("make", "name"), [(NegativeBinomial, "size"), (StudentT, "df")])
+@each("value", [0, -1, np.nan, np.inf, "foo", None, True, np.ones(2), 1j], ids=repr)
+@each(("make", "name"), [(NegativeBinomial, "size"), (StudentT, "df")])
 def test_a_number_that_belongs_to_a_family(make: Callable[..., Any], name: str, value: Any) -> None:
     message = refused(lambda: HorseshoeRegressor(family=make(**{name: value})).fit(FRAME, COUNTS))
     assert_says(message, rf"\b{name}\b", POSITIVE, "estimate")
@@ -183,8 +184,8 @@ SCORED = {
 }
 
 
-@pytest.mark.parametrize("method", ["score", "log_likelihood"])
-@pytest.mark.parametrize("which", SCORED)
+@each("method", ["score", "log_likelihood"])
+@each("which", SCORED)
 def test_a_scored_response(which: str, method: str) -> None:
     case = SCORED[which]
     for family, y in RESPONSES.items():

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from horseshoe import normal_means
+from loops import each
 from refusals import NUMBER, POSITIVE, assert_says, at_row, refused
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -54,7 +55,7 @@ BAD_MEANS_OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "allowed"), BAD_MEANS_OPTIONS, ids=lambda v: repr(v)[:20])
+@each(("name", "value", "allowed"), BAD_MEANS_OPTIONS, ids=lambda v: repr(v)[:20])
 def test_normal_means_options(name: str, value: Any, allowed: str) -> None:
     assert_says(refused(lambda: normal_means(MEANS, **{name: value})), rf"\b{name}\b", allowed)
 

@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 from horseshoe import AdaptiveRegressor, HorseshoeRegressor, Status, sample_posterior
 from horseshoe.priors import InvertedBeta
 from horseshoe.report.summaries import summary_text
+from loops import each
 
 Q = 3
 
@@ -142,8 +143,8 @@ def test_a_start_at_an_earlier_fit_and_back_to_one_response():
     np.testing.assert_array_equal(model.coef_, HorseshoeRegressor().fit(X, Y[:, 0]).coef_)
 
 
-@pytest.mark.parametrize("family", ["poisson", "student_t", "laplace", "negative_binomial", "binomial"])
-@pytest.mark.parametrize("fit", [HorseshoeRegressor, AdaptiveRegressor, sample_posterior])
+@each("family", ["poisson", "student_t", "laplace", "negative_binomial", "binomial"])
+@each("fit", [HorseshoeRegressor, AdaptiveRegressor, sample_posterior])
 def test_two_responses_for_a_family_that_has_one(family, fit):
     X = np.eye(6)
     name = family.title().replace("_", "")

@@ -26,6 +26,7 @@ from horseshoe.priors import (
     Slab,
     StudentT,
 )
+from loops import each
 from refusals import told
 
 TAUS = [1.0, 0.3, 0.1, 0.03, 0.01, 0.001]
@@ -374,7 +375,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "says"), BAD, ids=lambda value: str(value)[:40])
+@each(("arguments", "says"), BAD, ids=lambda value: str(value)[:40])
 def test_refused(arguments: dict[str, Any], says: list[str]) -> None:
     X, y = tall(n=40, p=3)
     told(lambda: horseshoe_path(X, y, **arguments), *says)

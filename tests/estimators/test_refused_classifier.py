@@ -13,6 +13,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from horseshoe import HorseshoeClassifier
+from loops import each
 from refusals import NUMBER, ROW, Bad, at_row, bad, frozen, put, refused, told
 from refused_data import (
     BAD_FOR_ALL,
@@ -121,7 +122,7 @@ BAD_CLASSIFICATIONS = {
 }
 
 
-@pytest.mark.parametrize("which", BAD_FOR_ALL | BAD_CLASSIFICATIONS)
+@each("which", BAD_FOR_ALL | BAD_CLASSIFICATIONS)
 def test_a_classification_is_refused(which: str) -> None:
     assert_refused(classifier(), (BAD_FOR_ALL | BAD_CLASSIFICATIONS)[which], LABELS)
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.priors import FixedScale, HalfCauchy, InverseGammaGlobal, InvertedBeta
+from loops import each
 from refusals import NAMES, NOT_NEGATIVE, POSITIVE, assert_says, refused
 from refused_data import N, make_data
 from selections import in_turn
@@ -50,7 +51,7 @@ BAD_OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "allowed"), BAD_OPTIONS, ids=lambda v: repr(v)[:20])
+@each(("name", "value", "allowed"), BAD_OPTIONS, ids=lambda v: repr(v)[:20])
 def test_a_number_out_of_range(name: str, value: Any, allowed: str) -> None:
     assert_says(option_message(**{name: value}), rf"\b{name}\b", allowed)
 

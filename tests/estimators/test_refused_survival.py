@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from horseshoe import HorseshoeSurvival
+from loops import each
 from refusals import ROW, assert_says, at_row, put, refused
 from survival_data import survival
 
@@ -54,7 +55,7 @@ BAD_Y: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_Y)
+@each("case", BAD_Y)
 def test_bad_times_and_events(case: str) -> None:
     y, says = BAD_Y[case]
     assert_says(refused(lambda: HorseshoeSurvival().fit(DATA.X, y)), *says)

@@ -16,6 +16,7 @@ from family_cases import CompoundPoisson
 from horseshoe import AdaptiveRegressor, HorseshoeRegressor, Status, horseshoe_path, sample_posterior
 from horseshoe.families import Gamma, Huber, Laplace, Quantile, Tweedie
 from horseshoe.priors import Ridge
+from loops import each
 
 LOG = sm.families.links.Log()
 RNG = np.random.default_rng(3)
@@ -138,8 +139,8 @@ def test_the_score_of_amounts_is_the_share_of_the_deviance(name: str) -> None:
     np.testing.assert_allclose(model.score(DATA.X, y), want, rtol=1e-9)
 
 
-@pytest.mark.parametrize("power", [1.05, 1.2, 1.7, 1.97])
-@pytest.mark.parametrize("dispersion", [1e-3, 0.05, 1.0, 40.0])
+@each("power", [1.05, 1.2, 1.7, 1.97])
+@each("dispersion", [1e-3, 0.05, 1.0, 40.0])
 def test_the_density_of_any_power_is_the_sum_over_amounts(power: float, dispersion: float) -> None:
     rng = np.random.default_rng(int(100 * power))
     y, eta = np.append(0.0, np.exp(rng.normal(0.0, 2.0, 12))), rng.normal(0.0, 1.0, 13)

@@ -24,6 +24,7 @@ from horseshoe.families import (
     StudentT,
     Tweedie,
 )
+from loops import each
 
 ETA = np.array([-30.0, -17.3, -8.0, -3.1, -1.0, -1e-3, 0.0, 1e-9, 0.4, 1.0, 2.7, 7.7, 16.0, 30.0])
 SIGMA2 = [1.0, 0.04, 250.0]
@@ -87,7 +88,7 @@ def test_density_is_that_of_scipy_with_every_constant(case: FamilyCase) -> None:
 
 
 @every_family
-@pytest.mark.parametrize("eta", [-30.0, -4.0, 0.0, 1.3, 3.5])
+@each("eta", [-30.0, -4.0, 0.0, 1.3, 3.5])
 def test_density_adds_up_to_one(case: FamilyCase, eta: float) -> None:
     family = case.family
 
@@ -125,7 +126,7 @@ def test_density_adds_up_to_one(case: FamilyCase, eta: float) -> None:
 
 
 @count_families
-@pytest.mark.parametrize("eta", [-30.0, -4.0, 0.0, 1.3, 4.0])
+@each("eta", [-30.0, -4.0, 0.0, 1.3, 4.0])
 def test_distribution_function_of_counts_adds_up_the_density(case: FamilyCase, eta: float) -> None:
     y = np.arange(400.0)
     at = np.full(y.shape, eta)
@@ -137,7 +138,7 @@ def test_distribution_function_of_counts_adds_up_the_density(case: FamilyCase, e
 
 
 @noise_families
-@pytest.mark.parametrize("sigma2", SIGMA2)
+@each("sigma2", SIGMA2)
 def test_distribution_function_is_the_integral_of_the_density(case: FamilyCase, sigma2: float) -> None:
     family, eta = case.family, np.array([0.7])
     ends = 0.7 + np.sqrt(sigma2) * np.array([-40.0, -3.0, -0.5, 0.0, 0.2, 2.0, 15.0])
@@ -222,10 +223,8 @@ def test_polya_gamma_weight_is_above_that_of_newton() -> None:
     assert np.all(mixture >= newton * (1.0 - 1e-12))
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in FAMILIES if case.family.never_overshoots], ids=lambda case: case.name
-)
-@pytest.mark.parametrize("penalty", [0.0, 0.3])
+@each("case", [case for case in FAMILIES if case.family.never_overshoots], ids=lambda case: case.name)
+@each("penalty", [0.0, 0.3])
 def test_a_step_to_the_targets_never_overshoots(case: FamilyCase, penalty: float) -> None:
     rng, family = np.random.default_rng(11), sharp(case.family)
     for trial in range(150):
@@ -278,8 +277,8 @@ def df_loss(df: Any, y: Any, eta: Any, weights: Any, sigma2: float) -> Any:
     return -stats.t.logpdf(y, np.asarray(df)[:, None], eta, np.sqrt(sigma2)) @ weights
 
 
-@pytest.mark.parametrize("size", [0.05, 0.8, 4.0, 60.0])
-@pytest.mark.parametrize("seed", range(4))
+@each("size", [0.05, 0.8, 4.0, 60.0])
+@each("seed", range(4))
 def test_size_maximises_the_likelihood(size: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     eta = rng.normal(1.5, 1.0, 150)
@@ -303,9 +302,9 @@ def df_range() -> tuple[float, float]:
     )
 
 
-@pytest.mark.parametrize("df", [0.8, 2.0, 5.0, 40.0])
-@pytest.mark.parametrize("sigma2", [0.3, 1.0, 2.5])
-@pytest.mark.parametrize("seed", range(3))
+@each("df", [0.8, 2.0, 5.0, 40.0])
+@each("sigma2", [0.3, 1.0, 2.5])
+@each("seed", range(3))
 def test_degrees_of_freedom_maximise_the_likelihood(df: float, sigma2: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     eta = rng.normal(0.0, 2.0, 120)

@@ -15,6 +15,7 @@ from scipy import optimize, special
 
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status
 from horseshoe.families import Binomial, Laplace, NegativeBinomial, Poisson, StudentT
+from loops import each
 from refusals import assert_says, at_row, refused
 
 N = 81
@@ -132,9 +133,9 @@ def test_one_class_only(weights: str, y: Any) -> None:
 
 @unfinished
 @both_weights
-@pytest.mark.parametrize("size", [30.0, 700.0])
-@pytest.mark.parametrize("pattern", ["all", "alternating", "matching"])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
+@each("size", [30.0, 700.0])
+@each("pattern", ["all", "alternating", "matching"])
+@each("sign", [1.0, -1.0])
 def test_offsets_of_two_classes(weights: str, size: float, pattern: str, sign: float) -> None:
     shape = {"all": np.ones(N), "alternating": SIGN, "matching": SIGN}[pattern]
     offset = sign * size * shape
@@ -215,8 +216,8 @@ def test_size_of_counts_that_are_poisson_leaves_a_poisson_spread(level: float) -
 
 
 @log_link
-@pytest.mark.parametrize("size", [30.0, -30.0])
-@pytest.mark.parametrize("pattern", ["all", "alternating", "half", "matching"])
+@each("size", [30.0, -30.0])
+@each("pattern", ["all", "alternating", "half", "matching"])
 def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
     shape = {"all": np.ones(N), "alternating": SIGN, "half": SIGN > 0, "matching": SIGN}[pattern]
     offset = size * shape
@@ -233,8 +234,8 @@ def test_offsets_of_counts(family: Any, size: float, pattern: str) -> None:
 
 @unfinished
 @log_link
-@pytest.mark.parametrize("pattern", ["all", "alternating", "half"])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
+@each("pattern", ["all", "alternating", "half"])
+@each("sign", [1.0, -1.0])
 def test_offsets_where_exp_is_about_to_overflow(family: Any, pattern: str, sign: float) -> None:
     shape = {"all": np.ones(N), "alternating": SIGN, "half": SIGN > 0}[pattern]
     offset = sign * 700.0 * shape
@@ -245,7 +246,7 @@ def test_offsets_where_exp_is_about_to_overflow(family: Any, pattern: str, sign:
 
 
 @log_link
-@pytest.mark.parametrize("eta", [-1000.0, -700.0, -30.0, 30.0, 700.0, 1000.0])
+@each("eta", [-1000.0, -700.0, -30.0, 30.0, 700.0, 1000.0])
 def test_predictions_at_extreme_offsets(family: Any, eta: float) -> None:
     model = HorseshoeRegressor(family=family).fit(X, COUNTS)
     offset = np.full(3, eta)
@@ -271,8 +272,8 @@ ALL = [(Binomial(), LABELS), (Binomial(augmentation="irls"), LABELS), *((f, COUN
 ALL += [(f, NOISY) for f in HEAVY]
 
 
-@pytest.mark.parametrize(("family", "y"), ALL, ids=lambda v: type(v).__name__)
-@pytest.mark.parametrize("unit", [1e-100, 1e100])
+@each(("family", "y"), ALL, ids=lambda v: type(v).__name__)
+@each("unit", [1e-100, 1e100])
 def test_units_beyond_reason(family: Any, y: Any, unit: float) -> None:
     base = HorseshoeRegressor(family=family).fit(X, y)
     model = HorseshoeRegressor(family=family).fit(X * unit, y)
@@ -359,8 +360,8 @@ def test_what_is_left_of_the_likelihood_of_a_sure_class_keeps_its_digits(eta: fl
 # --- a size so large that the counts are as good as Poisson -----------------------------------------
 
 
-@pytest.mark.parametrize("size", [1e3, 1e5, 1e7, 1e9, 1e12, 1e20])
-@pytest.mark.parametrize("eta", [-3.0, 0.0, 4.0])
+@each("size", [1e3, 1e5, 1e7, 1e9, 1e12, 1e20])
+@each("eta", [-3.0, 0.0, 4.0])
 def test_log_likelihood_of_a_large_size(size: float, eta: float) -> None:
     """Against the product that defines it, (size)(size + 1) ... (size + y - 1) / y!, added up exactly."""
     y = np.array([0.0, 1.0, 2.0, 17.0, 300.0])

@@ -22,6 +22,7 @@ from horseshoe.families import (
     StudentT,
     Tweedie,
 )
+from loops import each
 
 SHAPES = {"long": (160, 8), "wide": (70, 90)}
 every_shape = pytest.mark.parametrize("shape", SHAPES)
@@ -123,7 +124,7 @@ def test_a_fit_is_a_fixed_point(case: FamilyCase, shape: str) -> None:
 
 
 @every_family
-@pytest.mark.parametrize("n", [6_000, 30_000])  # one Gram matrix for several steps; a start from some rows
+@each("n", [6_000, 30_000])  # one Gram matrix for several steps; a start from some rows
 def test_a_fit_to_many_rows_is_a_fixed_point(case: FamilyCase, n: int) -> None:
     rng = np.random.default_rng(n)
     X = rng.standard_normal((n, 4)) * [1.0, 2.0, 0.5, 3.0] + [0.0, 1.0, -2.0, 0.3]
@@ -269,7 +270,7 @@ def test_units_of_the_columns(case: FamilyCase) -> None:
 
 
 @noise_families
-@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@each("unit", [1e-6, 1e6])
 def test_units_of_y(case: FamilyCase, unit: float) -> None:
     X, y = make_data(case, "long")
     one, other = fit(case, X, y), fit(case, X, unit * (y + 3.0))

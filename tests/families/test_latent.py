@@ -7,6 +7,7 @@ from scipy import stats
 from distributions import LEVEL
 from horseshoe.families import Binomial, Laplace, NegativeBinomial, Poisson
 from horseshoe.families import StudentT as StudentNoise
+from loops import each
 
 pytest.importorskip("polyagamma")
 
@@ -43,7 +44,7 @@ def _assert_polya_gamma(weights, trials, tilt):
         assert abs(squared.mean() - variance) < 5.0 * squared.std() / root
 
 
-@pytest.mark.parametrize(
+@each(
     ("trials", "eta"),
     [
         *((1.0, eta) for eta in (0.0, 3.0, -60.0, 150.0, 200.0, -2000.0)),

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from horseshoe.families.pinball import least_pinball, pinball
+from loops import each
 
 LEVELS = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
 
@@ -30,8 +31,8 @@ def make(seed: int) -> tuple[Any, Any, Any]:
     return np.round(y) if seed % 3 == 1 else y, basis, rng.uniform(0.1, 3.0, n)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("tol", [1e-3, 1e-10])
+@each("level", LEVELS)
+@each("tol", [1e-3, 1e-10])
 def test_the_loss_is_the_least_up_to_tol(level: float, tol: float) -> None:
     for seed in range(6):
         y, basis, weights = make(seed)

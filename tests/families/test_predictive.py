@@ -12,6 +12,7 @@ from scipy import special, stats
 from family_cases import FAMILIES, FamilyCase
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.families import Binomial, NegativeBinomial, Poisson, StudentT, Tweedie
+from loops import each
 
 FLAT = {"prior": "ridge", "tau": 1e4, "zero_threshold": 0, "tol": 1e-10}
 WITH_CDF = [case for case in FAMILIES if not isinstance(case.family, Binomial)]
@@ -89,7 +90,7 @@ def assert_central(
 
 
 @with_cdf
-@pytest.mark.parametrize("level", [0.5, 0.95])
+@each("level", [0.5, 0.95])
 def test_with_many_rows_the_interval_is_that_of_the_family(case: FamilyCase, level: float) -> None:
     X, y = simulated(case, 20_000)
     model = HorseshoeRegressor(family=case.family).fit(X, y)
@@ -112,7 +113,7 @@ def test_with_many_rows_the_interval_is_that_of_the_family(case: FamilyCase, lev
 
 
 @with_cdf
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+@each("level", [0.5, 0.9, 0.99])
 def test_with_few_rows_the_interval_is_that_of_the_mixture(case: FamilyCase, level: float) -> None:
     X, y = simulated(case, 25, seed=3)
     model = HorseshoeRegressor(family=case.family, **FLAT).fit(X, y)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from horseshoe.intake import Recipe, Table, TableError, prepare_problem
 from horseshoe.intake.formula import parse_formula
+from loops import each
 
 N = 30
 RNG = np.random.default_rng(1)
@@ -103,7 +104,7 @@ def test_new_rows_have_the_same_columns():
     assert list(one.X.columns) == list(question.X.columns)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("y ~ log(a)", ["log(a) is not a finite number in row", "a = -"]),

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from horseshoe.intake.kinds import describe_columns
+from loops import each
 
 N = 40
 DIGITS = [f"{j % 7}" for j in range(N)]
@@ -14,7 +15,7 @@ def column(values, name="x", **options):
     return describe_columns(pd.DataFrame({name: values}), [name], **options)[name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "kind"),
     [
         (np.linspace(0.0, 1.0, N), "number"),

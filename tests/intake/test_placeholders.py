@@ -6,6 +6,7 @@ import pytest
 
 from horseshoe.intake import Recipe, Table, TableError, prepare_problem, read_table
 from horseshoe.intake.placeholders import find_codes
+from loops import each
 
 N = 60
 RNG = np.random.default_rng(11)
@@ -33,9 +34,9 @@ def refused(column, **options):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("code", [-999, -9999, 999, 9999, 99999])
-@pytest.mark.parametrize("values", [AGES, GRADES, CHILDREN, NOISE], ids=["ages", "grades", "counts", "noise"])
-@pytest.mark.parametrize("times", [1, 4])
+@each("code", [-999, -9999, 999, 9999, 99999])
+@each("values", [AGES, GRADES, CHILDREN, NOISE], ids=["ages", "grades", "counts", "noise"])
+@each("times", [1, 4])
 def test_a_code_far_from_small_numbers_is_asked_about(values, code, times):
     message = refused(holding(values, *[code] * times))
     rows = "1 row (row 4)" if times == 1 else "4 rows (the first in row 4)"
@@ -44,7 +45,7 @@ def test_a_code_far_from_small_numbers_is_asked_about(values, code, times):
     assert message.endswith("if it was measured, with --numeric a")
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "codes"),
     [
         *[(AGES, [-1]), (AGES, [-9]), (AGES, [-99]), (AGES, [998, 999]), (AGES, [999.9])],

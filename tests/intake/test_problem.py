@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from horseshoe.intake import Table, TableError, prepare_problem, read_table
+from loops import each
 
 N = 60
 RNG = np.random.default_rng(3)
@@ -145,7 +146,7 @@ def test_a_missing_target_is_never_filled_in():
     assert "1 row of 60 left" in refused(frame=few, missing="drop")
 
 
-@pytest.mark.parametrize(
+@each(
     ("y", "family", "word"),
     [
         (A * NOISE, "gaussian", "numbers"),
@@ -181,7 +182,7 @@ def test_labels():
     assert asked(frame=frame(y=np.arange(N) % 3), family="poisson").y.dtype == float
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "options", "words"),
     [
         ({"y": np.nan}, {}, ["y has no values"]),

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from horseshoe.intake import TableError, delimited, read_table
+from loops import each
 
 SOME = pd.DataFrame({"größe": [1.5, 2.25, 3.0], "name": ["é", "b c", "d"], "n": [1, 2, 3]})
 
@@ -153,7 +154,7 @@ def test_names_of_all_kinds(tmp_path):
     assert list(read_table(path).frame.columns) == names
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "words"),
     [
         ("", ["empty", "header"]),

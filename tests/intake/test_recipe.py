@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from horseshoe.intake import Recipe, Table, TableError, prepare_problem
+from loops import each
 
 N = 40
 RNG = np.random.default_rng(2)
@@ -177,7 +178,7 @@ def _changed(path, value):
     return plain
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value"),
     [
         (["target"], 3),

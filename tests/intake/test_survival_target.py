@@ -6,6 +6,7 @@ import pytest
 
 from horseshoe.intake import Table, TableError, prepare_problem
 from horseshoe.intake.recipe import Recipe
+from loops import each
 
 N = 40
 RNG = np.random.default_rng(8)
@@ -83,7 +84,7 @@ def test_rows_without_a_time_an_event_or_a_stratum_are_refused_or_left_out():
         assert len(question.strata) == question.rows_read - 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "options", "words"),
     [
         ({"status": np.where(SEEN, "dead", "alive")}, {}, ["alive or dead", "--event 'status=dead'"]),

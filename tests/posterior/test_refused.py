@@ -13,6 +13,7 @@ import pytest
 
 from horseshoe import sample_posterior
 from horseshoe.posterior.draws import Posterior
+from loops import each
 from refusals import NAMES, NUMBER, ROW, assert_says, at_row, missing, put, told
 from refused_data import CODES, COUNTS, FRAME, REAL, SAMPLED, WORDS, N, P, X, with_value
 
@@ -50,7 +51,7 @@ each_method = pytest.mark.parametrize("method", METHODS)
 
 
 @each_method
-@pytest.mark.parametrize("which", NEW_ROWS)
+@each("which", NEW_ROWS)
 def test_new_rows(which: str, method: str) -> None:
     given, says = NEW_ROWS[which]
     told(lambda: METHODS[method](drawn("poisson"), given), *says)

@@ -17,6 +17,7 @@ from horseshoe.families import Binomial, Gaussian, Laplace, NegativeBinomial, Po
 from horseshoe.posterior import selection
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.selection import select
+from loops import each
 
 
 def made(
@@ -120,8 +121,8 @@ def check_against_definition(
 BETA = np.array([2.0, 0.0, -1.0, 0.1, 0.5, -0.02])
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+@each("seed", range(5))
+@each("level", [0.5, 0.9, 0.99])
 def test_decoupled_is_what_it_says(seed, level):
     X = correlated(40, 6, seed)
     coef, sigma2 = gaussian_draws(X - X.mean(axis=0), BETA, seed)
@@ -180,8 +181,8 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("weighted", [False, True])
+@each("name", FAMILIES)
+@each("weighted", [False, True])
 def test_every_family_has_its_metric(name, weighted):
     family, nuisance, working = FAMILIES[name]
     rng = np.random.default_rng(3)

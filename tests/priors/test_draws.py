@@ -7,11 +7,12 @@ from scipy import stats
 import oracles
 from distributions import CHAINS, LEVEL, REACH, assert_follows
 from horseshoe.priors import GammaScale, HalfCauchy, HorseshoeLike, InverseGammaGlobal, InvertedBeta
+from loops import each
 from registry import GLOBAL_PRIORS, LOCAL_PRIORS, name
 
 
-@pytest.mark.parametrize("w", [1e-8, 0.3, 30.0])
-@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=name)
+@each("w", [1e-8, 0.3, 30.0])
+@each(("prior", "oracle"), LOCAL_PRIORS, ids=name)
 def test_local_draws_are_those_of_the_density(prior, oracle, w):
     """Many chains from both ends of the scale, long enough to forget where they began."""
     rng = np.random.default_rng(21)
@@ -84,8 +85,8 @@ FREE_GLOBALS = [
 ]
 
 
-@pytest.mark.parametrize(("n", "s"), [(1, 1e-6), (3, 0.5), (40, 2.0), (5, 2000.0)])
-@pytest.mark.parametrize("prior", FREE_GLOBALS, ids=name)
+@each(("n", "s"), [(1, 1e-6), (3, 0.5), (40, 2.0), (5, 2000.0)])
+@each("prior", FREE_GLOBALS, ids=name)
 def test_global_draws_are_those_of_the_density(prior, n, s):
     rng = np.random.default_rng(23)
     pull = np.full(CHAINS, s)

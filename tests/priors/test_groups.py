@@ -6,14 +6,15 @@ from scipy.integrate import quad
 
 import oracles
 from horseshoe.priors import Groups, InvertedBeta, grouped
+from loops import each
 from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]
 LABEL = np.array([2, 0, 2, 1, 2, 0, 3])
 
 
-@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
-@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
+@each("lambda_power", LAMBDA_POWERS)
+@each(("prior", "oracle"), PROPER, ids=name)
 def test_the_mode_of_a_group_is_the_minimum(prior, oracle, lambda_power):
     w = np.array([1e-4, 0.3, 2.0, 1e-6, 0.1, 50.0, 0.7])
     found = Groups(LABEL).mode(prior, w, lambda_power)
@@ -39,8 +40,8 @@ def test_null_groups_fade_at_their_rate(size):
     assert groups.slowest(prior, 1.6) == pytest.approx(size / (size + 1.6 - 0.8))
 
 
-@pytest.mark.parametrize("size", [2, 5])
-@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
+@each("size", [2, 5])
+@each(("prior", "oracle"), PROPER, ids=name)
 def test_draws_are_those_of_the_conditional(prior, oracle, size):
     """The mean of log lambda2 given W, by quadrature: v^(-size/2) exp(-W / v) times the prior."""
     w, rng = 0.8, np.random.default_rng(1)

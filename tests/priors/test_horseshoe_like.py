@@ -9,6 +9,7 @@ from scipy.optimize import minimize_scalar
 import oracles
 from horseshoe import HorseshoeRegressor, normal_means, sample_posterior
 from horseshoe.priors import HorseshoeLike, resolve_local
+from loops import each
 from registry import LAMBDA_POWERS
 from simulate import linear
 
@@ -38,8 +39,8 @@ def test_it_has_a_name():
 # --- the definition --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("a", [0.01, 1.0, 30.0])
-@pytest.mark.parametrize("b", [1e-3, 0.1, 1.0, 7.0, 100.0])
+@each("a", [0.01, 1.0, 30.0])
+@each("b", [1e-3, 0.1, 1.0, 7.0, 100.0])
 def test_the_mixture_is_the_closed_form(b, a):
     def joint(v):
         density = np.exp(-PRIOR.neg_log_density(v, 2.0)) / np.sqrt(2 * np.pi)
@@ -69,8 +70,8 @@ def test_neg_log_density_at_both_ends():
 # --- the mode --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
-@pytest.mark.parametrize("w", [1e-9, 1e-3, 0.05, 0.3, 1.0, 8.0, 500.0, 1e9])
+@each("lambda_power", LAMBDA_POWERS)
+@each("w", [1e-9, 1e-3, 0.05, 0.3, 1.0, 8.0, 500.0, 1e9])
 def test_mode_by_brute_force(w, lambda_power):
     centre = np.log(w)
     grid = np.linspace(centre - 4, centre + 4, 4001)

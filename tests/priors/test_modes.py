@@ -5,14 +5,15 @@ import pytest
 
 import oracles
 from horseshoe.priors import Horseshoe, LocalPrior, is_sparse, resolve_global, resolve_local
+from loops import each
 from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 
 PROPER = [(prior, oracle) for prior, oracle in LOCAL_PRIORS if oracle is not None]
 W = np.array([1e-200, 1e-30, 1e-16, 1e-8, 1e-3, 0.1, 0.5, 0.99, 1.0, 1.01, 3.0, 100.0, 1e8, 1e30])
 
 
-@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
-@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
+@each("lambda_power", LAMBDA_POWERS)
+@each(("prior", "oracle"), PROPER, ids=name)
 def test_mode_is_the_minimum(prior, oracle, lambda_power):
     flat = (
         prior.null_rate(lambda_power) == 0.0
@@ -22,8 +23,8 @@ def test_mode_is_the_minimum(prior, oracle, lambda_power):
     np.testing.assert_allclose(prior.mode(w, lambda_power), expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
-@pytest.mark.parametrize(("prior", "oracle"), PROPER, ids=name)
+@each("lambda_power", LAMBDA_POWERS)
+@each(("prior", "oracle"), PROPER, ids=name)
 def test_neg_log_density_is_that_of_the_coordinate(prior, oracle, lambda_power):
     v = np.geomspace(1e-6, 1e6, 9)
     expected = oracle(prior)(v) + oracles.jacobian(v, lambda_power)
@@ -45,8 +46,8 @@ def test_small_w_keeps_every_digit():
     np.testing.assert_allclose(Horseshoe().mode(w, 2.0), w, rtol=2e-14)
 
 
-@pytest.mark.parametrize(("prior", "oracle"), LOCAL_PRIORS, ids=name)
-@pytest.mark.parametrize("lambda_power", LAMBDA_POWERS)
+@each(("prior", "oracle"), LOCAL_PRIORS, ids=name)
+@each("lambda_power", LAMBDA_POWERS)
 def test_null_rate_is_the_rate_at_which_nulls_fade(prior, oracle, lambda_power):
     if is_sparse(prior, lambda_power):
         w = np.array([1e-12])

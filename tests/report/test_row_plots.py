@@ -31,6 +31,7 @@ from horseshoe.report.figure import count_edges
 from horseshoe.report.plots_classes import calibration
 from horseshoe.report.plots_counts import expected_counts
 from horseshoe.report.predictions import Predictions, held_out_interval, predictions_of
+from loops import each
 from pictures import assert_legend_is_free, assert_nothing_overlaps, by_label
 
 N, P = 150, 5
@@ -277,8 +278,8 @@ def test_numbers_are_asked_for(fits: Any, kind: str, draw: Any) -> None:
     assert not pyplot.get_fignums()
 
 
-@pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("draw", OF_CLASSES)
+@each("kind", NUMBERS)
+@each("draw", OF_CLASSES)
 def test_classes_are_asked_for(fits: Any, kind: str, draw: Any) -> None:
     X, y, model = fits[kind]
     with pytest.raises(ValueError, match=f"{draw.__name__} is for two classes.*plot_observed"):

@@ -14,6 +14,7 @@ from horseshoe import AdaptiveClassifier, AdaptiveRegressor, HorseshoeClassifier
 from horseshoe.data.dense import Dense
 from horseshoe.report.markup import FORMATS, TextTable, escape_latex, escape_markdown, write_table
 from horseshoe.report.summaries import summary_text
+from loops import each
 
 N, P = 90, 6
 NASTY = [
@@ -162,7 +163,7 @@ def test_an_intercept_far_from_the_data() -> None:
 # --- text -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each("format", FORMATS)
 @every_kind
 def test_every_format_has_every_name_and_number(fits: Any, kind: str, format: str) -> None:
     model = fits[kind]

@@ -22,6 +22,7 @@ from horseshoe.sampling.diagnostics import (
     mcse_quantile,
     rhat,
 )
+from loops import each
 from selections import in_pairs
 
 CHAINS, LENGTHS = (1, 2, 4, 7), (10, 11, 121, 400)
@@ -103,7 +104,7 @@ def split_rhat(draws: Any, arviz: Any) -> float:
 # --- ArviZ ---
 
 
-@pytest.mark.parametrize(("kind", "chains", "length"), in_pairs(KINDS, CHAINS, LENGTHS))
+@each(("kind", "chains", "length"), in_pairs(KINDS, CHAINS, LENGTHS))
 def test_arviz_says_the_same(arviz: Any, kind: str, chains: int, length: int) -> None:
     draws = KINDS[kind](np.random.default_rng([chains, length]), (chains, length, 3))
     other = last_axes(draws)
@@ -235,8 +236,8 @@ def test_levels_that_are_none(level: float) -> None:
 # --- edges ---
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, -1e300, 1e-310])
-@pytest.mark.parametrize("shape", [(1, 4), (3, 7), (4, 500), (7, 101)])
+@each("value", [0.0, 0.1, -1e300, 1e-310])
+@each("shape", [(1, 4), (3, 7), (4, 500), (7, 101)])
 def test_draws_that_are_all_the_same_number(value: float, shape: tuple[int, int]) -> None:
     draws = np.random.default_rng(11).normal(size=(*shape, 3))
     draws[..., 1] = value
@@ -305,8 +306,8 @@ def test_no_chains_and_no_parameters() -> None:
         assert function(np.empty((4, 10, 0, 2))).shape == (0, 2, *width)
 
 
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each("name", EVERY)
+@each("value", [np.nan, np.inf, -np.inf])
 def test_draws_that_are_not_finite(name: str, value: float) -> None:
     draws = np.random.default_rng(15).normal(size=(2, 41, 4))
     alone = EVERY[name](draws)
@@ -377,8 +378,8 @@ def test_shapes_orders_and_types(name: str) -> None:
     assert np.shape(function(draws[:, :, 1, 2])) == width
 
 
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("ties", [False, True])
+@each("name", EVERY)
+@each("ties", [False, True])
 def test_memory_does_not_grow_with_the_number_of_parameters(name: str, ties: bool) -> None:
     draws = np.random.default_rng(21).normal(size=(2, 50, 8000))
     draws = draws.round() if ties else draws
