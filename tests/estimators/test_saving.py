@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 import saved_models
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, load_model
-from horseshoe.estimators.portable import CODEC, PARAMETERS, TRACE_ENDS, SavedAverages, SavedModes
+from horseshoe.estimators.model_schema import CODEC, PARAMETERS, TRACE_ENDS, SavedAverages, SavedModes
 from horseshoe.estimators.saving import KINDS, STRUCTURE, estimator_class, save_model
 from horseshoe.store.codec import is_record, parts_of
 from registry import ESTIMATORS

@@ -6,7 +6,7 @@ from typing import Any
 
 from horseshoe.average.sets import Fits
 from horseshoe.families import Family
-from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
+from horseshoe.store.checkpoint import CheckpointSection, with_changes
 
 
 def save_fits(checkpoint: CheckpointSection, fits: Fits, families: tuple[Family, ...]) -> None:

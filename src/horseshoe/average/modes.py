@@ -29,7 +29,7 @@ from horseshoe.em.state import relative_change
 from horseshoe.em.working import longest_share
 from horseshoe.families import Family
 from horseshoe.priors import FixedScale, Horseshoe
-from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
+from horseshoe.store.checkpoint import CheckpointSection, changed_attributes, with_changes
 
 KEEP_SHARE, MIN_PER_ROW, MIN_SHARE, FULL_ITERATIONS = 0.7, 0.5, 0.75, 2
 """The share of the columns that goes on after an iteration; how many always may, per row or as a share of all
@@ -122,7 +122,7 @@ def _restored(checkpoint: CheckpointSection, t: int, family: Family, fit: Callab
         *values, changes = kept
         return _Mode._make((*values, with_changes(family, changes)))
     found = fit(t)
-    section.save((*found[:4], changed(found.family, family)))
+    section.save((*found[:4], changed_attributes(found.family, family)))
     return found
 
 

@@ -23,7 +23,7 @@ from horseshoe.em.progress import ProgressReporter
 from horseshoe.em.schedule import Schedule
 from horseshoe.em.state import State, WorkingPoint
 from horseshoe.priors import Groups
-from horseshoe.store.checkpoint import CheckpointSection, changed, with_changes
+from horseshoe.store.checkpoint import CheckpointSection, changed_attributes, with_changes
 
 COMPUTED = ("x_mean", "xz", "squares", "diagonal", "gram", "loads", "triangle", "_sums")
 """What a least-squares problem may have computed of itself, and its next sums may depend on."""
@@ -71,7 +71,7 @@ def save(
         {
             "round": position.number,
             "state": bare,
-            "family": changed(point.family, likelihood.family),
+            "family": changed_attributes(point.family, likelihood.family),
             "groups": None if state.groups is None else state.groups.label,
             "full": cache_of(likelihood.full),
             "problem": cache_of(state.problem) if likelihood.constant else {},

@@ -19,7 +19,7 @@ KINDS = {
     "AdaptiveSurvival": "horseshoe.estimators.cv_survival",
 }
 """The estimators that can be saved, and where they live."""
-NOT_KEPT = ("callback", "cv", "random_state")
+SAVED_AS_NONE = ("callback", "cv", "random_state")
 """Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
 STRUCTURE = ("feature_groups", "unpenalized", "prior_scale")
 """Parameters saved by the numbers of the columns, however they were given."""
@@ -167,16 +167,16 @@ def check_kind(model: Any, done: str) -> str:
 
 
 def _encoded_parameters(model: Any) -> dict[str, Any]:
-    from horseshoe.estimators.portable import CODEC, PARAMETERS
+    from horseshoe.estimators.model_schema import CODEC, PARAMETERS
 
     found = {}
     for name, value in model.get_params(deep=False).items():
-        value = _known(model, name) if name in STRUCTURE else _plainer(name, value)
+        value = _saved_structure(model, name) if name in STRUCTURE else _saved_parameter(name, value)
         found[name] = CODEC.encode(value, PARAMETERS[name], name)
     return found
 
 
-def _known(model: Any, name: str) -> Any:
+def _saved_structure(model: Any, name: str) -> Any:
     """Return what was known of the columns as it is saved."""
     structure = getattr(model, "estimators_", [model])[0]._fitted.structure
     value = None if structure is None else getattr(structure, name)
@@ -185,12 +185,12 @@ def _known(model: Any, name: str) -> Any:
     return tuple((np.flatnonzero(value) if name == "unpenalized" else value).tolist())
 
 
-def _plainer(name: str, value: Any) -> Any:
+def _saved_parameter(name: str, value: Any) -> Any:
     """Return a parameter as it is saved: an earlier fit as what a fit starts from, a class as its object."""
     from horseshoe.model.fit import Earlier
 
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if name in NOT_KEPT and not (whole and abs(int(value)) < 2**63):
+    if name in SAVED_AS_NONE and not (whole and abs(int(value)) < 2**63):
         return None
     if name == "start" and not isinstance(value, str | tuple):
         parts = value.__dict__.get("estimators_", [value])
@@ -203,14 +203,14 @@ def _plainer(name: str, value: Any) -> Any:
 
 def _saved_type(kind: str) -> Any:
     """Return the class of what is saved of a fit."""
-    from horseshoe.estimators.portable import SavedAverages, SavedModes
+    from horseshoe.estimators.model_schema import SavedAverages, SavedModes
 
     return SavedAverages if kind.startswith("Adaptive") else SavedModes
 
 
 def _encoded_fit(model: Any) -> Any:
     from horseshoe.estimators.labels import Labels
-    from horseshoe.estimators.portable import CODEC, SavedModes, portable
+    from horseshoe.estimators.model_schema import CODEC, SavedModes, without_rows
 
     def labels(name: str) -> Labels | None:
         return Labels.of(getattr(model, name)) if hasattr(model, name) else None
@@ -224,7 +224,7 @@ def _encoded_fit(model: Any) -> Any:
         outputs=tuple(model.outputs_.tolist()) if hasattr(model, "outputs_") else None,
         baseline=getattr(model, "_baseline", None),
         strata=labels("strata_"),
-        regressions=tuple(portable(part._fitted) for part in parts),
+        regressions=tuple(without_rows(part._fitted) for part in parts),
         **({"kept": tuple(part._keep() for part in parts)} if saved is SavedModes else {}),
     )
     return CODEC.encode(fitted, saved, "fitted")
@@ -232,8 +232,8 @@ def _encoded_fit(model: Any) -> Any:
 
 def _decoded(content: dict[str, Any]) -> Any:
     """Return the model that is in a file."""
-    from horseshoe.estimators.invariants import check_whole
-    from horseshoe.estimators.portable import CODEC, PARAMETERS
+    from horseshoe.estimators.model_rules import check_model
+    from horseshoe.estimators.model_schema import CODEC, PARAMETERS
     from horseshoe.store.codec import check_fields
 
     kind = content["kind"]
@@ -244,7 +244,7 @@ def _decoded(content: dict[str, Any]) -> Any:
     fitted = CODEC.decode(content["fitted"], _saved_type(kind), "fitted")
     if not isinstance(content["recipe"], dict | None):
         raise ValueError("recipe is neither an object nor null")
-    check_whole(model, fitted)
+    check_model(model, fitted)
     _restore(model, fitted)
     model.recipe_ = content["recipe"]
     return model

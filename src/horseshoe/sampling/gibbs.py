@@ -193,14 +193,16 @@ class Gibbs:
 
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw sigma2, the coefficients and the intercept of one chain, and tau2 with them integrated out."""
-        problem = self.problem(state, chain, rng)
+        problem = self.problem(state, chain, rng)  # 1. what is latent: y is Gaussian given it
         self.move_shapes(problem, state, chain, rng)
+        # 2. tau2, with sigma2 and the coefficients integrated out
         given = self.given(self.kernel(problem, self.each(state.lambda2[chain])), state, chain, rng)
+        # 3. sigma2 ~ inverse gamma((n - f)/2, z'M^-1 z / 2), M = I + X D X', of f unpenalised columns
         if self.noise(state, chain) is None:
             quadratic = max(given.quadratic + self.unexplained, TINY)
             state.sigma2[chain] = 0.5 * quadratic / rng.standard_gamma(0.5 * self.dof)
         sigma = math.sqrt(state.sigma2[chain])
-        coef = given.draw(sigma, rng)
+        coef = given.draw(sigma, rng)  # then b ~ N(mean, sigma2 Cov), and what is unpenalised given b
         state.coef[chain] = coef
         if self.basis is not None or self.model.center:
             state.intercept[chain] = self.flat(problem, coef, sigma, rng)
@@ -347,10 +349,12 @@ class Gibbs:
     def _move_scales(self, state: State) -> None:
         """Draw tau2, unless that was done, and lambda2, for all chains at once."""
         model, source, w = self.model, state.source, self.half_squares(state)
+        # 4. tau2 given the coefficients: only sum_j b_j^2 / (2 sigma2 lambda2_j) is needed of them
         if not (self.tau_is_drawn or model.tau_is_known):
             pull = (w / self.each(state.lambda2)).sum(axis=1)
             count = int(model.size * self.n_columns)
             state.tau2 = model.tau.draw(count, pull, state.tau2, source)
+        # 5. lambda2_j given W_j = b_j^2 / (2 sigma2 tau2), summed over the columns of a group
         w /= state.tau2[:, None]
         if model.groups is not None:
             w = model.groups.totals(w)
@@ -403,6 +407,7 @@ class GaussianGibbs(Gibbs):
             return
         for chain, rng in enumerate(state.rng if self.shapes is not None else ()):
             self.move_shapes(problem, state, chain, rng)
+        # The steps of `Gibbs.move_chain`, as products of all chains with one cross-product matrix.
         root = np.sqrt(within_slab(state.tau2[:, None] * self.each(state.lambda2), model.slab2))
         noise = source.standard_normal((len(root), problem.n_rows))
         given = Batch(problem, root, noise, source.standard_normal(root.shape))

@@ -69,13 +69,16 @@ class Metropolis(Gibbs):
 
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Propose, accept or not, and tune while that is allowed."""
+        # 1. The Gaussian approximation at the reference, and where the chain is.
         self._move_reference(state, chain)
         problem = self.problem(state, chain, rng)
         scaled = self.kernel(problem, self.each(state.lambda2[chain]))
         sigma2 = float(state.sigma2[chain])
         here = self._candidate(problem, np.append(state.coef[chain], state.intercept[chain]), sigma2)
+        # 2. tau2 and coefficients together, where tau2 would hardly move given them.
         if self.collapse:
             here = self._propose_tau(scaled, problem, here, state, chain, rng)
+        # 3. Coefficients turned towards an independent draw: b' = m + cos(angle) (b - m) + sin(angle) e.
         given = scaled.at(float(state.tau2[chain]))
         center = self._with_intercept(problem, given.mean, 0.0)
         turn, accepted = float(state.angle[chain]), 0
@@ -86,6 +89,7 @@ class Metropolis(Gibbs):
             if -rng.standard_exponential() < there.log_ratio - here.log_ratio:
                 here, accepted = there, accepted + 1
         state.coef[chain], state.intercept[chain] = self._split(here.point)
+        # 4. tau given b / tau, then the shapes of the prior and sigma2 given the coefficients.
         self._interweave(state, chain, here.eta, rng)
         self.move_shapes(problem, state, chain, rng)
         self.move_noise(state, chain, rng)

@@ -126,6 +126,7 @@ class SoftmaxGibbs(SeveralGibbs):
 
     def move_chain(self, state: State, chain: int, rng: np.random.Generator) -> None:
         """Draw what the classes have in common, then the coefficients and the intercept of each in turn."""
+        # 1. What the classes have in common, from its prior: the likelihood does not depend on it.
         model, (q, k) = self.model, state.coef[chain].shape
         d = self.prior_variance(state, chain)
         common = np.sqrt(d / q) * rng.standard_normal(k)
@@ -133,6 +134,7 @@ class SoftmaxGibbs(SeveralGibbs):
         eta = np.asarray(
             model.columns.matvec(coef.T) + (level if self.basis is None else self.basis @ level.T)
         )
+        # 2. Each class against the others: Polya-gamma weights make the likelihood of its eta Gaussian.
         for j in range(q):
             others = logsumexp(np.delete(eta, j, axis=1), axis=1)
             y = model.y[:, j]
@@ -144,6 +146,7 @@ class SoftmaxGibbs(SeveralGibbs):
                 level[j] = self.flat(problem, coef[j], 1.0, rng)
             own = level[j] if self.basis is None else self.basis @ level[j]
             eta[:, j] = model.columns.matvec(coef[j]) + own
+        # 3. The common part is taken out again.
         state.coef[chain] = coef - coef.mean(axis=0)
         state.intercept[chain] = level - level.mean(axis=0)
         self.record(state, chain, problem)

@@ -61,7 +61,7 @@ class CheckpointFile:
         with self._lock:
             return self._sections.setdefault(name, CheckpointSection(self, name))
 
-    def changed(self) -> None:
+    def write_if_due(self) -> None:
         """Write the file, if the last time was long enough ago."""
         with self._lock:
             self._unwritten = True
@@ -89,13 +89,14 @@ class CheckpointFile:
         sections, content = {}, dict[str, Any]()
         for name, section in self._sections.items():
             sections[name], arrays = section.encoded()
-            content |= arrays
+            content |= arrays  # their names begin with that of their section
         header = {"horseshoe": __version__, "format": FORMAT, "sections": sections}
         content["header"] = np.array(json.dumps(header, allow_nan=False))
         return {**content, "digest": np.array(_content_digest(content))}
 
     def _read(self) -> None:
         """Read the sections, if the file is what was written."""
+        # 1. The archive is whole, and its arrays are plain.
         try:
             arrays = _arrays_in(self.path)
             written = arrays.pop("digest", None)
@@ -104,6 +105,7 @@ class CheckpointFile:
             wrote = (header["horseshoe"], header["format"])
         except Exception as error:  # a broken archive can raise almost anything
             raise self.not_one(error) from error
+        # 2. Every byte is as it was written, by this very version.
         if written is None:
             raise self.refused(
                 f"has no digest of its content (horseshoe {wrote[0]}, format {wrote[1]}), so nobody can tell "
@@ -114,6 +116,7 @@ class CheckpointFile:
         if wrote != (__version__, FORMAT):
             here = f"{__version__} (format {FORMAT})"
             raise self.refused(f"was written by horseshoe {wrote[0]} (format {wrote[1]}), this is {here}")
+        # 3. Each section with its own arrays; what is in them is looked at by `CheckpointSection.load`.
         for name, content in header["sections"].items():
             own = {key: array for key, array in arrays.items() if key.startswith(f"{name}state")}
             self._sections[name] = CheckpointSection(self, name, content, own)
@@ -187,7 +190,7 @@ class CheckpointSection:
 
     def check_fingerprint(self, settings: dict[str, Any], *data: Any) -> None:
         """Refuse a section of a fit with other settings or other data; a new one gets their fingerprint."""
-        here, digest, there = described(settings), digest_of(*data), self._content["settings"] or {}
+        here, digest, there = settings_text(settings), digest_of(*data), self._content["settings"] or {}
         other = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         parts = (f"{name} is {there.get(name)} there, {here.get(name)} here" for name in other)
         why = [f"another run ({'; '.join(parts)})"] if other else []
@@ -200,7 +203,7 @@ class CheckpointSection:
     def save(self, state: Any) -> None:
         """Save arrays, numbers, texts, tuples, dicts and named tuples, which nobody may change."""
         self._state = state
-        self._file.changed()
+        self._file.write_if_due()
 
     def load(self, *classes: type) -> Any:
         """Return what was saved last, or None; its named tuples may be of these classes."""
@@ -239,13 +242,13 @@ def digest_of(*arrays: Any) -> str:
     return sha.hexdigest()
 
 
-def described(values: dict[str, Any]) -> dict[str, str]:
+def settings_text(values: dict[str, Any]) -> dict[str, str]:
     """Return settings as text that is the same in every process; of long arrays a digest.
 
     Examples
     --------
     >>> from horseshoe.priors import Horseshoe
-    >>> described({"prior": Horseshoe(), "tol": 1e-5})
+    >>> settings_text({"prior": Horseshoe(), "tol": 1e-5})
     {'prior': 'Horseshoe(a=0.5, b=0.5)', 'tol': '1e-05'}
     """
     return {name: _text(value) for name, value in values.items()}
@@ -284,13 +287,13 @@ def _content_digest(content: dict[str, Any]) -> str:
 # --- families, which are saved by what they have estimated ----------------------------------------------
 
 
-def changed(value: Any, base: Any) -> dict[str, Any]:
+def changed_attributes(value: Any, base: Any) -> dict[str, Any]:
     """Return the attributes in which an object differs from another of its class.
 
     Examples
     --------
     >>> from horseshoe.families import StudentT
-    >>> changed(StudentT(df_=7.0), StudentT())
+    >>> changed_attributes(StudentT(df_=7.0), StudentT())
     {'df_': 7.0}
     """
     if value is base or value is None:

@@ -82,7 +82,7 @@ class Codec:
         Traceback (most recent call last):
         TypeError: count='2' is not whole number, and cannot be saved
         """
-        for part in parts_of(kind):
+        for part in parts_of(kind):  # the first part of a union that the value is of
             try:
                 return self._encode_part(value, part, place)
             except TypeError as error:
@@ -94,8 +94,8 @@ class Codec:
             return self._encode_any(value, place, self.arrays)
         if kind in self.choices:
             return self._encode_choice(value, kind, place)
-        if not _is(value, kind):
-            raise TypeError(f"{place}={value!r:.200} is not {said(kind)}, and cannot be saved")
+        if not _is_instance(value, kind):
+            raise TypeError(f"{place}={value!r:.200} is not {type_name(kind)}, and cannot be saved")
         if isinstance(value, np.ndarray):
             return encode_array(value)
         if is_record(kind):
@@ -149,7 +149,7 @@ class Codec:
         Traceback (most recent call last):
         ValueError: count: '2' is not whole number
         """
-        for part in parts_of(kind):
+        for part in parts_of(kind):  # the first part of a union that the content is of
             try:
                 return self._decode_part(content, part, place)
             except ValueError as error:
@@ -173,7 +173,7 @@ class Codec:
     def _decode_choice(self, content: Any, kind: Type, place: str) -> Any:
         names = {cls.__name__: cls for cls in self.choices[kind]}
         if not isinstance(content, dict) or not isinstance(content.get(CLASS), str):
-            raise ValueError(f"{place}: {content!r:.60} is not a {said(kind)}: an object with {CLASS!r}")
+            raise ValueError(f"{place}: {content!r:.60} is not a {type_name(kind)}: an object with {CLASS!r}")
         name = content[CLASS]
         if name not in names:
             raise ValueError(f"{place}: the class {name!r:.60} is not known here: {', '.join(names)} are")
@@ -200,7 +200,7 @@ class Codec:
 
     def _decode_several(self, content: Any, kind: Type, place: str) -> Any:
         if not isinstance(content, list):
-            raise ValueError(f"{place}: {content!r:.60} is not {said(kind)}")
+            raise ValueError(f"{place}: {content!r:.60} is not {type_name(kind)}")
         if origin_of(kind) is dict:
             found = dict(self.decode(content, pairs_of(kind), place))
             if len(found) < len(content):
@@ -326,12 +326,12 @@ def item_kinds(kind: Type, n: int) -> tuple[Type, ...]:
     return args
 
 
-def said(kind: Type) -> str:
+def type_name(kind: Type) -> str:
     """Return a type in words.
 
     Examples
     --------
-    >>> said(int)
+    >>> type_name(int)
     'whole number'
     """
     dtype = dtype_of(kind)
@@ -340,7 +340,7 @@ def said(kind: Type) -> str:
     return PLAIN[kind][0] if kind in PLAIN else str((origin_of(kind) or kind).__name__)
 
 
-def _is(value: Any, kind: Type) -> bool:
+def _is_instance(value: Any, kind: Type) -> bool:
     """Tell whether a value is of a type that is no union; nothing is of no type."""
     if kind is Any:
         return False
@@ -363,5 +363,5 @@ def _decode_plain(content: Any, kind: Type) -> Any:
             raise ValueError(f"{content!r:.60} is none of {', '.join(kind.__members__)}")
         return kind[content]
     if type(content) is not kind and kind is not float:
-        raise ValueError(f"{content!r:.60} is not {said(kind)}")
+        raise ValueError(f"{content!r:.60} is not {type_name(kind)}")
     return decode_number(content) if kind in (int, float) else content

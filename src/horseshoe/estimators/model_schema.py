@@ -118,13 +118,13 @@ PARAMETERS: dict[str, Any] = {
 """What the parameters of the estimators may be in a file."""
 
 
-def portable(fitted: Any) -> Any:
+def without_rows(fitted: Any) -> Any:
     """Return a fit as it is written: without its data, and with the ends of a long trace.
 
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
-    >>> portable(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])._fitted).coef
+    >>> without_rows(HorseshoeRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 2.5])._fitted).coef
     array([0.])
     """
     if isinstance(fitted, AverageFit):

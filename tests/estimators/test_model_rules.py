@@ -16,8 +16,8 @@ from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
 from horseshoe.estimators.baseline import Baseline
 from horseshoe.estimators.intervals import Kept
-from horseshoe.estimators.invariants import AVERAGE, BASELINE, ESTIMATED, KEPT, MODE
-from horseshoe.estimators.portable import CHOICES, CODEC
+from horseshoe.estimators.model_rules import AVERAGE, BASELINE, ESTIMATED, KEPT, MODE
+from horseshoe.estimators.model_schema import CHOICES, CODEC
 from horseshoe.families import Family
 from horseshoe.priors import HalfCauchy
 from horseshoe.store.codec import dtype_of, is_record, origin_of, parts_of

@@ -133,7 +133,7 @@ EARLIER = rules({Rule("p"): "coef", Rule("p", low=0.0): "std", NUMBER: "intercep
 """Of the fit that another one started from."""
 
 
-def check_whole(model: Any, fitted: Any) -> None:
+def check_model(model: Any, fitted: Any) -> None:
     """Refuse a model whose parts do not fit each other, or have numbers that no fit has.
 
     ``model`` has the parameters, and ``fitted`` is what was kept of the fit.
@@ -141,8 +141,8 @@ def check_whole(model: Any, fitted: Any) -> None:
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
-    >>> from horseshoe.estimators.portable import SavedModes
-    >>> check_whole(HorseshoeRegressor(), SavedModes(1, None, None, None, None, None, (), ()))
+    >>> from horseshoe.estimators.model_schema import SavedModes
+    >>> check_model(HorseshoeRegressor(), SavedModes(1, None, None, None, None, None, (), ()))
     Traceback (most recent call last):
     ValueError: fitted.regressions: 0 are there, where 1 belong
     """
