@@ -6,12 +6,12 @@ from typing import Any
 
 from horseshoe.average.sets import Fits
 from horseshoe.families import Family
-from horseshoe.store.checkpoint import CheckpointSection, with_changes
+from horseshoe.store.checkpoint import CheckpointSection, changed_attributes, with_changes
 
 
 def save_fits(checkpoint: CheckpointSection, fits: Fits, families: tuple[Family, ...]) -> None:
     """Keep the fits of a component; ``families`` are those of the training sets, which theirs differ from."""
-    changes = tuple(changed(own, one) for own, one in zip(fits.families, families, strict=True))
+    changes = tuple(changed_attributes(own, one) for own, one in zip(fits.families, families, strict=True))
     checkpoint.save((*fits[:4], changes, fits.free))
 
 
