@@ -14,7 +14,6 @@ others, so that small folds say as much as large ones; among themselves, a fold 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -98,10 +97,6 @@ class CoxSets(Sets):
     def left_out(self, family: Family, eta: Matrix, sigma2: float) -> float:
         """Return the same."""
         return self.cross_validated(eta, np.ones(self.n_sets), self.families)
-
-    def along(self, base: Matrix, way: Matrix, sigma2: float) -> Callable[[float], float]:
-        """Return the same at base + slope * way, as a function of the slope."""
-        return lambda slope: self.left_out(self.family, base + slope * way, sigma2)
 
     def row_losses(self, family: Family, eta: Vector, sigma2: float) -> tuple[Vector, Vector]:
         """Return h - events log h of each row left out: what the hazard of all of them loses by it.

@@ -37,7 +37,7 @@ def forward(data: Batch) -> Cube:
     >>> Y = np.outer([2.0, -1.0], X[:, 4]) + 0.5 * rng.standard_normal((2, 50))
     >>> coef = forward(Batch(Dense(X), Y[..., None], np.ones((50, 1))))
     >>> np.flatnonzero(coef[0, :, 0]), coef[:, 4, 0].round(1)
-    (array([4]), array([ 2. , -0.9]))
+    (array([4]), array([ 2., -1.]))
     """
     q, p, problems = data.shape
     left, total = data.targets(), np.maximum(data.total, 1e-300)

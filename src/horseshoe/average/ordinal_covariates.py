@@ -22,9 +22,10 @@ import numpy as np
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Mask, Matrix, Vector
+from horseshoe.average.newton import STEPS, newton
 from horseshoe.average.ordinal_sets import OrdinalSets
 from horseshoe.average.result import AverageFit
-from horseshoe.average.sets import HALVED, Sets
+from horseshoe.average.sets import Sets
 from horseshoe.average.unpenalized import in_place, insert_unpenalized, own_part, unpenalized_of, with_errors
 from horseshoe.data.beside import Beside
 from horseshoe.data.rows import Rows
@@ -32,10 +33,8 @@ from horseshoe.families import Family
 from horseshoe.families.base import Working
 from horseshoe.model.spec import Prepared
 
-STEPS, LONGEST = 50, 5.0
-"""The most steps of Newton's method, and how far one takes the linear predictor of a row."""
-SMALL, NO_GAIN = 1e-9, 1e-15
-"""A step so small that the next would change nothing, and a gain of the loss, beside it, that is none."""
+LONGEST, NO_GAIN = 5.0, 1e-15
+"""How far a step of Newton's method takes the linear predictor of a row, and a gain that is none."""
 UNTOLD = 1e-13
 """What a row tells at least of a column that is constant in a training set."""
 UNSEEN = 0.5
@@ -126,27 +125,15 @@ def best_beside(
     (array([0.]), array([-0.693,  0.693]))
     """
 
-    def at(point: Vector, near: Any) -> tuple[Any, Vector, float]:
+    def at(point: Vector, known: Any) -> tuple[float, tuple[Any, Vector]]:
         there = eta + basis @ point
-        best = near.at_best(y, there, weights)
-        return best, there, float(weights @ best.neg_log_likelihood(y, there, 1.0))
+        best = (family if known is None else known[0]).at_best(y, there, weights)
+        return float(weights @ best.neg_log_likelihood(y, there, 1.0)), (best, there)
 
-    best, there, loss = at(free, family)
-    for _ in range(steps if free.size else 0):
-        step = _newton(best, y, there, weights, basis)
-        length = float(np.abs(basis @ step).max(initial=0.0))
-        if not length > SMALL:
-            return best, free + step if length >= 0.0 else free
-        for share in min(LONGEST / length, 1.0) * HALVED:
-            found = at(free + share * step, best)
-            if found[2] <= loss + NO_GAIN * (1.0 + loss):  # the last steps gain less than rounding
-                break
-        else:
-            return best, free
-        gain, free = loss - found[2], free + share * step
-        best, there, loss = found
-        if gain <= NO_GAIN * (1.0 + loss):
-            break
+    def step(known: tuple[Any, Vector]) -> Vector:
+        return _newton(known[0], y, known[1], weights, basis)
+
+    free, (best, _) = newton(free, at, step, basis, LONGEST, NO_GAIN, steps)
     return best, free
 
 

@@ -10,7 +10,6 @@ of eta means nothing beside them: fits have no intercept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,10 +62,6 @@ class OrdinalSets(Sets):
     def left_out(self, family: Family, eta: Matrix, sigma2: float) -> float:
         """Return minus the log-likelihood of the rows left out, at the thresholds of each training set."""
         return self.cross_validated(eta, np.ones(self.n_sets), self._at_best(eta[:, : len(self.folds)]))
-
-    def along(self, base: Matrix, way: Matrix, sigma2: float) -> Callable[[float], float]:
-        """Return the same at base + slope * way, as a function of the slope."""
-        return lambda slope: self.left_out(self.family, base + slope * way, sigma2)
 
     def finalize(self, family: Any, found: Any, prepared: Prepared) -> tuple[Any, Any, Sets]:
         """Return the thresholds of the average, and that with an intercept of zero in the user's units."""

@@ -394,8 +394,10 @@ class Sets:
         rows, folds = self.tested
         return summed(self.counts[rows], family.neg_log_likelihood(self.y[rows], eta[rows, folds], sigma2))
 
-    def along(self, base: Matrix, way: Matrix, sigma2: float) -> Callable[[float], float]:
+    def along(self, base: Any, way: Any, sigma2: float) -> Callable[[float], float]:
         """Return `left_out` at base + slope * way, as a function of the slope; of one row each is enough."""
+        if self.slope_steps > 1:  # but where rows are judged together
+            return lambda slope: self.left_out(self.family, base + slope * way, sigma2)
         (rows, folds), family = self.tested, self.family
         y, counts, base, way = self.y[rows], self.counts[rows], base[rows, folds], way[rows, folds]
         return lambda slope: summed(counts, family.neg_log_likelihood(y, base + slope * way, sigma2))

@@ -22,14 +22,13 @@ from scipy.special import logsumexp
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Matrix, Vector
-from horseshoe.average.sets import HALVED, Fits, Sets, summed
+from horseshoe.average.newton import newton
+from horseshoe.average.sets import Fits, Sets, summed
 from horseshoe.families import Family
 from horseshoe.families.base import WEIGHT_FLOOR
 
-LONGEST = 2.0
-"""How far a step of Newton's method takes the linear predictor of a row at most."""
-STEPS, SMALL, NO_GAIN = 50, 1e-9, 1e-12
-"""The most steps of Newton's method, a step so small that it is the last, and a gain that is none."""
+LONGEST, NO_GAIN = 2.0, 1e-12
+"""How far a step of Newton's method takes the linear predictor of a row at most, and a gain that is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,28 +201,18 @@ def best_flat(chosen: Matrix, eta: Matrix, weights: Vector, x: Matrix) -> Matrix
     array([[ 0.549, -0.549]])
     """
 
-    def loss(there: Matrix) -> float:
-        return float(weights @ (logsumexp(there, axis=0) - np.einsum("qi,qi->i", there, chosen)))
+    def at(flat: Matrix, known: Any) -> tuple[float, Matrix]:
+        there = eta + flat @ x.T
+        return float(weights @ (logsumexp(there, axis=0) - np.einsum("qi,qi->i", there, chosen))), there
 
-    flat, here = np.zeros((len(chosen), x.shape[1])), eta
-    lost = loss(here)
-    for _ in range(STEPS):
-        step = _newton(chosen, here, weights, x)
-        way = step @ x.T
-        length = float(np.abs(way).max(initial=0.0))
-        if not length > SMALL:
-            flat = flat + step if length >= 0.0 else flat
-            break
-        for share in min(LONGEST / length, 1.0) * HALVED:
-            less = loss(here + share * way)
-            if less <= lost + NO_GAIN * (1.0 + lost):  # the last steps gain less than rounding
-                break
-        else:
-            break
-        gain, lost = lost - less, less
-        flat, here = flat + share * step, here + share * way
-        if gain <= NO_GAIN * (1.0 + lost):
-            break
+    flat, _ = newton(
+        np.zeros((len(chosen), x.shape[1])),
+        at,
+        lambda there: _newton(chosen, there, weights, x),
+        x,
+        LONGEST,
+        NO_GAIN,
+    )
     return np.asarray(center_over_classes(flat))
 
 
