@@ -227,7 +227,7 @@ def conjugate_gradients(
     tol: float,
     most_steps: int,
     guess: Any = None,
-    relative: bool = False,
+    joint: bool = False,
 ) -> Solved:
     """Solve a positive definite system for each column of ``target`` by preconditioned conjugate gradients.
 
@@ -243,8 +243,9 @@ def conjugate_gradients(
         The most iterations.
     guess : array of shape (n, m), optional
         Where to start; zero where that leaves more.
-    relative : bool
-        Whether norms are those of the preconditioner, r'P^-1 r, which does not depend on units.
+    joint : bool
+        Whether the columns are one system, whose residual is measured by the preconditioner: r'P r, which
+        does not depend on units.
 
     Examples
     --------
@@ -252,30 +253,31 @@ def conjugate_gradients(
     >>> conjugate_gradients(lambda v: a @ v, lambda v: v, np.ones((2, 1)), 1e-12, 10).values.ravel()
     array([1.  , 0.25])
     """
+    dots: Callable[[Any, Any], Any] = np.vdot if joint else _column_dots
     out, left = np.zeros_like(target), target.copy()
     if guess is not None:
         gap = target - times(guess)
-        if np.all(_dots(gap, gap) < _dots(target, target)):  # a guess worse than zero may lead anywhere
+        if np.all(dots(gap, gap) < dots(target, target)):  # a guess worse than zero may lead anywhere
             out, left = guess.copy(), gap
     eased = preconditioned(left)
-    way, power = eased.copy(), _dots(left, eased)
-    enough = tol * np.sqrt(abs(power) if relative else _dots(target, target))
+    way, power = eased.copy(), dots(left, eased)
+    enough = tol * np.sqrt(abs(power) if joint else dots(target, target))
     for _ in range(most_steps):
-        if np.all(np.sqrt(abs(power) if relative else _dots(left, left)) <= enough):
+        if np.all(np.sqrt(abs(power) if joint else dots(left, left)) <= enough):
             break
         seen = times(way)
-        step = _ratio(power, _dots(way, seen))
+        step = _ratio(power, dots(way, seen))
         out += step * way
         left -= step * seen
         eased = preconditioned(left)
-        power, before = _dots(left, eased), power
+        power, before = dots(left, eased), power
         way *= _ratio(power, before)
         way += eased
-    size = np.sqrt(abs(power) if relative else _dots(left, left))
+    size = np.sqrt(abs(power) if joint else dots(left, left))
     return Solved(out, size, bool(np.all(size <= enough)))
 
 
-def _dots(one: Any, other: Any) -> Any:
+def _column_dots(one: Any, other: Any) -> Any:
     return np.einsum("ij,ij->j", one, other)
 
 

@@ -40,15 +40,13 @@ class LoopPosition(NamedTuple):
 
 
 def save(
-    checkpoint: CheckpointSection | None,
+    checkpoint: CheckpointSection,
     position: LoopPosition,
     likelihood: Likelihood,
     schedule: Schedule,
     progress: ProgressReporter,
 ) -> None:
     """Offer the state before the next iteration, unless its weights are still in use."""
-    if checkpoint is None:
-        return
     state = position.state
     point, fast, known = state.point, state.fast, state.point.next_problem
     if point.keeps_weights or not (known is None or _is_plain(known)):

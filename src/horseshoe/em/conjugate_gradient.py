@@ -20,7 +20,7 @@ from horseshoe.data.problem import LeastSquares
 from horseshoe.em.fast.limits import LIMITS
 from horseshoe.em.fast.pruning import worth_keeping
 from horseshoe.em.fast.state import FastState
-from horseshoe.em.m_step import Hyper
+from horseshoe.em.m_step import Hyper, largest
 from horseshoe.em.schedule import Plain, Schedule
 from horseshoe.em.state import State
 
@@ -54,7 +54,7 @@ class ConjugateGradient:
         if state.fast is None:
             return found, None
         sigma2 = state.scales.sigma2
-        rate = float(np.max(state.fast.sigma2 / sigma2)) * self._hyper.slowest(None)
+        rate = largest(state.fast.sigma2 / sigma2) * self._hyper.slowest(None)
         return found, state.fast._replace(sigma2=sigma2, rate=rate)
 
     def _form(self, state: State, given: list[Gradient], problem: LeastSquares, d: Vector) -> Gradient:

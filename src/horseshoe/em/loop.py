@@ -71,7 +71,8 @@ def solve(
             position = LoopPosition(0, schedule.begin(_first(start, hyper, options, groups)))
         first, state = position
         for number in range(first, options.max_iter):
-            save(options.checkpoint, LoopPosition(number, state), likelihood, schedule, progress)
+            if options.checkpoint is not None:
+                save(options.checkpoint, LoopPosition(number, state), likelihood, schedule, progress)
             if len(state.mean) == 0:
                 state, status = _without_columns(likelihood, options, state), Status.NOTHING_SELECTED
                 break

@@ -86,7 +86,7 @@ def m_step(
     >>> m_step(Hyper(Horseshoe(), 2.0, HalfCauchy()), np.array([0.5, 0.0, 0.0]), sigma2=0.25)
     Scales(lambda2=array([0.70710678, 0.        , 0.        ]), tau2=1.0, sigma2=0.25, slab2=inf)
     """
-    half_w = 0.5 * sum_of_responses(second_moment, sigma2)  # W_j tau2, Eq. (16)
+    half_w = sum_of_responses(second_moment, 2.0 * sigma2)  # W_j tau2, Eq. (16)
     low, high = hyper.tau.bounds
 
     def slope(tau2: float) -> tuple[float, Vector]:
@@ -118,6 +118,17 @@ def m_step(
         ends = Ends(math.log(low), math.log(high), at_low, at_high)
     tau2 = min(max(math.exp(_zero(derivative, ends)), low), high)
     return Scales(hyper.mode(half_w / tau2, groups), tau2, sigma2, hyper.slab2)
+
+
+def largest(values: Any) -> float:
+    """Return the largest of the values of several responses, or that of one.
+
+    Examples
+    --------
+    >>> largest(2.0), largest(np.array([1.0, 3.0]))
+    (2.0, 3.0)
+    """
+    return float(values.max()) if isinstance(values, np.ndarray) else values
 
 
 def sum_of_responses(values: Any, sigma2: Any) -> Any:
@@ -169,7 +180,9 @@ def noise_variance(expected_rss: Any, total_weight: float) -> Any:
     >>> noise_variance(50.0, 100.0)
     0.5
     """
-    return _at_least_floor(expected_rss / total_weight)
+    if isinstance(expected_rss, np.ndarray):
+        return np.maximum(expected_rss / total_weight, SIGMA2_FLOOR)
+    return max(expected_rss / total_weight, SIGMA2_FLOOR)
 
 
 def exact_noise_variance(
@@ -188,10 +201,4 @@ def exact_noise_variance(
     """
     some = prior_variance > 0.0
     penalty = (second_moment[some].T / prior_variance[some]).sum(axis=-1)
-    return _at_least_floor((expected_rss + penalty) / (total_weight + len(second_moment)))
-
-
-def _at_least_floor(sigma2: Any) -> Any:
-    if isinstance(sigma2, np.ndarray):
-        return np.maximum(sigma2, SIGMA2_FLOOR)
-    return max(float(sigma2), SIGMA2_FLOOR)
+    return noise_variance(expected_rss + penalty, total_weight + len(second_moment))

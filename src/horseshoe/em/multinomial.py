@@ -238,21 +238,20 @@ class MultinomialLikelihood(WorkingLikelihood):
             pull = np.where(some, columns.rmatvec(rows) - loads.T @ level, 0.0)
             return np.vstack([pull + precision * coef, level])
 
-        def hessian(vector: Matrix) -> Matrix:
-            both = vector.reshape(k + basis.shape[1], -1)
+        def hessian(both: Matrix) -> Matrix:
             eta = eta_of(both)
             curved = share * (eta - np.einsum("ij,ij->i", share, eta)[:, None])
-            return gradient_of(self._sample[:, None] * curved, both[:k]).reshape(-1, 1)
+            return gradient_of(self._sample[:, None] * curved, both[:k])
 
-        def preconditioned(vector: Matrix) -> Matrix:
-            both = vector.reshape(k + basis.shape[1], -1)
+        def preconditioned(both: Matrix) -> Matrix:
             coef = both[:k] if given is None else np.where(some, given.solve_for(both[:k]), 0.0)
-            return np.vstack([coef, np.linalg.solve(inner, both[k:])]).reshape(-1, 1)
+            return np.vstack([coef, inverse @ both[k:]])
 
+        inverse = np.linalg.inv(inner)
         score = gradient_of(self._sample[:, None] * (self._y - share), -point.coef)
-        target = center_over_classes(score).reshape(-1, 1)
-        found = conjugate_gradients(hessian, preconditioned, target, CG_TOL, CG_STEPS, relative=True)
-        step = center_over_classes(found.values.reshape(k + basis.shape[1], -1))  # or rounding adds up
+        target = center_over_classes(score)
+        found = conjugate_gradients(hessian, preconditioned, target, CG_TOL, CG_STEPS, joint=True)
+        step = center_over_classes(found.values)  # or rounding adds up
         level = point.intercept + step[k:] - loads @ step[:k]
         return LinearPredictor(point.coef + step[:k], level, point.eta + eta_of(step))
 

@@ -74,8 +74,11 @@ def objective(hyper: Hyper, state: State) -> float | None:
     rss = moments.expected_rss - scales.sigma2 * moments.fit_trace
     bare = scales.tau2 * lambda2
     d = bare if scales.slab2 == math.inf else within_slab(bare, scales.slab2)
-    quadratic = np.sum((rss + np.add.reduce((mean * mean).T / d, axis=-1)) / scales.sigma2)
-    log_sigma2 = np.sum(np.log(scales.sigma2))
+    quadratic = (rss + np.add.reduce((mean * mean).T / d, axis=-1)) / scales.sigma2
+    if mean.ndim == 1:
+        log_sigma2 = math.log(scales.sigma2)
+    else:
+        quadratic, log_sigma2 = quadratic.sum(), np.log(scales.sigma2).sum()
     log_det = moments.log_det + (0.0 if d is bare else float(np.log(bare / d).sum()))
     # 2. the prior: a scale of g columns counts once
     local = hyper.local.neg_log_density(lambda2, hyper.lambda_power)

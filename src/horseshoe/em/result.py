@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -49,7 +48,9 @@ def results(
     sigma2, rss = (np.broadcast_to(one, len(coef)).tolist() for one in (scales.sigma2, moments.expected_rss))
     intercepts, out = likelihood.intercepts(state), []
     for k, one in enumerate(found):
-        lines = tuple(line._replace(sigma2=_of(line.sigma2, k)) for line in progress.lines)
+        lines = tuple(progress.lines)
+        if isinstance(scales.sigma2, np.ndarray):
+            lines = tuple(line._replace(sigma2=np.take(line.sigma2, k)) for line in lines)
         out.append(
             FitResult(
                 coef=coef[k],
@@ -72,10 +73,6 @@ def results(
             )
         )
     return tuple(out)
-
-
-def _of(sigma2: Any, k: int) -> float:
-    return float(sigma2[k]) if isinstance(sigma2, np.ndarray) else sigma2
 
 
 def _status(

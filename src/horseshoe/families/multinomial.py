@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from horseshoe._types import Matrix, Status, Vector
 from horseshoe.families.base import WEIGHT_FLOOR, Family, Working
@@ -34,7 +33,8 @@ class Multinomial(Family):
 
     def mean(self, eta: Matrix) -> Matrix:
         """Return the probability of each class."""
-        return np.asarray(np.exp(eta - logsumexp(eta, axis=1, keepdims=True)))
+        raised = np.exp(eta - eta.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
     def neg_log_likelihood(self, y: Matrix, eta: Matrix, sigma2: float) -> Vector:
         """Return -log p(y_i | eta_i) for each row: never below 0."""

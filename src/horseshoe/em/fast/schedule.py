@@ -18,7 +18,7 @@ from horseshoe.em.fast.pruning import prune
 from horseshoe.em.fast.resting import RestingDual, let_rest
 from horseshoe.em.fast.state import FastState
 from horseshoe.em.fast.tail import EMMap, find_fixed_point
-from horseshoe.em.m_step import Hyper, sum_of_responses
+from horseshoe.em.m_step import Hyper, largest, sum_of_responses
 from horseshoe.em.progress import ProgressReporter
 from horseshoe.em.schedule import EXACT_WARMUP, Plain
 from horseshoe.em.state import State
@@ -67,7 +67,7 @@ class Fast:
     def e_step(self, state: State) -> tuple[Moments, FastState]:
         """Return the moments, as cheaply as the path to the mode allows."""
         before, sigma2 = _fast(state), state.scales.sigma2
-        rate = float(np.max(before.sigma2 / sigma2)) * self._hyper.slowest(state.groups)
+        rate = largest(before.sigma2 / sigma2) * self._hyper.slowest(state.groups)
         if not self._has_shortcuts:
             return self._plain.e_step(state)[0], before._replace(sigma2=sigma2, rate=rate)
         # 1. the covariance of pruned columns fades with the d_j of null coefficients
@@ -131,7 +131,7 @@ class Fast:
         """Prune, or jump to the end of the tail, or go on."""
         fast = _fast(state)
         ended = self._plain.after(before, state)[1]
-        fades = fast.pruned is not None and np.max(state.scales.sigma2) > SIGMA2_FLOOR  # there nothing does
+        fades = fast.pruned is not None and largest(state.scales.sigma2) > SIGMA2_FLOOR  # there nothing does
         if ended is Status.CONVERGED and (fades or fast.resting is not None):
             ended = None
         if ended is None and state.n_steps > 1:

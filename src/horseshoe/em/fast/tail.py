@@ -75,38 +75,36 @@ class EMMap(NamedTuple):
 
     def jacobian(self, u: Vector, scales: Scales, found: Moments) -> Matrix:
         """Return the derivatives of u after the step in u before it; if sigma2 is known, of S alone."""
-        d, sigma2 = scales.prior_variance, np.atleast_1d(scales.sigma2)
-        mean, rss = found.mean.reshape(d.size, -1), np.atleast_1d(found.expected_rss)
-        (k, q), known = mean.shape, self.known_sigma2 is not None
+        d, sigma2 = scales.prior_variance, np.array(scales.sigma2, ndmin=1)
+        k, q = d.size, sigma2.size
+        mean, second = found.mean.reshape(k, q), found.second_moment.reshape(k, q)
         half = condition(self.problem, d).covariance(1.0).factor
         p = half.T @ half
         pull = mean / d[:, None]
         spread, d_spread, d_trace = self._spread_derivatives(p, d)
-        # 1. log R_l, and so log sigma2_l, in (log d, log sigma2)
-        to_noise = np.zeros((q, k + q))
-        if not known:
-            d_rss = -2.0 * (p @ pull) * pull + np.outer(d_trace, sigma2)
-            to_noise[:, :k] = d_rss.T / rss[:, None]
-            to_noise[:, k:] = np.diag(sigma2 * found.fit_trace / rss)
-        # 2. log w_j: the S_jl of its responses, each by its share
-        noise = sigma2 if known else rss / self.problem.total_weight
-        second = found.second_moment.reshape(k, q) / noise
-        total = second.sum(axis=1)
-        weight = 1.0 / np.outer(total, noise)
-        to_w = np.zeros((k, k + q))
-        to_w[:, :k] = 2.0 * p * ((weight * mean) @ pull.T) + d_spread * (weight @ sigma2)[:, None]
-        to_w[:, k:] = weight * np.outer(spread, sigma2)
-        to_w -= (second / total[:, None]) @ to_noise
-        # 3. from log d to log w before the step
-        jac, before = np.vstack([to_w, to_noise]), np.exp(u[:k])
+        # 1. log S_j in (log d, log sigma2): the S_jl of its responses, each by its share
+        noise = np.array(self._sigma2(found.expected_rss), ndmin=1)
+        share = second / noise
+        share /= share.sum(axis=1, keepdims=True)
+        weight = share / second
+        jac = np.empty((k + q, k + q))
+        jac[:k, :k] = 2.0 * p * ((weight * mean) @ pull.T) + d_spread * (weight @ sigma2)[:, None]
+        jac[:k, k:] = weight * spread[:, None] * sigma2
+        # 2. log R_l
+        d_rss = -2.0 * (p @ pull) * pull + d_trace[:, None] * sigma2
+        jac[k:, :k] = (d_rss / found.expected_rss).T
+        jac[k:, k:] = 0.0
+        jac[range(k, k + q), range(k, k + q)] = sigma2 * found.fit_trace / found.expected_rss
+        if q > 1 and self.known_sigma2 is None:  # sigma2_l moves with R_l, in S_j too
+            jac[:k] += (1.0 / q - share) @ jac[k:]
+        # 3. from log d to log w before the step, and from log w to log S = log w + log s
+        before = np.exp(u[:k])
         jac[:, :k] *= self._elasticity(before / _geometric_mean(scales.sigma2), scales)
         if self.groups is not None:
             jac[:, :k] = self.groups.mixed(jac[:, :k], before)
-        if known:
+        if self.known_sigma2 is not None:
             return jac[:k, :k]
-        # 4. from log w to log S = log w + log s, before the step and after it
         jac[:, k:] -= jac[:, :k].sum(axis=1, keepdims=True) / q
-        jac[:k] += jac[k:].mean(axis=0)
         return jac
 
     def _spread_derivatives(self, p: Matrix, d: Vector) -> tuple[Vector, Matrix, Vector]:
@@ -172,7 +170,7 @@ def find_fixed_point(em: EMMap, found: Moments) -> list[tuple[Scales, Moments]]:
 
 
 def _geometric_mean(sigma2: Any) -> float:
-    return float(sigma2) if np.ndim(sigma2) == 0 else float(np.exp(np.log(sigma2).mean()))
+    return float(np.exp(np.log(sigma2).mean())) if isinstance(sigma2, np.ndarray) else sigma2
 
 
 def attracts(jacobian: Matrix) -> bool:
