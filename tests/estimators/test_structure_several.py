@@ -408,3 +408,13 @@ def test_draws_of_classes_with_groups_and_flat_columns() -> None:
     np.testing.assert_allclose(drawn.coef.sum(axis=2), 0.0, atol=1e-10)
     gap = drawn.mean()[:, [2, 5]] - model.coef_[:, [2, 5]]
     assert (np.abs(gap) < 2.0 * drawn.std()[:, [2, 5]]).all()
+
+
+@KINDS
+def test_a_fit_without_room_in_memory_is_refused(
+    kind: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("horseshoe.model.fit.MATRICES", 1e12)
+    advice = "conjugate_gradient" if kind is several else "fit some of the columns"
+    with pytest.raises(ValueError, match=f"an exact fit of .* are free: .*{advice}"):
+        kind().fit(*data()[:2])

@@ -73,21 +73,18 @@ def fit(spec: ModelSpec, rows: Rows, options: Options | None = None, start: str 
     if nothing is not None:
         return without_fit(spec, prepared, nothing)
     options = options._replace(sigma2=known_sigma2(spec, units))
-    _refuse_memory(design.columns.shape, options)
     if options.checkpoint is not None:
         check_fingerprint(options, spec, given, design, start)
+    likelihood_of = partial(_likelihood, spec, prepared, options.fast)
+    begin_of = partial(_begin, prepared, start)
     with one_thread():
-        try:
-            result, ties = _solve(spec, prepared, options, start)
-        except np.linalg.LinAlgError as error:
-            _refuse_separated(spec, given, error)
-            raise
+        (result,), ties = solve_untied(spec, given, prepared, options, likelihood_of, begin_of)
         fitted = in_units(spec, prepared, result, ties, options)
         return with_final_status(spec, [given], [fitted])[0]
 
 
 def _refuse_separated(spec: ModelSpec, rows: Rows, error: Exception) -> None:
-    """Refuse unpenalised columns whose estimate is infinite: EM follows them out of range."""
+    """Refuse unpenalised columns with an infinite estimate, which EM has followed out of range."""
     if spec.structure is None or spec.structure.unpenalized is None:
         return
     named = [column_label(rows.columns, int(j)) for j in np.flatnonzero(spec.structure.unpenalized)[:3]]
@@ -124,29 +121,29 @@ def _known(spec: ModelSpec, fitted: Fitted) -> Fitted:
     return fitted if fitted.unpenalized is None else unshrunk(fitted, fitted.unpenalized)
 
 
-def _solve(
-    spec: ModelSpec, prepared: Prepared, options: Options, start: str | Earlier
-) -> tuple[FitResult, Ties | None]:
-    """Find the mode of one response."""
-    likelihood_of = partial(_likelihood, spec, prepared, options.fast)
-    (result,), ties = solve_untied(spec, prepared, options, likelihood_of, partial(_begin, prepared, start))
-    return result, ties
-
-
 def solve_untied(
     spec: ModelSpec,
+    rows: Rows,
     prepared: Prepared,
     options: Options,
     likelihood_of: Callable[[Ties | None], Any],
     begin_of: Callable[[Any, Hyper, Options, Ties | None, Groups | None], Begin],
 ) -> tuple[tuple[FitResult, ...], Ties | None]:
-    """Find the mode, with one column for each set of tied ones where the prior selects."""
+    """Find the mode, with one column for each set of tied ones where the prior selects.
+
+    Refuse a fit that has no room in memory, and unpenalised columns that separate the rows completely.
+    """
+    _refuse_memory(spec, prepared.design.columns.shape, options)
     ties = ties_of(spec, prepared)
     for number in count():
         likelihood, groups = likelihood_of(ties), groups_of(prepared, ties)
         part = options.section(f"round {number}")
         begin = partial(begin_of, likelihood, spec.hyper, part, ties, groups)
-        found = solve(likelihood, spec.hyper, part, begin, groups)
+        try:
+            found = solve(likelihood, spec.hyper, part, begin, groups)
+        except np.linalg.LinAlgError as error:
+            _refuse_separated(spec, rows, error)
+            raise
         problem = prepared.problem if likelihood.is_multivariate else likelihood.full
         problem = problem if ties is None or problem is likelihood.full else problem.take(ties.keep)
         more = near_ties_of(spec, problem, found[0].coef, groups)
@@ -156,14 +153,16 @@ def solve_untied(
     return found if ties is None else tuple(scatter_result(one, ties.keep) for one in found), ties
 
 
-def _refuse_memory(shape: tuple[int, int], options: Options) -> None:
+def _refuse_memory(spec: ModelSpec, shape: tuple[int, int], options: Options) -> None:
     """Refuse a fit whose matrices and vectors have no room in memory, and say what has."""
     n, p = shape
     side, vectors, what = min(n, p), VECTORS, "an exact fit"
-    instead = "use expectation='conjugate_gradient', which factorises nothing"
-    if options.expectation == "conjugate_gradient":
+    instead = "fit some of the columns, or on a machine that has more"
+    factorises = spec.size > 1.0 and not spec.family.constant_weights  # several classes, whatever is asked
+    if options.expectation == "conjugate_gradient" and not factorises:
         side, vectors, what = min(side, FEW), PROBED, "a fit by conjugate gradients"
-        instead = "fit some of the columns, or on a machine that has more"
+    elif not factorises:
+        instead = "use expectation='conjugate_gradient', which factorises nothing"
     need = 8.0 * (MATRICES * side**2 + vectors * (n + p))
     check_memory(need, f"{what} of {n:,} rows and {p:,} columns", instead)
 

@@ -61,7 +61,7 @@ def fit_multinomial(
     options = options._replace(sigma2=known_sigma2(spec, prepared.units))
     likelihood_of, begin_of = partial(_likelihood, spec, prepared, chosen), partial(_begin, prepared, start)
     with one_thread():
-        results, ties = solve_untied(spec, prepared, options, likelihood_of, begin_of)
+        results, ties = solve_untied(spec, rows[0], prepared, options, likelihood_of, begin_of)
     fitted = [in_units(spec, prepared, replace(one, family=None), ties, options) for one in results]
     return with_final_status(spec, rows, fitted, list(range(len(fitted))))
 

@@ -66,7 +66,7 @@ def fit_several(
         with one_thread():
             chosen = [prepared[k] for k in varying]
             earlier = start if isinstance(start, str) else [start[k] for k in varying]
-            found, ties = _solve(shared, chosen, options, earlier)
+            found, ties = _solve(shared, rows[0], chosen, options, earlier)
         results = dict(zip(varying, found, strict=True))
         spec = shared
     k, n = int(prepared[0].all_units.kept.sum()), design.total_weight
@@ -79,13 +79,17 @@ def fit_several(
 
 
 def _solve(
-    spec: ModelSpec, prepared: Sequence[Prepared], options: Options, start: str | list[Earlier]
+    spec: ModelSpec,
+    rows: Rows,
+    prepared: Sequence[Prepared],
+    options: Options,
+    start: str | list[Earlier],
 ) -> tuple[tuple[FitResult, ...], Ties | None]:
     """Find the mode that the responses share."""
     known = [known_sigma2(spec, one.units) for one in prepared]
     sigma2 = known[0] if isinstance(known[0], str) else np.array(known, dtype=np.float64)
     likelihood_of, begin_of = partial(_likelihood, prepared), partial(_begin, prepared, start)
-    return solve_untied(spec, prepared[0], options._replace(sigma2=sigma2), likelihood_of, begin_of)
+    return solve_untied(spec, rows, prepared[0], options._replace(sigma2=sigma2), likelihood_of, begin_of)
 
 
 def _likelihood(prepared: Sequence[Prepared], ties: Ties | None) -> GaussianLikelihood:
