@@ -8,24 +8,32 @@ from typing import Any
 
 DEEPEST = 40
 """Levels of lists and objects inside each other; our own files have some ten."""
+OUTER = 4
+"""Objects that are indented by less have a line for each field."""
 LARGEST_WHOLE = 2**64
 """Whole numbers are below it in size: all that NumPy can hold."""
 
 
 def to_text(content: Any, indent: int = 0) -> str:
-    r"""Return JSON in which what holds no list or object has a line of its own.
+    r"""Return JSON with a line for each field of the outer two levels, and for each array and small object.
 
     Examples
     --------
-    >>> print(to_text({"coef": [1.5, -0.0], "family": {"class": "Gaussian"}}))
+    >>> print(to_text({"coef": [1.5, -0.0], "parameters": {"tol": 1e-05, "priors": [{"class": "Lasso"}]}}))
     {
       "coef": [1.5, -0.0],
-      "family": {"class": "Gaussian"}
+      "parameters": {
+        "tol": 1e-05,
+        "priors": [
+          {"class": "Lasso"}
+        ]
+      }
     }
     """
     named = isinstance(content, dict)
     parts = list(content.values()) if named else content if isinstance(content, list) else []
-    if not any(isinstance(part, dict | list) for part in parts):
+    small = not any(isinstance(part, dict | list) for part in parts)
+    if small and not (named and parts and indent < OUTER):
         return json.dumps(content, ensure_ascii=False, allow_nan=False)
     names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in content] if named else [""] * len(parts)
     lines = (
