@@ -209,7 +209,7 @@ class OrdinalCovariateSets(OrdinalSets):
         lost = self.cross_validated(fold_eta, np.ones(self.n_sets), each)
         fold_own = np.array([own.coef for own in owns])
         sets = FinalSets(*given, self.center, self.groups, lost=lost, fold_own=fold_own)
-        return best.family.absorbed(level), found, sets
+        return best.family.with_intercept_absorbed(level), found, sets
 
 
 def has_lone_levels(family: Any, rows: int) -> bool:
@@ -248,7 +248,7 @@ def with_levels(found: AverageFit, places: Mask, prepared: Prepared, rows: Rows)
         none = np.zeros(free.basis.shape[1])
         best, own = best_beside(family, prepared.response.values, eta, rows.counts, free.basis, none)
         whole, level = in_place(prepared, coef, own)
-        answers.append((whole, best.absorbed(level).thresholds_, own))
+        answers.append((whole, best.with_intercept_absorbed(level).thresholds_, own))
     (coef, thresholds, own), (sparse, others, _) = answers
     unpenalized = unpenalized_of(prepared, places, own_part(prepared, own).coef)
     unpenalized = unpenalized._replace(fold_coef=found.sets.fold_own)

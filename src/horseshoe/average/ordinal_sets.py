@@ -67,6 +67,6 @@ class OrdinalSets(Sets):
         """Return the thresholds of the average, and that with an intercept of zero in the user's units."""
         eta = self.eta(found.coef[:, None], np.zeros(1))[:, 0]
         level = float(prepared.units.intercept(np.zeros(()), found.coef))
-        family = family.at_best(self.y, eta, self.counts).absorbed(level)
+        family = family.at_best(self.y, eta, self.counts).with_intercept_absorbed(level)
         moved = {name: getattr(found, name) - level for name in ("intercept", "fold_intercept", "predicted")}
         return family, found._replace(**moved), self

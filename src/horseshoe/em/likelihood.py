@@ -324,7 +324,7 @@ class WorkingLikelihood(NullModel):
         try:
             variance = profile.variance
         except np.linalg.LinAlgError:  # no information about some thresholds
-            return family.sure(np.full_like(family.thresholds_, np.inf))
+            return family.with_threshold_se(np.full_like(family.thresholds_, np.inf))
         if covariance is not None:
             chosen = np.flatnonzero(state.active)[of]
             back = self._design.mean[chosen] / self._design.scale[chosen]  # to columns that are not centred
@@ -334,7 +334,7 @@ class WorkingLikelihood(NullModel):
                 moved = np.hstack([moved + own @ self._free.loads[:, chosen], own])
                 back = np.append(back, self._free.back)
             variance = variance + covariance.quadratic(back + moved)
-        return family.sure(np.sqrt(variance))
+        return family.with_threshold_se(np.sqrt(variance))
 
     def _at_information(self, state: State) -> State:
         """Return the state with the expected information in the place of the working weights.

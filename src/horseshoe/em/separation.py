@@ -58,7 +58,7 @@ class Separation:
     @lazy
     def _always_diverges(self) -> bool:
         """Whether one of the columns has no finite estimate, whatever the fit is."""
-        return any(self._family.is_endless(self._y, column) for column in self._directions)
+        return any(self._family.is_unbounded_along(self._y, column) for column in self._directions)
 
     def finite_change(self, change: float, unpenalized_eta: Any) -> float:
         """Return the change of the unpenalised coefficients, ignoring slowly diverging ones.
@@ -67,5 +67,5 @@ class Separation:
         """
         if self._free is None or change >= DRIFT:
             return change
-        diverges = self._always_diverges or self._family.is_endless(self._y, unpenalized_eta)
+        diverges = self._always_diverges or self._family.is_unbounded_along(self._y, unpenalized_eta)
         return 0.0 if diverges else change

@@ -224,7 +224,7 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         if several is not None:
             self._fit_outputs(X, rows, family, several, groups, checkpoint)
             return
-        family = family.facing(rows.y, rows.counts, rows.offset)
+        family = family.adapt_to(rows.y, rows.counts, rows.offset)
         explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
         if isinstance(family, Ordered):  # of numbers that stand for levels only the order matters
             explained = rows._replace(y=np.searchsorted(family.points_, rows.y).astype(float))

@@ -106,7 +106,7 @@ class FittingMixin(Streamed):
         known = check_known(offset, exposure, n, family)
         family.check_offset(np.asarray(known))
         rows = known_rows(columns, response, weights, known)
-        family = family.facing(rows.y, rows.counts, rows.offset)
+        family = family.adapt_to(rows.y, rows.counts, rows.offset)
         self.__dict__.pop("_sums", None)
         if several is not None:
             self._fit_outputs(X, rows, family, several, checkpoint)

@@ -142,7 +142,7 @@ def sample_posterior(
     refuse_fractions(weights, kind)
     kind.check_offset(np.asarray(known))
     rows = known_rows(columns, response.values, weights, known)
-    kind = kind.facing(rows.y, rows.counts, rows.offset)
+    kind = kind.adapt_to(rows.y, rows.counts, rows.offset)
     plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
     top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
     wanted = resolve_local(prior)

@@ -180,7 +180,7 @@ class Tweedie(Amounts):
         refuse(y, y < 0.0, "is negative: amounts must be 0 or more")
         super().check(y)
 
-    def facing(self, y: Vector, weights: Vector, offset: Vector) -> Family:
+    def adapt_to(self, y: Vector, weights: Vector, offset: Vector) -> Family:
         """Return the family with the mean of y, as its unit if that is what it is to be."""
         if not y.any():
             return self

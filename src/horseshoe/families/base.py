@@ -132,7 +132,7 @@ class Family:
     def check_offset(self, offset: Vector) -> None:
         """Raise ValueError, with the row, if no finite mean goes with ``offset``."""
 
-    def facing(self, y: Vector, weights: Vector, offset: Vector) -> Family:
+    def adapt_to(self, y: Vector, weights: Vector, offset: Vector) -> Family:
         """Return the family as it is fitted to y; other only where it takes a unit from it."""
         return self
 
@@ -249,8 +249,8 @@ class Family:
         """Return a status that says more of a fit than that it converged."""
         return None
 
-    def is_endless(self, y: Vector, eta: Vector) -> bool:
-        """Tell whether the likelihood never falls as eta grows by any factor: nothing says how large."""
+    def is_unbounded_along(self, y: Vector, eta: Vector) -> bool:
+        """Tell whether the likelihood never falls as eta grows by any factor, so that no finite one is best."""
         return False
 
 
@@ -314,10 +314,10 @@ class Ordered(Protocol):
     def at_best(self, y: Vector, eta: Vector, weights: Vector) -> Any:
         """Return the family with the best thresholds at eta."""
 
-    def sure(self, std: Vector) -> Any:
+    def with_threshold_se(self, std: Vector) -> Any:
         """Return the family with the standard deviations of its thresholds."""
 
-    def absorbed(self, intercept: Any) -> Any:
+    def with_intercept_absorbed(self, intercept: Any) -> Any:
         """Return the family with the intercept taken off its thresholds, which then do without."""
 
     def shared(self, y: Vector, eta: Vector, weights: Vector) -> Shared:

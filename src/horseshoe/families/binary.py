@@ -144,7 +144,7 @@ class Binomial(Family):
         """Say so if some value of eta tells the classes apart without error."""
         return Status.SEPARATED if _gap(y, eta) > 0.0 else None
 
-    def is_endless(self, y: Vector, eta: Vector) -> bool:
+    def is_unbounded_along(self, y: Vector, eta: Vector) -> bool:
         """Tell whether no row of one class is on the side of the other, though some may be between them."""
         return _gap(y, eta) >= 0.0 and bool(eta.min() < eta.max())
 

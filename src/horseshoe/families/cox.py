@@ -139,9 +139,9 @@ class Cox(Family):
 
     def remark(self, y: Vector, eta: Vector) -> Status | None:
         """Say so if every event hits who has the highest risk."""
-        return Status.MONOTONE if self.is_endless(y, eta) else None
+        return Status.MONOTONE if self.is_unbounded_along(y, eta) else None
 
-    def is_endless(self, y: Vector, eta: Vector) -> bool:
+    def is_unbounded_along(self, y: Vector, eta: Vector) -> bool:
         """Tell whether every event hits who has the highest risk."""
         sets = self.risk_sets(y)
         first = np.full(sets.size, np.inf)

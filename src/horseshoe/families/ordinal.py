@@ -235,11 +235,11 @@ class Ordinal(Family):
         """The thresholds."""
         return "thresholds_"
 
-    def sure(self, std: Vector) -> Ordinal:
+    def with_threshold_se(self, std: Vector) -> Ordinal:
         """Return the family with the standard deviations of its thresholds."""
         return replace(self, thresholds_std_=std)
 
-    def absorbed(self, intercept: Any) -> Ordinal:
+    def with_intercept_absorbed(self, intercept: Any) -> Ordinal:
         """Return the family with the intercept taken off its thresholds, which then do without."""
         return replace(self, thresholds_=self.thresholds_ - intercept)
 
@@ -248,7 +248,7 @@ class Ordinal(Family):
         high, low = self._sides(y, eta)
         return Status.SEPARATED if np.all(high < low) else None
 
-    def is_endless(self, y: Vector, eta: Vector) -> bool:
+    def is_unbounded_along(self, y: Vector, eta: Vector) -> bool:
         """Tell whether no level reaches beyond the next, though two may share an end."""
         high, low = self._sides(y, eta)
         return bool(np.all(high <= low) and eta.min() < eta.max())

@@ -26,7 +26,7 @@ def start_one(model: Model, mode: Fitted, units: UnitsPair, n_chains: int, rando
     result, family = mode.result, mode.result.family or mode.family
     coef, flat, level = _at_mode(model, mode, *units)
     if isinstance(family, Ordered):
-        family = family.absorbed(result.intercept)
+        family = family.with_intercept_absorbed(result.intercept)
         flat, level = (0.0, 0.0) if model.free is None else (flat, level)
     nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
     eta = model.columns.matvec(coef) + level + model.offset

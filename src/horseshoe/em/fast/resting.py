@@ -91,7 +91,7 @@ class RestingDual(NamedTuple):
         unit = np.divide(leverage, d, out=here.unit_leverage.copy(), where=d > 0.0)
         gain = np.divide(mean * mean, sigma2 * d, out=np.zeros_like(d), where=d > 0.0)
         here = here._replace(unit_leverage=unit)
-        after = here._rest_and_wake(d, np.maximum(leverage, gain), total if moving else None)
+        after = here._choose_frozen_columns(d, np.maximum(leverage, gain), total if moving else None)
         return found, after._in_single() if small else after
 
     def fading(self, keep: Mask, share: Vector) -> MatrixFading:
@@ -145,7 +145,7 @@ class RestingDual(NamedTuple):
         leverage[asleep] *= left / leverage[asleep].sum()
         return trace
 
-    def _rest_and_wake(self, d: Vector, activity: Vector, whole: Any = None) -> RestingDual:
+    def _choose_frozen_columns(self, d: Vector, activity: Vector, whole: Any = None) -> RestingDual:
         """Decide who rests in the next iteration; both are worth a copy only if they are many.
 
         ``whole`` is K with those that are awake added, if it is at hand.
