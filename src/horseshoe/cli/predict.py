@@ -13,6 +13,7 @@ from horseshoe.cli.model_file import open_model
 from horseshoe.cli.terminal import notice, write_data
 
 if TYPE_CHECKING:
+    from horseshoe.intake.read import Table
     from horseshoe.intake.recipe import Recipe
 
 EXAMPLES = """
@@ -127,7 +128,7 @@ def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str
 
 
 def _new_rows(
-    model: Any, recipe: Recipe | None, table: Any, missing: list[str] | None, keep: list[str]
+    model: Any, recipe: Recipe | None, table: Table, missing: list[str] | None, keep: list[str]
 ) -> NewRows:
     import numpy as np  # late: the help comes at once
 
@@ -135,7 +136,7 @@ def _new_rows(
     if recipe is None:
         every = np.arange(n)
         beside = _kept(table.frame, keep, every)
-        return NewRows(_by_name(model, table), every, {}, table.notes_of(table.said), beside)
+        return NewRows(_by_name(model, table), every, {}, table.notes_of(table.column_notes), beside)
     applied = recipe.apply(table.frame, missing)
     left = np.setdiff1d(np.arange(n), np.array(applied.dropped, dtype=int) - 1)
     known = {"offset": applied.offset, "exposure": applied.exposure}
@@ -145,7 +146,7 @@ def _new_rows(
     return NewRows(applied.X, left, given_ones, notes, beside, applied.warnings)
 
 
-def _by_name(model: Any, table: Any) -> Any:
+def _by_name(model: Any, table: Table) -> Any:
     """Return the columns of a model that was saved in Python: by name, if it knows names."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
