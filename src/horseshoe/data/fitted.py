@@ -145,7 +145,7 @@ def restore(
     with np.errstate(invalid="ignore"):  # tau2 is infinite where it has no bound and nothing was fitted
         prior_variance = np.where(result.scales.lambda2 > 0.0, result.scales.prior_variance, 0.0)
     covariance, intercept = result.covariance, float(units.intercept(result.intercept, result.coef))
-    if hasattr(family, "with_intercept_absorbed"):  # ordered levels: thresholds take the place of the intercept
+    if hasattr(family, "with_intercept_absorbed"):  # ordinal: thresholds take its place
         family, intercept = family.with_intercept_absorbed(intercept), 0.0
     return Fitted(
         coef=units.coef(result.coef),

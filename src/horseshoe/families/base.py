@@ -250,7 +250,7 @@ class Family:
         return None
 
     def is_unbounded_along(self, y: Vector, eta: Vector) -> bool:
-        """Tell whether the likelihood never falls as eta grows by any factor, so that no finite one is best."""
+        """Tell whether the likelihood never falls as eta grows by any factor: no finite one is best."""
         return False
 
 
