@@ -182,7 +182,7 @@ def noise_variance(expected_rss: Any, total_weight: float) -> Any:
     """
     if isinstance(expected_rss, np.ndarray):
         return np.maximum(expected_rss / total_weight, SIGMA2_FLOOR)
-    return max(expected_rss / total_weight, SIGMA2_FLOOR)
+    return max(float(expected_rss) / total_weight, SIGMA2_FLOOR)
 
 
 def exact_noise_variance(
