@@ -147,11 +147,13 @@ class Batch:
 
     def update_residual(self, t: int, where: Index, change: Matrix) -> None:
         """Bring r up to date with the changes (q, k) of some columns of a problem."""
-        self._r[..., t] -= change @ self._block(t, where).x
+        x = self._block(t, where).x
+        for r, moved in zip(self._r[..., t], change, strict=True):
+            r -= moved @ x
 
     def one_each(self, which: Index) -> Matrix:
         """Return one column of each problem, weighted and centred."""
-        x = self._dense(which)
+        x = self._taken(which)[:, np.searchsorted(np.unique(which), which)]
         return np.asarray(self._root * (x - self._mean[which, np.arange(which.size)]))
 
     def some(self, t: int, where: Index) -> Matrix:
@@ -163,23 +165,24 @@ class Batch:
         block = self._block(t, where, gram=True)
         return np.asarray(block.gram), block.x @ (self._root[:, t] * self._z[..., t]).T
 
-    def _dense(self, which: Index) -> Matrix:
-        """Return columns in the order in which they are asked for."""
+    def _taken(self, which: Index) -> Matrix:
+        """Return some columns as they are, in the order of all."""
         keep = np.zeros(self.columns.shape[1], dtype=np.bool_)
         keep[which] = True
-        return np.asarray(self.columns.take(keep).dense()[:, np.searchsorted(np.flatnonzero(keep), which)])
+        return self.columns.take(keep).dense()
 
     def _block(self, t: int, where: Index, gram: bool = False) -> Block:
         """Return columns of a problem; the last ones are remembered, for sweeps ask for them again."""
         number = int(self._numbers[t])
         known = self._blocks.get(number)
-        if known is None or not np.array_equal(known.where, where):
-            x = self._dense(where).T - self._mean[where, t][:, None]
+        if known is None or not (known.where is where or np.array_equal(known.where, where)):
+            x = np.empty((where.size, len(self._w)))
+            x[np.argsort(where)] = self._taken(where).T
+            x -= self._mean[where, t][:, None]
             x *= self._root[:, t]
-            known = Block(where, x, None)
+            known = self._blocks[number] = Block(where, x, None)
         if gram and known.gram is None:
-            known = known._replace(gram=known.x @ known.x.T)
-        self._blocks[number] = known
+            known = self._blocks[number] = known._replace(gram=known.x @ known.x.T)
         return known
 
 

@@ -286,7 +286,7 @@ class _State:
         self, data: Batch, prior: _Prior, start: Cube, sigma2: Matrix, weights: tuple[Matrix, Vector] | None
     ) -> None:
         self.data, self.prior, self.sigma2 = data, prior, sigma2
-        self.keep, self.width = _kept(data.squares)
+        self.keep, self.width = self._kept(data.squares)
         self.b = np.where(data.squares > 0.0, start, 0.0)
         self.unit = np.sqrt(np.maximum(data.total, LEAST) / data.n)
         self._weigh(*(self._suggested() if weights is None else weights))
@@ -310,15 +310,21 @@ class _State:
         """Set pi and omega, and what these make of the slabs."""
         self.pi = np.maximum(pi, LEAST)
         self.omega = np.clip(omega, LEAST_OMEGA, 1.0 if self.prior.freedom else 1.0 - LEAST_OMEGA)
-        self.slabs = self._slabs(self.keep, self.width)
+        self.slabs = self._slabs(self.pi, self.omega, self.keep, self.width)
 
-    def _slabs(self, keep: Cube, width: Cube) -> _Slabs:
-        log_pi = np.log(self.pi)
-        base = np.broadcast_to((log_pi[1:] - log_pi[0])[:, None], keep.shape)
+    def _slabs(self, pi: Matrix, omega: Vector, keep: Cube, width: Cube) -> _Slabs:
+        log_pi = np.log(pi)
+        base = (log_pi[1:] - log_pi[0])[:, None]
         if self.prior.freedom:
-            return _Slabs(keep, base + self.prior.freedom * width)
-        outside = np.log1p(-self.omega)
-        return _Slabs(keep, base, width + (np.log(self.omega) - outside), outside)
+            return _Slabs(keep, base + width)
+        outside = np.log1p(-omega)
+        base = np.broadcast_to(base, keep.shape)
+        return _Slabs(keep, base, width + (np.log(omega) - outside), outside)
+
+    def _kept(self, d: Matrix) -> tuple[Cube, Cube]:
+        """Return c_k and the log of the determinant (1 + d s_k)^(-1/2) of each direction: (K, p, T)."""
+        widened = 1.0 + GRID[:, None, None] * d
+        return GRID[:, None, None] / widened, -0.5 * (self.prior.freedom or 1.0) * np.log(widened)
 
     def _best(self, u: Cube) -> _Best:
         return _best(u * u / (2.0 * self.sigma2)[:, None], self.slabs)
@@ -334,14 +340,17 @@ class _State:
         mean = self.data.squares.mean(axis=0)
         d = np.where(b.any(axis=0), np.vstack([self.data.squares[some], mean]), mean)
         half = (d * b) ** 2 / (2.0 * self.sigma2)[:, None]
-        keep, width = _kept(d)
+        keep, width = self._kept(d)
         count = np.append(np.ones(some.size), p - some.size)[:, None]
-        slabs = GRID.size
-        self._weigh(np.full((slabs + 1, problems), 1.0 / (slabs + 1)), np.full(problems, START_OMEGA))
+        pi, omega = np.full((GRID.size + 1, problems), 1.0 / (GRID.size + 1)), np.full(problems, START_OMEGA)
         for _ in range(START_STEPS):
-            self._weigh(*self._shares(_best(half, self._slabs(keep, width)), count))
-        pi = np.maximum(self.pi, START_LEAST)
-        return pi / pi.sum(axis=0), self.omega
+            omega = (
+                np.ones(problems) if self.prior.freedom else np.clip(omega, LEAST_OMEGA, 1.0 - LEAST_OMEGA)
+            )
+            slabs = self._slabs(np.maximum(pi, LEAST), omega, keep, width)
+            pi, omega = self._shares(_best(half, slabs), count)
+        pi = np.maximum(pi, START_LEAST)
+        return pi / pi.sum(axis=0), omega
 
     def _shares(self, best: _Best, count: Matrix | None = None) -> tuple[Matrix, Vector]:
         """Return pi and omega at their best; ``count`` is how many columns each stands for."""
@@ -379,13 +388,13 @@ class _State:
             first = _norm(u / np.sqrt(np.maximum(self.data.total, LEAST))[:, None])
             self.size = np.round(first / np.maximum(first.max(axis=0), LEAST), DIGITS)
         best = self._best(u)
-        move = u * best.share - self.b
-        large = self._largest(np.maximum(np.abs(self.b), np.abs(u * best.share)), SMALL)
-        change = np.where(large, 0.0, move)
+        mean = u * best.share
+        large = self._largest(np.maximum(np.abs(self.b), np.abs(mean)), SMALL)
+        change = np.where(large, 0.0, mean - self.b)
         shift = self.data.fit(change)
         lost = self._gain(u, best, large, change, shift) < -ROUNDING
         if lost.any():
-            large[:, lost] |= self._largest(move, 0.0)[:, lost]
+            large[:, lost] |= self._largest(mean - self.b, 0.0)[:, lost]
             change[..., lost], shift[..., lost] = 0.0, 0.0
         self.data.subtract_fit(shift)
         goes = ~(large | lost)
@@ -426,13 +435,14 @@ class _State:
         where = where[np.lexsort((-self.size[where, problems], problems))]
         ends = np.searchsorted(problems, np.arange(large.shape[1] + 1)).tolist()
         parts = [(t, slice(*ends[t : t + 2])) for t in range(large.shape[1]) if ends[t] < ends[t + 1]]
+        each = [(t, part, where[part]) for t, part in parts]
         before, squares = self.b[:, where, problems], self.data.squares[where, problems]
         inverse = 1.0 / np.maximum(self.best.share[:, where, problems], LEAST_KEPT)
         inverse = inverse[:1] if self.prior.freedom else inverse
         slabs, half = self.slabs.at(where, problems), 1.0 / (2.0 * self.sigma2)
         locals_, b = [], before.copy()
-        for t, part in parts:
-            gram, work = self.data.local(t, where[part])
+        for t, part, some in each:
+            gram, work = self.data.local(t, some)
             b[:, part], work = _jointly(gram, work, inverse[:, part], before[:, part])
             locals_.append((part, gram, work))
         if len(b) == 1:
@@ -441,8 +451,9 @@ class _State:
             u = _in_turn(locals_, squares, b, slabs, half[:, [t for t, _ in parts]])
         best = _best(u * u * half[:, problems], slabs)
         new = u * best.share
-        for t, part in parts:
-            self.data.update_residual(t, where[part], new[:, part] - before[:, part])
+        change = new - before
+        for t, part, some in each:
+            self.data.update_residual(t, some, change[:, part])
         self.b[:, where, problems], self.u[:, where, problems] = new, u
         for mine, found in zip(self.best, best, strict=True):
             if mine is not None:
@@ -468,12 +479,6 @@ class _State:
 def _norm(values: Cube) -> Matrix:
     """Return the root of the sum of squares over the targets."""
     return np.asarray(np.abs(values[0]) if len(values) == 1 else np.sqrt((values * values).sum(axis=0)))
-
-
-def _kept(d: Matrix) -> tuple[Cube, Cube]:
-    """Return c_k and log (1 + d s_k)^(-1/2): (K, p, T)."""
-    widened = 1.0 + GRID[:, None, None] * d
-    return GRID[:, None, None] / widened, -0.5 * np.log(widened)
 
 
 def _jointly(gram: Matrix, work: Matrix, inverse: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:

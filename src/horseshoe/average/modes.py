@@ -266,7 +266,8 @@ class _Gaussian(_State):
         self.second = self.mean**2 + given.variance()[:, None] * self.sigma2
         expected_rss = np.maximum(rss, 0.0) + self.sigma2 * given.fit_trace
         self.sigma2 = np.maximum(expected_rss / self.total, SIGMA2_FLOOR)
-        return relative_change(self.mean, before)
+        one = self.mean.shape[1] == 1
+        return relative_change(*((each[:, 0] if one else each) for each in (self.mean, before)))
 
     def _rss(self, wide: bool) -> Vector:
         """Return |z - X b|^2 of every response; by the normal equations where these are smaller."""
