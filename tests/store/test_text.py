@@ -143,7 +143,34 @@ REFUSED_ARRAYS: list[tuple[Any, str]] = [
     ({"shape": [1], "order": ["C"], "values": [1.0]}, "'C' or 'F'"),
     ({"shape": [9], "fill": 0.0, "at": [], "values": []}, "shape, values and perhaps order"),
     ({"shape": [2**63], "values": []}, "whole numbers"),
+    ({"size": 10**12, "fill": 0.0, "places": [], "values": []}, "whole number to 100,000,000"),
+    ({"size": 40.0, "fill": 0.0, "places": [], "values": []}, "whole number to 100,000,000"),
+    ({"size": 40, "fill": None, "places": [], "values": []}, "None is in an array"),
+    ({"size": 40, "fill": 0.0, "places": [1], "values": []}, "1 places in 40 entries for 0 values"),
+    ({"size": 40, "fill": 0.0, "places": [40], "values": [1.0]}, "1 places in 40 entries for 1 values"),
+    ({"size": 40, "fill": 0.0, "places": [-1], "values": [1.0]}, "1 places in 40 entries for 1 values"),
+    ({"size": 40, "fill": 0.0, "places": [3, 3], "values": [1.0, 2.0]}, "must rise"),
 ]
+
+
+def test_vectors_of_mostly_one_value_are_short_and_come_back_bit_for_bit() -> None:
+    few = {7: 2.5, 9: -0.0, 11: np.nan, 30: np.inf}
+    for fill, dtype in (
+        (0.0, float),
+        (-0.0, float),
+        (np.nan, float),
+        (1.0, float),
+        (0, np.int64),
+        (False, bool),
+    ):
+        vector = np.full(40, fill, dtype=dtype)
+        for place, value in few.items():
+            vector[place] = value if dtype is float else 1
+        content = json.loads(json.dumps(encode_array(vector)))
+        assert content["places"] == [j for j in few if vector[j : j + 1].tobytes() != vector[:1].tobytes()]
+        assert decode_array(content, vector.dtype).tobytes() == vector.tobytes()
+    assert isinstance(encode_array(np.arange(40.0)), list)
+    assert isinstance(encode_array(np.zeros(8)), list)
 
 
 def test_refused_arrays() -> None:

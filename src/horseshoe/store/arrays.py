@@ -1,4 +1,4 @@
-"""Numbers and arrays as JSON: a list, or the shape with the entries in the order of the memory."""
+"""Numbers and arrays as JSON: a list, the shape with the entries, or what differs from the most frequent."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 """How numbers that JSON does not have are written: as text."""
 ENTRIES: dict[str, type] = {"f": float, "i": int, "b": bool, "O": str}
 """What the entries of an array are in JSON, by the kind of its type."""
+FEWEST, MOST = 32, 10**8
+"""Entries of a vector that may be written by its most frequent value and the places of the others."""
 
 
 def encode_number(value: Any) -> Any:
@@ -49,7 +51,7 @@ def decode_number(content: Any) -> Any:
 
 
 def encode_array(array: Any) -> Any:
-    """Return a vector as a list, and any other array as its shape and entries.
+    """Return a vector as a list or by what differs from its most frequent value; else shape and entries.
 
     The last bit of a matrix product may depend on the order of the memory, which therefore stays.
 
@@ -59,14 +61,34 @@ def encode_array(array: Any) -> Any:
     [1.5, 'NaN']
     >>> encode_array(np.eye(2))
     {'shape': [2, 2], 'values': [1.0, 0.0, 0.0, 1.0]}
+    >>> encode_array(np.where(np.arange(40) == 7, 2.5, 0.0))
+    {'size': 40, 'fill': 0.0, 'places': [7], 'values': [2.5]}
     """
+    if array.ndim == 1 and array.dtype.kind != "O" and (others := _differing(array)) is not None:
+        fill, values = (_entries(part) for part in (np.delete(array, others)[:1], array[others]))
+        return {"size": array.size, "fill": fill[0], "places": others.tolist(), "values": values}
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    values = array.ravel(order=order).tolist()
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        values = [encode_number(value) for value in values]
+    values = _entries(array.ravel(order=order))
     if array.ndim == 1:
         return values
     return {"shape": list(array.shape)} | ({"order": "F"} if order == "F" else {}) | {"values": values}
+
+
+def _entries(vector: Any) -> list[Any]:
+    """Return the entries as JSON has them."""
+    listed: list[Any] = vector.tolist()
+    if vector.dtype.kind == "f" and not np.isfinite(vector).all():
+        return [encode_number(value) for value in listed]
+    return listed
+
+
+def _differing(array: Any) -> Any:
+    """Return the places of entries other than the value that two thirds have; None if there is none."""
+    if not FEWEST <= array.size <= MOST:
+        return None
+    bits = np.ascontiguousarray(array).view(f"u{array.itemsize}")  # -0.0 is not 0.0, and NaN is itself
+    others = np.flatnonzero(bits != np.partition(bits, bits.size // 2)[bits.size // 2])
+    return others if 3 * others.size <= array.size else None
 
 
 def decode_array(content: Any, dtype: Any) -> Any:
@@ -80,6 +102,8 @@ def decode_array(content: Any, dtype: Any) -> Any:
     """
     if isinstance(content, list):
         return _vector(content, dtype)
+    if isinstance(content, dict) and content.keys() == {"size", "fill", "places", "values"}:
+        return _filled(**content, dtype=dtype)
     if not isinstance(content, dict) or not {"shape", "values"} <= {*content} <= {"shape", "order", "values"}:
         raise ValueError(f"{content!r:.60} is not an array: a list, or shape, values and perhaps order")
     shape, order, values = content["shape"], content.get("order", "C"), _vector(content["values"], dtype)
@@ -110,3 +134,17 @@ def _vector(content: Any, dtype: Any) -> Any:
         return np.array(content, dtype=dtype)
     except OverflowError:
         raise ValueError(f"a whole number is beyond the range of {dtype}") from None
+
+
+def _filled(size: Any, fill: Any, places: Any, values: Any, dtype: Any) -> Any:
+    """Return a vector by its most frequent value and what is at other places."""
+    if type(size) is not int or not FEWEST <= size <= MOST:
+        raise ValueError(f"the size of a vector with fill is a whole number to {MOST:,}, not {size!r:.60}")
+    places, values = _vector(places, np.dtype(np.int64)), _vector(values, dtype)
+    if places.size != values.size or (places.size and not 0 <= places[0] <= places[-1] < size):
+        raise ValueError(f"a vector has {places.size} places in {size} entries for {values.size} values")
+    if (np.diff(places) <= 0).any():
+        raise ValueError("the places of a vector must rise")
+    found = np.full(size, _vector([fill], dtype)[0], dtype=dtype)
+    found[places] = values
+    return found
