@@ -49,7 +49,8 @@ def forward(data: Batch) -> Cube:
     share = np.ones((q, problems))  # of each target that is left
     for step in range(most):
         # 1. The variable whose explained share of what is left, summed over targets, is largest.
-        pull2 = (data.pull(left) ** 2 / (total * share)[:, None]).sum(axis=0)
+        pull = data.pull(left)
+        pull2 = np.einsum("qjt,qjt,qt->jt", pull, pull, 1.0 / np.maximum(total * share, 1e-300))
         gain = np.divide(pull2, data.squares, out=np.zeros_like(pull2), where=data.squares > 0.0)
         gain[chosen[:step], np.arange(problems)] = 0.0
         chosen[step] = np.argmax(rounded(gain), axis=0)

@@ -238,7 +238,7 @@ class _Best(NamedTuple):
 def _best(half: Any, slabs: _Slabs) -> _Best:
     """Return the best q_j where u^2 / (2 sigma2) is ``half`` (q, ...)."""
     if slabs.odds is None:
-        logs = slabs.base + slabs.keep * half.sum(axis=0)
+        logs = slabs.base + slabs.keep * (half[0] if len(half) == 1 else half.sum(axis=0))
         phi, log_z = _softmax(logs)
         return _Best(_over_slabs(phi, slabs.keep)[None], phi, log_z - _over_slabs(phi, logs), log_z)
     gains = slabs.keep[:, None] * half

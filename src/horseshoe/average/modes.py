@@ -141,7 +141,7 @@ def _mode(sets: Sets, t: int, start: Start, normals: list[Normal] | None) -> _Mo
         state = _Moving(sets, t, start, int(allowed))
     for iteration in range(1, MAX_ITERATIONS + 1):
         # M-step: the local scales, Eq. (16); W is the sum over those that share one.
-        d = hyper.mode((state.second / (2.0 * state.sigma2)).sum(axis=1), state.groups)
+        d = hyper.mode(state.w(), state.groups)
         allowed = max(KEEP_SHARE * allowed, fewest) if iteration > FULL_ITERATIONS else allowed
         keep = select_active(d, int(allowed), state.gone / n)
         if keep is not None:
@@ -188,6 +188,11 @@ class _State:
         """Return the columns that are active, in the rows of the set."""
         columns = self.sets.columns
         return (columns if self.active.all() else columns.take(self.active)).rows(self.inside)
+
+    def w(self) -> Vector:
+        """Return W of each column, the sum over the coefficients that share a local scale."""
+        each = self.second / (2.0 * self.sigma2)
+        return np.asarray(each[:, 0] if each.shape[1] == 1 else each.sum(axis=1))
 
     def take(self, keep: Mask) -> None:
         """Go on with some of the columns."""
@@ -258,16 +263,17 @@ class _Gaussian(_State):
         """Take one E-step at the prior variances d; return the change of the coefficients."""
         before, given = self.mean, condition(self.problem, d)
         wide = not self.known and self.problem.n_columns > self.problem.n_rows
-        if self.mean.shape[1] == 1:
-            self.mean, rss = given.mean[:, None], np.array([given.rss])
-        else:
-            self.mean = given.mean_of(self.z) if wide else given.solve_for(self.pull)
-            rss = self._rss(wide)
+        if self.mean.shape[1] == 1:  # plain numbers: a small fit is as slow as its calls of NumPy
+            mean, sigma2 = given.mean, float(self.sigma2[0])
+            self.mean, self.second = mean[:, None], (mean**2 + given.variance() * sigma2)[:, None]
+            expected = (given.rss + sigma2 * given.fit_trace) / self.total
+            self.sigma2 = np.array([max(expected, SIGMA2_FLOOR)])
+            return relative_change(mean, before[:, 0])
+        self.mean = given.mean_of(self.z) if wide else given.solve_for(self.pull)
         self.second = self.mean**2 + given.variance()[:, None] * self.sigma2
-        expected_rss = np.maximum(rss, 0.0) + self.sigma2 * given.fit_trace
+        expected_rss = np.maximum(self._rss(wide), 0.0) + self.sigma2 * given.fit_trace
         self.sigma2 = np.maximum(expected_rss / self.total, SIGMA2_FLOOR)
-        one = self.mean.shape[1] == 1
-        return relative_change(*((each[:, 0] if one else each) for each in (self.mean, before)))
+        return relative_change(self.mean, before)
 
     def _rss(self, wide: bool) -> Vector:
         """Return |z - X b|^2 of every response; by the normal equations where these are smaller."""
