@@ -18,11 +18,8 @@ from horseshoe.conditional.dual import Dual, DualKernel
 from horseshoe.conditional.gradient import Gradient
 from horseshoe.conditional.orthogonal import Orthogonal
 from horseshoe.conditional.primal import PrimalKernel
-from horseshoe.data.blocks import ColumnBlocks
-from horseshoe.data.chunks import RowChunks
+from horseshoe.data.chunked import Chunked
 from horseshoe.data.dense import Dense
-from horseshoe.data.long import Long
-from horseshoe.data.moved import Moved
 from horseshoe.data.parts import ArrayParts
 from horseshoe.data.sparse import Sparse
 from horseshoe.em.schedule import approximate
@@ -123,6 +120,13 @@ FORMS = [
     Form("gradient", _gradient, moments=False, exact=False, rtol=1e-6),
 ]
 
+
+class LongDense(Dense):
+    """An array that is taken to be too long to be copied, whatever its size."""
+
+    _is_long = True
+
+
 # homes of the data: each makes columns of an array, and must say of them what `Dense` says
 COLUMNS = {
     "fortran": lambda x: Dense(np.asfortranarray(x)),
@@ -130,10 +134,10 @@ COLUMNS = {
     "csc": lambda x: Sparse(sparse.csc_array(x)),
     "csr-matrix": lambda x: Sparse(sparse.csr_matrix(x)),
     "coo": lambda x: Sparse(sparse.coo_array(x)),
-    "long": Long,
-    "moved": lambda x: Moved(x - x[0], x[0]),
-    "row chunks": lambda x: RowChunks(ArrayParts(x, axis=0, step=7)),
-    "column blocks": lambda x: ColumnBlocks(ArrayParts(x, axis=1, step=16)),
+    "long": LongDense,
+    "moved": lambda x: Dense(x - x[0]).less(np.ones((len(x), 1)), -x[0][:, None]),
+    "row chunks": lambda x: Chunked(ArrayParts(x, axis=0, step=7)),
+    "column blocks": lambda x: Chunked(ArrayParts(x, axis=1, step=16)),
 }
 IN_PARTS = ("row chunks", "column blocks")
 """Those that refuse units in which squares are out of range."""

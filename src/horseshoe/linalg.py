@@ -168,6 +168,20 @@ def inverse_trace(factor: Any) -> float:
     return float(half @ half)
 
 
+def mirrored(lower: Any) -> Matrix:
+    """Return a symmetric matrix from its lower triangle; above it are zeros.
+
+    Examples
+    --------
+    >>> mirrored(np.array([[1.0, 0.0], [2.0, 3.0]]))
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    whole = lower + lower.T
+    whole.ravel(order="K")[:: lower.shape[0] + 1] *= 0.5
+    return np.asarray(whole)
+
+
 def both_triangles(lower: Matrix) -> Matrix:
     """Return a symmetric matrix from its lower triangle, in place.
 

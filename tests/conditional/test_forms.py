@@ -16,7 +16,7 @@ from horseshoe.conditional.dual import Dual, DualKernel
 from horseshoe.conditional.orthogonal import Orthogonal
 from horseshoe.conditional.primal import Primal, PrimalKernel
 from horseshoe.data import dense
-from horseshoe.data.identity import Identity
+from horseshoe.data.dense import Identity
 from horseshoe.data.problem import LeastSquares, Targets, plain
 from horseshoe.data.sparse import Sparse
 from horseshoe.em.schedule import approximate, average_draws

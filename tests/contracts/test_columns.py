@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from horseshoe.data.dense import Dense
-from horseshoe.data.identity import Identity
+from horseshoe.data.dense import Dense, Identity
 from horseshoe.data.standardise import standardise
 from loops import each
 from registry import COLUMNS

@@ -136,7 +136,7 @@ def test_all_folds_of_an_average_are_summed_up_in_one_pass(monkeypatch):
 
 @pytest.mark.parametrize("room", [0, 1 << 28])
 def test_averages_of_other_families_hold_what_has_room(room, monkeypatch):
-    monkeypatch.setattr("horseshoe.data.chunks.ROOM", room)
+    monkeypatch.setattr("horseshoe.data.chunked.ROOM", room)
     x, eta, rng = data("long")
     y = response("poisson", eta, rng)
     ours = AdaptiveRegressor(family="poisson", cv=2).fit(FORMS["rows"](x), y)

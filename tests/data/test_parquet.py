@@ -13,7 +13,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     monkeypatch.setattr("horseshoe.data.parquet.PART_BYTES", 8000)
-    for module in ("chunks", "blocks"):
+    for module in ("chunked",):
         monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", 0)
 
 

@@ -5,8 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from horseshoe.data.blocks import ColumnBlocks
-from horseshoe.data.chunks import RowChunks
+from horseshoe.data.chunked import Chunked
 from horseshoe.data.parts import ArrayParts, Picked, Reading
 
 
@@ -46,7 +45,7 @@ def test_sums_do_not_depend_on_the_threads(monkeypatch):
     found = []
     for threads in (1, 2, 5):
         monkeypatch.setattr("horseshoe.data.parts.available_threads", lambda threads=threads: threads)
-        found.append(RowChunks(ArrayParts(x, axis=0, step=7)).gram())
+        found.append(Chunked(ArrayParts(x, axis=0, step=7)).gram())
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
@@ -77,9 +76,9 @@ def test_an_error_in_a_part_comes_through(threads):
 
 
 def test_columns_that_left_are_not_read_again(monkeypatch):
-    monkeypatch.setattr("horseshoe.data.blocks.ROOM", 0)
+    monkeypatch.setattr("horseshoe.data.chunked.ROOM", 0)
     parts = Counted(X, axis=1, step=3)
-    some = ColumnBlocks(parts).take(np.arange(10) > 6)
+    some = Chunked(parts).take(np.arange(10) > 6)
     parts.seen.clear()
     np.testing.assert_array_equal(some.rmatvec(np.ones(6)), X[:, 7:].sum(axis=0))
     assert sorted(parts.seen) == [2, 3]
@@ -87,7 +86,7 @@ def test_columns_that_left_are_not_read_again(monkeypatch):
 
 def test_few_columns_are_held_in_memory():
     parts = Counted(X, axis=1, step=3)
-    some = ColumnBlocks(parts).take(np.arange(10) > 6)
+    some = Chunked(parts).take(np.arange(10) > 6)
     parts.seen.clear()
     some.rmatvec(np.ones(6))
     assert parts.seen == []
@@ -95,19 +94,13 @@ def test_few_columns_are_held_in_memory():
 
 @pytest.mark.parametrize("room", [0, 1 << 20])
 def test_rows_and_columns_of_chunks(room, monkeypatch):
-    for module in ("chunks", "blocks"):
-        monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", room)
+    monkeypatch.setattr("horseshoe.data.chunked.ROOM", room)
     keep, rows = np.arange(10) % 3 == 0, np.array([True, False, True, True, False, True])
-    for home in (RowChunks(ArrayParts(X, axis=0, step=4)), ColumnBlocks(ArrayParts(X, axis=1, step=4))):
+    for home in (Chunked(ArrayParts(X, axis=0, step=4)), Chunked(ArrayParts(X, axis=1, step=4))):
         np.testing.assert_array_equal(home.take(keep).rows(rows).dense(), X[rows][:, keep])
         np.testing.assert_array_equal(home.rows(rows).take(keep).dense(), X[rows][:, keep])
         weighed = home.reweighted(np.arange(6.0)).rows(rows).take(keep)
         np.testing.assert_array_equal(weighed.dense(), (np.arange(6.0)[:, None] * X)[rows][:, keep])
-
-
-def test_parts_of_the_wrong_axis_are_refused():
-    with pytest.raises(ValueError, match="parts along axis 1 cannot be RowChunks"):
-        RowChunks(ArrayParts(X, axis=1))
 
 
 def test_a_file_that_changes_is_not_read_on(tmp_path):
@@ -125,7 +118,7 @@ def test_a_file_that_changes_is_not_read_on(tmp_path):
 
 def test_extreme_units_are_refused_by_the_column():
     x = np.random.default_rng(0).standard_normal((6, 3)) * np.array([1.0, 1e-130, 1.0])
-    for home in (RowChunks(ArrayParts(x, axis=0)), ColumnBlocks(ArrayParts(x, axis=1))):
+    for home in (Chunked(ArrayParts(x, axis=0)), Chunked(ArrayParts(x, axis=1))):
         with pytest.raises(ValueError, match=r"column 1 of X has values up to .*change its unit"):
             home.standardised(None, True, True)
 

@@ -13,7 +13,7 @@ def parts(monkeypatch):
     """Read in parts what would be read at once, as small as it is."""
     monkeypatch.setattr("horseshoe.data.homes.HELD", 0)
     monkeypatch.setattr("horseshoe.data.parts.PART_BYTES", 20_000)
-    for module in ("chunks", "blocks"):
+    for module in ("chunked",):
         monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", 0)
 
 

@@ -144,7 +144,7 @@ def test_columns_that_are_always_in(family, monkeypatch):
 
 
 def test_blocks_are_the_array(few, monkeypatch):
-    monkeypatch.setattr("horseshoe.data.blocks.ROOM", 0)
+    monkeypatch.setattr("horseshoe.data.chunked.ROOM", 0)
     x, y, _ = table(60, 150)
     model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0)
     coef = model.fit(x, y).coef_

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from horseshoe import HorseshoeRegressor
-from horseshoe.data.chunks import RowChunks
+from horseshoe.data.chunked import Chunked
 from horseshoe.data.parts import ArrayParts
 from horseshoe.em.fused_passes import with_sums
 from horseshoe.families import Binomial, Gamma, Huber, Poisson, Working
@@ -31,7 +31,7 @@ class Counted(ArrayParts):
 
 @pytest.fixture(autouse=True)
 def nothing_is_held(monkeypatch):
-    monkeypatch.setattr("horseshoe.data.chunks.ROOM", 0)
+    monkeypatch.setattr("horseshoe.data.chunked.ROOM", 0)
 
 
 def data(name, seed=0):
@@ -48,7 +48,7 @@ def data(name, seed=0):
 
 def fit(x, y, known, family, **options):
     Counted.passes = 0
-    columns = RowChunks(Counted(x, axis=0, step=700))
+    columns = Chunked(Counted(x, axis=0, step=700))
     return HorseshoeRegressor(family=family, **options).fit(columns, y, **known), Counted.passes
 
 

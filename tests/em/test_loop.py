@@ -5,8 +5,7 @@ import pytest
 
 import oracles
 from horseshoe import HorseshoeRegressor, Status
-from horseshoe.data.dense import Dense
-from horseshoe.data.identity import Identity
+from horseshoe.data.dense import Dense, Identity
 from horseshoe.data.problem import LeastSquares, Targets, plain
 from horseshoe.data.standardise import standardise
 from horseshoe.em.likelihood import WorkingLikelihood

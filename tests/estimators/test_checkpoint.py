@@ -14,7 +14,7 @@ import pytest
 
 from fit_checkpoints import CASES, NARROW, WIDE, At, assert_same_fit, interrupt, noisy
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
-from horseshoe.data.chunks import RowChunks
+from horseshoe.data.chunked import Chunked
 from horseshoe.data.parts import ArrayParts
 from horseshoe.families import Poisson
 from horseshoe.store import checkpoint as store
@@ -166,7 +166,7 @@ def test_a_pass_over_many_rows_is_not_done_again(tmp_path: Path) -> None:
     case, path = CASES["rows in parts"], tmp_path / "fit"
     wanted = HorseshoeRegressor().fit(case.X, case.y, checkpoint=path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RowChunks, "summed", None)
+        patch.setattr(Chunked, "cross_products", None)
         assert_same_fit(HorseshoeRegressor().fit(case.X, case.y, checkpoint=path), wanted)
     assert_same_fit(wanted, HorseshoeRegressor().fit(case.X, case.y))
 

@@ -19,7 +19,7 @@ def nothing_is_held(monkeypatch):
 @pytest.fixture(params=[0, 1 << 20])
 def room(request, monkeypatch):
     """Columns that are left go to memory, or do not."""
-    for module in ("chunks", "blocks"):
+    for module in ("chunked",):
         monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", request.param)
     return request.param
 
@@ -142,7 +142,7 @@ def test_maps_are_not_held(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 2000))
     y = 3.0 * x[:, 5] + 0.1 * rng.standard_normal(60)
-    monkeypatch.setattr("horseshoe.data.blocks.ROOM", 60 * 8 * 300)
+    monkeypatch.setattr("horseshoe.data.chunked.ROOM", 60 * 8 * 300)
     dense = ArrayParts.read
 
     def read(self, part, across):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horseshoe._types import Mask, Matrix, Vector
-from horseshoe.data.columns import Columns
+from horseshoe.data.view import View
 
 Index = NDArray[np.intp]
 Cube = Any
@@ -34,7 +34,7 @@ class Batch:
 
     Parameters
     ----------
-    columns : Columns
+    columns : View
         Of all problems.
     targets : array of shape (q, n, T), or (n, T) where q is 1
         Those of each problem.
@@ -58,7 +58,7 @@ class Batch:
 
     def __init__(
         self,
-        columns: Columns,
+        columns: View,
         targets: Any,
         weights: Matrix,
         n: Vector | None = None,

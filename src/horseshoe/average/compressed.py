@@ -9,7 +9,6 @@ import numpy as np
 
 from horseshoe.average.sets import Sets
 from horseshoe.average.weights import Average
-from horseshoe.data.columns import Passing
 from horseshoe.data.condensed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, condensed
 from horseshoe.data.dense import Dense
 from horseshoe.data.products import CrossProducts
@@ -51,7 +50,7 @@ def compress_folds(sets: Sets) -> Sets:
 
 
 def _held(sets: Sets) -> Sets:
-    """Return the sets with columns in memory, if these say that there is room: see `RowChunks.take`."""
+    """Return the sets with columns in memory, if these say that there is room: see `Chunked.take`."""
     if not sets.columns.remote:
         return sets
     return replace(sets, columns=sets.columns.take(np.ones(sets.columns.shape[1], dtype=np.bool_)))
@@ -61,13 +60,13 @@ def _sums(sets: Sets) -> Iterator[CrossProducts | None]:
     """Yield the sums of each fold; where a pass is dear, one is all they take."""
     y, counts = sets.y - sets.offset, None if (sets.counts == 1.0).all() else sets.counts
     with np.errstate(over="ignore", invalid="ignore"):
-        if isinstance(sets.columns, Passing):
+        if sets.columns.fuses_passes:
             fold = np.empty(y.size, dtype=np.intp)
             fold[sets.tested[0]] = sets.tested[1]
-            yield from sets.columns.summed_by(fold, len(sets.folds), y, counts)
+            yield from sets.columns.cross_products_by(fold, len(sets.folds), y, counts)
             return
         for _, test in sets.folds:
-            yield sets.columns.rows(test).summed(y[test], None if counts is None else counts[test])
+            yield sets.columns.rows(test).cross_products(y[test], None if counts is None else counts[test])
 
 
 def _worth(sets: Sets) -> bool:

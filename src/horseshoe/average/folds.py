@@ -8,9 +8,9 @@ import numpy as np
 
 from horseshoe._types import Vector
 from horseshoe.average.sets import Fold
-from horseshoe.data.columns import Columns
 from horseshoe.data.responses import lean
 from horseshoe.data.rows import Rows
+from horseshoe.data.view import View
 
 DIGITS = 9
 """Significant digits of what rows are ordered by: the order must not hang on rounding."""
@@ -19,7 +19,7 @@ FEW_KINDS, COPIES = 3, 4
 of a row may be in several folds: otherwise a fold would lack whole patterns."""
 
 
-def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ...]:
+def own_folds(rows: Rows, columns: View, k: int, seed: Any) -> tuple[Fold, ...]:
     """Return k folds in which the response is spread evenly, and copies of a row stay together.
 
     ``rows.y`` is what the columns are to explain. Rows are sorted by it, and among equal y by X X'y of the
@@ -56,7 +56,7 @@ def own_folds(rows: Rows, columns: Columns, k: int, seed: Any) -> tuple[Fold, ..
     return tuple((np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(k))
 
 
-def fair_codes(codes: Vector, counts: Vector, columns: Columns) -> Vector:
+def fair_codes(codes: Vector, counts: Vector, columns: View) -> Vector:
     """Return the class of each row as a number that does not depend on what classes are called.
 
     The smallest class comes first; of equally large ones that whose mean is nearest to that of all rows.

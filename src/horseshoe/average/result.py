@@ -16,9 +16,9 @@ from horseshoe.average.sets import Sets, summed
 from horseshoe.average.submodel import Submodel
 from horseshoe.average.unpenalized import Unpenalized
 from horseshoe.average.weights import Average
-from horseshoe.data.columns import Columns
 from horseshoe.data.standardise import Units
 from horseshoe.data.structure import Structure
+from horseshoe.data.view import View
 from horseshoe.families import Family, Ordered
 from horseshoe.threads import one_thread
 
@@ -105,7 +105,7 @@ class AverageFit:
     unpenalized: Unpenalized | None = None
 
     @one_thread()
-    def linear_predictor(self, columns: Columns) -> Vector:
+    def linear_predictor(self, columns: View) -> Vector:
         """Return intercept + X b."""
         return np.asarray(columns.matvec(self.coef) + self.intercept)
 
@@ -159,7 +159,7 @@ class AverageFit:
         return self.units.unit**2 if self.family.has_dispersion else 1.0
 
     @one_thread()
-    def predict_interval(self, columns: Columns, known: Any, level: float) -> Matrix:
+    def predict_interval(self, columns: View, known: Any, level: float) -> Matrix:
         """Return the CV+ intervals of new rows; ``known`` is the known part of their linear predictor."""
         if self.fold_errors is None or self.average is None:
             mean = self.family.mean(self.linear_predictor(columns) + known)

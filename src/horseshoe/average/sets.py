@@ -15,7 +15,7 @@ import numpy as np
 from horseshoe._lazy import lazy
 from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.average.batch import Batch, Index, multiply_all
-from horseshoe.data.columns import Columns
+from horseshoe.data.view import View
 from horseshoe.families import Family
 from horseshoe.model.spec import Prepared
 from horseshoe.priors import Groups
@@ -146,7 +146,7 @@ class Sets:
 
     Attributes
     ----------
-    columns : Columns
+    columns : View
         Standardised by all rows; a copy of a fit does without them.
     y : array of shape (n,), or (q, n)
         The response on the scale of the prior, or several Gaussian responses.
@@ -182,7 +182,7 @@ class Sets:
     """How much of the step to new targets is taken at most."""
     rounds: ClassVar[int] = 6
     """How often a mixture takes new weights, where these move."""
-    columns: Columns
+    columns: View
     y: Vector
     offset: Vector
     counts: Vector

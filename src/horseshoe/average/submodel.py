@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.data.columns import Columns
+from horseshoe.data.view import View
 from horseshoe.priors import Groups
 
 CANDIDATES = 2.0
@@ -37,7 +37,7 @@ class Submodel(NamedTuple):
 
 
 def summarise(
-    columns: Columns,
+    columns: View,
     coef: Any,
     intercept: Any,
     weights: Vector,

@@ -12,8 +12,8 @@ from scipy.linalg import blas, lapack
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Covariance, Mask, Matrix, Vector
-from horseshoe.data.columns import Scaled
 from horseshoe.data.problem import LeastSquares
+from horseshoe.data.view import View
 from horseshoe.linalg import add_identity, cholesky, half_solved, is_single, log_det
 
 
@@ -54,7 +54,7 @@ class Dual:
     outer : array of shape (n, n)
         The lower triangle of X D X', with whatever else has a share in the covariance of z; overwritten. In
         single precision the mean is refined to double.
-    scaled : Scaled, optional
+    scaled : View, optional
         The weighted columns times ``root``, if they are at hand.
     extra : array of shape (n, n), optional
         The lower triangle of that share, for the refinement.
@@ -71,7 +71,7 @@ class Dual:
         problem: LeastSquares,
         root: Vector,
         outer: Any,
-        scaled: Scaled | None = None,
+        scaled: View | None = None,
         extra: Any = None,
         tau2: float = 1.0,
         refine: bool = True,
@@ -86,7 +86,7 @@ class Dual:
             self.residual += self.solve(self._error(extra))
 
     @lazy
-    def _scaled(self) -> Scaled:
+    def _scaled(self) -> View:
         """The weighted columns times ``root``."""
         return self._at_hand or self._problem.weighted.scaled(self._root, self.factor.dtype)
 

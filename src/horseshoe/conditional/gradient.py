@@ -183,7 +183,8 @@ class System:
     """
 
     def __init__(self, problem: LeastSquares, d: Vector, strong: Strong, dtype: Any = np.float64) -> None:
-        columns, root = problem.weighted, np.sqrt(d)
+        root = np.sqrt(d)
+        columns = problem.weighted if dtype is np.float64 else problem.weighted.single()
         self.shape, self.dtype, self.remote = columns.shape, dtype, columns.remote
         self.columns = columns.scaled(root, dtype)
         self._part = columns.take(strong.which).scaled(root[strong.which], dtype)

@@ -12,8 +12,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Mask, Matrix, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.problem import CANCELS, LeastSquares, Targets
+from horseshoe.data.view import View
 from horseshoe.linalg import both_triangles
 
 UNTOLD = 1e-13
@@ -146,7 +146,7 @@ class AdjustedTargets(Targets):
         """Return the weighted sum of squares of the targets around a linear predictor."""
         return self.base.misfit(fit)
 
-    def loads(self, columns: Columns) -> Matrix:
+    def loads(self, columns: View) -> Matrix:
         """Return what the basis explains of the columns: of shape (q, k)."""
         return np.asarray(
             cho_solve(self._factor, np.asarray(columns.rmatvec(self.heavy), dtype=np.float64).T)
@@ -165,7 +165,7 @@ class AdjustedTargets(Targets):
             return own
         return np.append(noise[0] / np.sqrt(self.information) - self.base.average(self.basis @ own), own)
 
-    def problem(self, columns: Columns) -> Adjusted:
+    def problem(self, columns: View) -> Adjusted:
         """Return the problem of explaining these targets by columns."""
         return Adjusted(columns, self)
 
@@ -206,7 +206,7 @@ class Adjusted(LeastSquares):
         return self.base.x_mean
 
     @property
-    def weighted(self) -> Columns:
+    def weighted(self) -> View:
         """The columns, projected and weighted."""
         return self.left.weighted
 

@@ -21,8 +21,8 @@ from scipy.linalg import solve_banded as solve_triangular
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Matrix, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.dense import Dense
+from horseshoe.data.view import View
 from horseshoe.linalg import solve_banded
 
 ROUNDING = 1e-14
@@ -99,24 +99,24 @@ class Beside:
         inner = vectors.T @ rows
         return rows - vectors @ (inner * shrunk.astype(rows.dtype)[(...,) + (None,) * (inner.ndim - 1)])
 
-    def weighted(self, columns: Columns) -> Columns:
+    def weighted(self, columns: View) -> View:
         """Return T W^1/2 X, whose Gram matrix is X'PX."""
         parts = [self.turned(self._root.astype(part.dtype)[:, None] * part) for part in _blocks(columns)]
         return Dense(np.asfortranarray(np.hstack(parts)))
 
-    def gram(self, columns: Columns) -> Matrix:
+    def gram(self, columns: View) -> Matrix:
         """Return X'PX."""
         shared = self._shared(columns)
         return np.asarray(columns.gram(self.weights) - shared.T @ solve_banded(self.alone, shared))
 
-    def _shared(self, columns: Columns) -> Matrix:
+    def _shared(self, columns: View) -> Matrix:
         """Return B'X."""
         if self.joint.shape[1] <= columns.shape[1]:
             return np.asarray(columns.rmatvec(self.joint.toarray())).T
         none = np.zeros((self.joint.shape[1], 0))
         return np.hstack([none, *(self.joint.T @ part for part in _blocks(columns))])
 
-    def moved(self, columns: Columns) -> Matrix:
+    def moved(self, columns: View) -> Matrix:
         """Return -C^-1 B'X: how the best thresholds move with the coefficients."""
         return np.asarray(-solve_banded(self.alone, self._shared(columns)))
 
@@ -126,7 +126,7 @@ class Beside:
         return np.asarray(solve_banded(self.alone, np.eye(self.alone.shape[1])).diagonal())
 
 
-def _blocks(columns: Columns) -> Iterator[Matrix]:
+def _blocks(columns: View) -> Iterator[Matrix]:
     """Yield the columns, some at a time."""
     n, k = columns.shape
     size = max(1, BLOCK // n)

@@ -15,9 +15,10 @@ from scipy.linalg import lapack
 
 from horseshoe._types import Matrix, Vector
 from horseshoe.data.columns import varies
-from horseshoe.data.moved import Moved
+from horseshoe.data.dense import Dense
 from horseshoe.data.products import CrossProducts
 from horseshoe.data.rows import Rows
+from horseshoe.data.view import ones
 from horseshoe.store.checkpoint import CheckpointSection
 
 MANY_ROWS, PER_COLUMN = 5_000, 10
@@ -56,7 +57,7 @@ def condensed(products: CrossProducts, center: bool = True) -> Condensed:
     m, level = len(spread), float(products.mean[-1])
     each = products.weight / m
     spread = np.asfortranarray(spread / np.sqrt(each))
-    x = Moved(spread[:, :-1], products.mean[:-1])
+    x = Dense(spread[:, :-1]).less(ones(m), -products.mean[:-1, None])
     rows = Rows(x, spread[:, -1].copy(), np.full(m, each), np.zeros(m), None, products.n_rows, level)
     return Condensed(rows, left)
 
@@ -79,14 +80,15 @@ def folded(parts: tuple[CrossProducts, ...]) -> tuple[Rows, tuple[tuple[Any, Any
     y = np.concatenate([rows.y + rows.level for rows in found])
     weights = np.concatenate([rows.counts for rows in found])
     fold = np.repeat(np.arange(len(found)), [rows.y.size for rows in found])
-    columns = Moved(np.asfortranarray(x), origin)
+    columns = Dense(np.asfortranarray(x)).less(ones(y.size), -origin[:, None])
     every = Rows(columns, y, weights, np.zeros_like(y), None, whole.n_rows)
     return every, tuple((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(len(found)))
 
 
 def _around(rows: Rows, origin: Vector) -> Matrix:
-    assert isinstance(rows.columns, Moved)
-    return rows.columns.around(origin)
+    """Return the columns as deviations from another point nearby: no digit of them is lost."""
+    assert rows.columns.shift is not None
+    return np.asarray(rows.columns.storage.dense() + (rows.columns.shift - origin))
 
 
 def square_rows(products: CrossProducts) -> tuple[Matrix, Vector]:
@@ -153,26 +155,25 @@ def shortened(rows: Rows, center: bool = True, checkpoint: CheckpointSection | N
     4
     """
     n, p = rows.columns.shape
-    if n < max(MANY_ROWS, PER_COLUMN * p):
+    if n < max(MANY_ROWS, PER_COLUMN * p) or not rows.columns.by_rows:
         return rows
     with np.errstate(over="ignore", invalid="ignore"):
         products = _products(rows, checkpoint if rows.columns.remote else None)
-    if products is None or not products.is_usable:
+    if not products.is_usable:
         return rows
     few, left = condensed(products, center)
     few.columns.names = rows.columns.names
     return few if left > LEAST_LEFT else rows
 
 
-def _products(rows: Rows, checkpoint: CheckpointSection | None) -> CrossProducts | None:
+def _products(rows: Rows, checkpoint: CheckpointSection | None) -> CrossProducts:
     """Return the sums over all rows: from the checkpoint, if the pass was done before."""
-    columns = rows.columns
-    found: CrossProducts | None = None
-    if checkpoint is not None:
-        checkpoint.check_fingerprint({}, *columns.digest(brief=True), rows.y, rows.counts, rows.offset)
-        found = checkpoint.load(CrossProducts)
+    columns, wanted = rows.columns, (rows.y - rows.offset, rows.weights)
+    if checkpoint is None:
+        return columns.cross_products(*wanted)
+    checkpoint.check_fingerprint({}, *columns.digest(brief=True), rows.y, rows.counts, rows.offset)
+    found: CrossProducts | None = checkpoint.load(CrossProducts)
     if found is None:
-        found = columns.summed(rows.y - rows.offset, rows.weights)
-        if checkpoint is not None:
-            checkpoint.save(found)
+        found = columns.cross_products(*wanted)
+        checkpoint.save(found)
     return found

@@ -15,9 +15,9 @@ from scipy.linalg import lapack
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Matrix, Vector
-from horseshoe.data.columns import Columns
-from horseshoe.data.dense import BLOCK_BYTES, Dense
+from horseshoe.data.dense import Dense
 from horseshoe.data.problem import LeastSquares, Targets
+from horseshoe.data.view import BLOCK_BYTES, View
 from horseshoe.linalg import both_triangles
 
 
@@ -62,7 +62,7 @@ class CoupledTargets(Targets):
         """Return R times linear predictors."""
         return self.root @ rows
 
-    def problem(self, columns: Columns) -> Coupled:
+    def problem(self, columns: View) -> Coupled:
         """Return the problem of explaining these targets by columns."""
         return Coupled(columns, self)
 
@@ -107,7 +107,7 @@ class Coupled(LeastSquares):
     targets: CoupledTargets
 
     @lazy
-    def weighted(self) -> Columns:
+    def weighted(self) -> View:
         """R X."""
         x = self.columns.dense()
         return Dense(np.asfortranarray(self.targets.root.astype(x.dtype, copy=False) @ x))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horseshoe._types import Covariance, FitResult, Mask, Matrix, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.standardise import Units
 from horseshoe.data.structure import Structure
+from horseshoe.data.view import View
 from horseshoe.linalg import scatter
 from horseshoe.threads import one_thread
 
@@ -71,13 +71,13 @@ class Fitted:
         return sizes[sizes > 0.0]
 
     @one_thread()
-    def linear_predictor(self, columns: Columns) -> Vector:
+    def linear_predictor(self, columns: View) -> Vector:
         """Return intercept + X b."""
         support = self.coef != 0.0
         return np.asarray(columns.take(support).matvec(self.coef[support]) + self.intercept)
 
     @one_thread()
-    def predictor_variance(self, columns: Columns) -> Vector:
+    def predictor_variance(self, columns: View) -> Vector:
         """Return the variance of the linear predictor: of the coefficients and of the intercept."""
         variance = np.full(columns.shape[0], self.intercept_variance)
         if self.covariance is not None:

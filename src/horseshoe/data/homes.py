@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from horseshoe.data.chunked import Chunked
 from horseshoe.data.cluster import is_dask
 from horseshoe.data.dask_parts import Read, dask_parts
 from horseshoe.data.genotypes import Genotypes, check_bed, is_bed, snps_of
-from horseshoe.data.parted import Parted
 from horseshoe.data.parts import ArrayParts, Parts
 
 HELD = 256 << 20
@@ -67,4 +67,4 @@ def own_names(x: Any) -> Any:
     """
     if is_bed(x):
         return snps_of(x).names
-    return x.names if isinstance(x, Parted) or hasattr(x, "edges") else None
+    return x.names if isinstance(x, Chunked) or hasattr(x, "edges") else None

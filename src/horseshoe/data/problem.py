@@ -10,11 +10,11 @@ from scipy.linalg import blas
 from horseshoe._lazy import lazy
 from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.data.beside import Beside
-from horseshoe.data.columns import Columns
 from horseshoe.data.condensed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, square_rows
-from horseshoe.data.dense import Dense, mirrored
+from horseshoe.data.dense import Dense
 from horseshoe.data.products import CrossProducts
-from horseshoe.linalg import is_single
+from horseshoe.data.view import View
+from horseshoe.linalg import is_single, mirrored
 
 CANCELS = 0.9
 """A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand."""
@@ -110,7 +110,7 @@ class Targets:
             return self.beside.turned((self.root * rows.T).T)
         return (self.root * (rows - self.weights @ rows / self.information if self.center else rows).T).T
 
-    def problem(self, columns: Columns) -> LeastSquares:
+    def problem(self, columns: View) -> LeastSquares:
         """Return the problem of explaining these targets by columns."""
         return LeastSquares(columns, self)
 
@@ -125,7 +125,7 @@ class LeastSquares:
 
     Parameters
     ----------
-    columns : Columns
+    columns : View
         Not weighted.
     targets : Targets
         What is explained, and how much each row counts.
@@ -141,7 +141,7 @@ class LeastSquares:
     (2.0, 1.0)
     """
 
-    def __init__(self, columns: Columns, targets: Targets, x_mean: Vector | None = None) -> None:
+    def __init__(self, columns: View, targets: Targets, x_mean: Vector | None = None) -> None:
         self.columns, self.targets = columns, targets
         self.shape = columns.shape
         if x_mean is not None:
@@ -165,16 +165,14 @@ class LeastSquares:
     @property
     def is_summed(self) -> bool:
         """Whether the sums of columns and targets are all that is asked of the rows, and short enough."""
-        plain = type(self) is LeastSquares and self.targets.beside is None
+        plain = type(self) is LeastSquares and self.targets.beside is None and self.columns.by_rows
         return plain and self.n_columns <= min(self.n_rows, MOST_SUMMED)
 
     def _added_up(self) -> CrossProducts | None:
         if not self.is_summed:
             return None
-        found: CrossProducts | None = self.columns.summed(self.targets.values, self.targets.weights)
-        if found is None or self.targets.center:
-            return found
-        return found.around_zero()
+        found = self.columns.cross_products(self.targets.values, self.targets.weights)
+        return found if self.targets.center else found.around_zero()
 
     def known(self, sums: CrossProducts) -> LeastSquares:
         """Return the problem with the sums of columns and targets, which then need no pass."""
@@ -208,7 +206,7 @@ class LeastSquares:
         return self.targets.z
 
     @lazy
-    def weighted(self) -> Columns:
+    def weighted(self) -> View:
         """The columns, centred and weighted: only the dual form needs them."""
         root, beside = self.targets.root, self.targets.beside
         if beside is not None:
@@ -329,7 +327,7 @@ class LeastSquares:
             part.__dict__["gram"] = self.gram[np.ix_(keep, keep)]
         return part
 
-    def on(self, columns: Columns) -> LeastSquares:
+    def on(self, columns: View) -> LeastSquares:
         """Return the problem of explaining the same targets by other columns."""
         return type(self)(columns, self.targets)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from horseshoe._types import Vector
-from horseshoe.data.columns import Columns
+from horseshoe.data.view import View
 
 
 class Rows(NamedTuple):
@@ -17,7 +17,7 @@ class Rows(NamedTuple):
     them come to. ``level`` is what was taken off every y, so that none of its digits is lost.
     """
 
-    columns: Columns
+    columns: View
     y: Vector
     weights: Vector | None
     offset: Vector
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
         return Rows(self.columns.rows(again), self.y[again], None, self.offset[again], number)
 
 
-def known_rows(columns: Columns, y: Vector, weights: Vector | None, offset: Vector | float) -> Rows:
+def known_rows(columns: View, y: Vector, weights: Vector | None, offset: Vector | float) -> Rows:
     """Return the rows with a positive weight.
 
     Examples

@@ -17,9 +17,10 @@ import numpy as np
 
 from horseshoe._types import Covariance, Mask, Vector
 from horseshoe.data.adjusted import Free
-from horseshoe.data.columns import Columns, column_label, within
+from horseshoe.data.columns import column_label, within
 from horseshoe.data.dense import Dense
 from horseshoe.data.problem import LeastSquares, Targets
+from horseshoe.data.view import View
 from horseshoe.linalg import scatter
 
 SIGMA2_FLOOR = 1e-12
@@ -44,7 +45,7 @@ class Standardised(NamedTuple):
     projected out of them.
     """
 
-    columns: Columns
+    columns: View
     kept: Mask
     mean: Vector
     scale: Vector
@@ -83,7 +84,9 @@ class Standardised(NamedTuple):
     def stretched(self, factor: Vector) -> Standardised:
         """Return the columns times ``factor``: their coefficients have so many times the prior deviation."""
         free = None if self.free is None else self.free._replace(loads=self.free.loads * factor)
-        return self._replace(columns=self.columns.stretched(factor), scale=self.scale / factor, free=free)
+        return self._replace(
+            columns=self.columns.scaled(factor).formed(), scale=self.scale / factor, free=free
+        )
 
     def problem(self, targets: Vector) -> LeastSquares:
         """Return the least-squares problem of explaining ``targets``; rows are weighted once and for all."""
@@ -97,7 +100,7 @@ class Standardised(NamedTuple):
         return out
 
 
-def standardise(columns: Columns, weights: Vector | None, *, center: bool, scale: bool) -> Standardised:
+def standardise(columns: View, weights: Vector | None, *, center: bool, scale: bool) -> Standardised:
     """Centre and scale the columns and leave out those that do not vary.
 
     A column is constant when its spread is within the rounding error of its mean; without centring, when
@@ -120,7 +123,7 @@ def standardise(columns: Columns, weights: Vector | None, *, center: bool, scale
     )
 
 
-def _refuse_unscaled(columns: Columns, kept: Mask, spread: Vector) -> None:
+def _refuse_unscaled(columns: View, kept: Mask, spread: Vector) -> None:
     low, high = UNSCALED
     if within(spread, low, high):
         return
@@ -242,7 +245,7 @@ class Units(NamedTuple):
         scale, unit = np.frexp(self.scale[of])[0], math.frexp(self.unit)[0]
         return covariance.rescale(unit / scale)
 
-    def refuse_extremes(self, columns: Columns) -> None:
+    def refuse_extremes(self, columns: View) -> None:
         """Refuse units in which a coefficient cannot be written as a float, by the name of its column."""
         (low, high), unit, scale = WRITABLE, self.unit, self.scale
         if unit == 0.0 or within(scale, max(low, unit / high), unit / low):

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horseshoe._types import Mask, Vector
-from horseshoe.data.columns import Columns, column_label
+from horseshoe.data.columns import column_label
 from horseshoe.data.shapes import read_array
+from horseshoe.data.view import View
 
 WIDEST = 1e6
 """A prior scale is at most this, and at least one over it."""
@@ -53,7 +54,7 @@ class Structure:
 
 
 def check_structure(
-    feature_groups: Any, unpenalized: Any, prior_scale: Any, columns: Columns
+    feature_groups: Any, unpenalized: Any, prior_scale: Any, columns: View
 ) -> Structure | None:
     """Return what is known of the columns, checked; None if that is nothing.
 
@@ -76,7 +77,7 @@ def check_structure(
     return Structure(label, _names(keys, columns), free, scale)
 
 
-def _groups(groups: Any, columns: Columns) -> tuple[NDArray[np.int64] | None, tuple[Key, ...]]:
+def _groups(groups: Any, columns: View) -> tuple[NDArray[np.int64] | None, tuple[Key, ...]]:
     """Return the number of each column's group, in the order in which they begin, and the key of each."""
     if groups is None:
         return None, ()
@@ -86,7 +87,7 @@ def _groups(groups: Any, columns: Columns) -> tuple[NDArray[np.int64] | None, tu
     return (None, ()) if len(numbers) == len(keys) else (label, tuple(numbers))
 
 
-def _names(keys: tuple[Key, ...], columns: Columns) -> tuple[str, ...]:
+def _names(keys: tuple[Key, ...], columns: View) -> tuple[str, ...]:
     """Return what groups are called: a column alone by its name or number, but never as a group is."""
     groups = {str(label) for kind, label in keys if kind == GROUP}
     alone = {_called(columns, j) for kind, j in keys if kind == ALONE}
@@ -104,7 +105,7 @@ def _apart(name: str, groups: set[str], alone: set[str]) -> str:
     return name
 
 
-def _from_names(groups: Mapping[Any, Any], columns: Columns) -> list[Key]:
+def _from_names(groups: Mapping[Any, Any], columns: View) -> list[Key]:
     """Return the key of each column's group from the columns of some; the others are alone."""
     keys: list[Key] = [(ALONE, j) for j in range(columns.shape[1])]
     taken: dict[int, Any] = {}
@@ -123,7 +124,7 @@ def _from_names(groups: Mapping[Any, Any], columns: Columns) -> list[Key]:
     return keys
 
 
-def _from_labels(groups: Any, columns: Columns) -> list[Key]:
+def _from_labels(groups: Any, columns: View) -> list[Key]:
     """Return the key of each column's group from its label; where that is None, it is alone."""
     p = columns.shape[1]
     if isinstance(groups, str | bytes):
@@ -153,7 +154,7 @@ def _from_labels(groups: Any, columns: Columns) -> list[Key]:
     return keys
 
 
-def _unpenalized(unpenalized: Any, columns: Columns) -> Mask | None:
+def _unpenalized(unpenalized: Any, columns: View) -> Mask | None:
     """Return which columns are never shrunk."""
     if unpenalized is None:
         return None
@@ -162,7 +163,7 @@ def _unpenalized(unpenalized: Any, columns: Columns) -> Mask | None:
     return out if out.any() else None
 
 
-def _prior_scale(prior_scale: Any, columns: Columns) -> Vector | None:
+def _prior_scale(prior_scale: Any, columns: View) -> Vector | None:
     """Return by what each prior standard deviation is multiplied; 1 where nothing is said."""
     if prior_scale is None:
         return None
@@ -183,7 +184,7 @@ def _prior_scale(prior_scale: Any, columns: Columns) -> Vector | None:
     return out if (out != 1.0).any() else None
 
 
-def _number(value: Any, columns: Columns, j: int) -> float:
+def _number(value: Any, columns: View, j: int) -> float:
     where = f"prior_scale of {column_label(columns, j)} of X is {value!r}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{where}: it must be a positive number")
@@ -195,7 +196,7 @@ def _number(value: Any, columns: Columns, j: int) -> float:
     return float(value)
 
 
-def _places(argument: str, components: Any, columns: Columns) -> list[int]:
+def _places(argument: str, components: Any, columns: View) -> list[int]:
     """Return the places of columns that are given by name or number, or as a mask."""
     p = columns.shape[1]
     if isinstance(components, str | int | np.integer):
@@ -211,7 +212,7 @@ def _places(argument: str, components: Any, columns: Columns) -> list[int]:
     return [_place(argument, item, columns) for item in items]
 
 
-def _place(argument: str, item: Any, columns: Columns) -> int:
+def _place(argument: str, item: Any, columns: View) -> int:
     p, names = columns.shape[1], columns.names
     if isinstance(item, int | np.integer) and not isinstance(item, bool):
         if not 0 <= item < p:
@@ -229,12 +230,12 @@ def _place(argument: str, item: Any, columns: Columns) -> int:
     return int(found[0])
 
 
-def _called(columns: Columns, j: int) -> str:
+def _called(columns: View, j: int) -> str:
     return str(j) if columns.names is None else str(columns.names[j])
 
 
 def _without(
-    label: NDArray[np.int64], keys: tuple[Key, ...], free: Mask, columns: Columns
+    label: NDArray[np.int64], keys: tuple[Key, ...], free: Mask, columns: View
 ) -> tuple[NDArray[np.int64] | None, tuple[Key, ...]]:
     """Refuse a group of which only some columns are always in; those that all are need no group."""
     for number in np.unique(label[free]).tolist():

@@ -10,8 +10,9 @@ from scipy.linalg import lapack
 
 from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.data.adjusted import Free
-from horseshoe.data.columns import Columns, column_label
+from horseshoe.data.columns import column_label
 from horseshoe.data.standardise import ScaledResponse, Standardised, Units
+from horseshoe.data.view import View
 
 COLLINEAR = 1e-7
 """A column of which others leave no more than this share is a combination of them."""
@@ -20,7 +21,7 @@ EXACT = 1e-10
 
 
 def set_apart(
-    design: Standardised, unpenalized: Mask, columns: Columns, *, center: bool, scale: bool
+    design: Standardised, unpenalized: Mask, columns: View, *, center: bool, scale: bool
 ) -> Standardised:
     """Return the columns that are shrunk, less what those that are not explain of them; scaled after that.
 
@@ -54,7 +55,7 @@ def set_apart(
     return part.stretched(1.0 / share)._replace(scale=spread, spread=spread)
 
 
-def _basis(design: Standardised, own: Mask, places: Any, columns: Columns, center: bool) -> Free:
+def _basis(design: Standardised, own: Mask, places: Any, columns: View, center: bool) -> Free:
     """Return what is not shrunk as orthogonal vectors."""
     n, total = design.columns.shape[0], design.total_weight
     q = int(own.sum())
@@ -77,7 +78,7 @@ def _basis(design: Standardised, own: Mask, places: Any, columns: Columns, cente
     return Free(chosen @ turn, turn, np.zeros((q, 0)), np.zeros(q), total, back)
 
 
-def _refuse_constant(design: Standardised, unpenalized: Mask, columns: Columns) -> None:
+def _refuse_constant(design: Standardised, unpenalized: Mask, columns: View) -> None:
     constant = unpenalized & ~design.kept
     if constant.any():
         raise ValueError(
@@ -86,7 +87,7 @@ def _refuse_constant(design: Standardised, unpenalized: Mask, columns: Columns) 
         )
 
 
-def _refuse_collinear(triangle: Matrix, places: Any, columns: Columns) -> None:
+def _refuse_collinear(triangle: Matrix, places: Any, columns: View) -> None:
     """Refuse columns that are a combination of those before them, by name."""
     length = np.sqrt(np.einsum("ij,ij->j", triangle, triangle))
     tied = np.abs(triangle.diagonal()) <= COLLINEAR * length
@@ -102,7 +103,7 @@ def _refuse_collinear(triangle: Matrix, places: Any, columns: Columns) -> None:
 
 
 def refuse_untold(
-    design: Standardised, unpenalized: Mask, columns: Columns, coupling: Any, events: float
+    design: Standardised, unpenalized: Mask, columns: View, coupling: Any, events: float
 ) -> None:
     """Refuse columns of which rows that hold each other tell nothing: those of Cox's model at its events.
 

@@ -10,14 +10,12 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.data.blocks import ColumnBlocks
-from horseshoe.data.chunks import RowChunks
+from horseshoe.data.chunked import Chunked
 from horseshoe.data.cluster import gathered
-from horseshoe.data.columns import Columns, column_label
+from horseshoe.data.columns import column_label
 from horseshoe.data.dense import Dense
 from horseshoe.data.frames import DATES, date_column, frame_values, is_pandas
 from horseshoe.data.homes import as_parts
-from horseshoe.data.long import in_memory
 from horseshoe.data.parts import Parts
 from horseshoe.data.shapes import (
     naming,
@@ -28,6 +26,7 @@ from horseshoe.data.shapes import (
     refuse_several,
 )
 from horseshoe.data.sparse import Sparse
+from horseshoe.data.view import View
 
 TOTAL_WEIGHT = 1e-20, 1e20
 """Weights add up to something between these: sums of squares of as many rows fit in single precision."""
@@ -37,7 +36,7 @@ CLASSES = ", or use HorseshoeClassifier for labels"
 DAYS = "convert them to numbers, such as days since the first"
 
 
-def check_x(x: Any) -> Columns:
+def check_x(x: Any) -> View:
     """Return ``x`` as columns of finite floats; those of a sparse matrix stay sparse.
 
     Examples
@@ -46,10 +45,10 @@ def check_x(x: Any) -> Columns:
     array([[1., 2.],
            [3., 4.]])
     """
-    if isinstance(x, Dense | Sparse | RowChunks | ColumnBlocks):
+    if isinstance(x, View):
         return x
     if _is_plain(x, 2):
-        return in_memory(_finite(x, x))
+        return Dense(_finite(x, x))
     if issparse(x):
         return _check_sparse(x, x)
     parts = as_parts(x, check_x)
@@ -67,10 +66,10 @@ def check_x(x: Any) -> Columns:
         array = check_array(values, dtype=np.float64, ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
         raise type(error)(f"{naming('X', error)}{_where_not_a_number(x)}") from error
-    return _with_names(in_memory(_finite(x, np.asarray(array))), x)
+    return _with_names(Dense(_finite(x, np.asarray(array))), x)
 
 
-def check_parts(parts: Parts) -> Columns:
+def check_parts(parts: Parts) -> View:
     """Return a table in parts as columns, once every entry has been seen to be a finite number.
 
     Parts that check themselves do so when they are first read.
@@ -82,13 +81,13 @@ def check_parts(parts: Parts) -> Columns:
     Traceback (most recent call last):
     ValueError: Input X contains NaN in column 1, row 0: impute or remove such values before fitting
     """
-    columns = RowChunks(parts) if parts.axis == 0 else ColumnBlocks(parts)
+    columns = Chunked(parts)
     if not getattr(parts, "checks_itself", False):
         columns.refuse_nonfinite(lambda value, row, column: _refuse_entry(columns, value, row, column))
     return columns
 
 
-def _refuse_entry(columns: Columns, value: float, row: int, column: int) -> None:
+def _refuse_entry(columns: View, value: float, row: int, column: int) -> None:
     raise ValueError(_not_finite(value, row, column_label(columns, column)))
 
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from horseshoe._types import Iteration, Moments, Scales
-from horseshoe.data.columns import Columns
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.products import CrossProducts
+from horseshoe.data.view import View
 from horseshoe.em.fast.fading import Effect, GramFading, MatrixFading, Weight
 from horseshoe.em.fast.resting import RestingDual
 from horseshoe.em.fast.state import FastState
@@ -154,7 +154,7 @@ def _is_plain(problem: LeastSquares) -> bool:
     return type(problem) is LeastSquares and type(problem.targets) is Targets
 
 
-def _with_columns(fast: FastState | None, columns: Columns) -> FastState | None:
+def _with_columns(fast: FastState | None, columns: View) -> FastState | None:
     """Return what the fast path remembers, with the columns that it works on."""
     if fast is None or fast.resting is None:
         return fast

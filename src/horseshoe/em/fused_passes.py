@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from horseshoe._types import Vector
-from horseshoe.data.columns import Passing
 from horseshoe.data.problem import LeastSquares
 from horseshoe.data.products import CrossProducts
 from horseshoe.families import Family
@@ -53,7 +52,7 @@ class WorkingWeights(NamedTuple):
 
 def can_fuse_passes(problem: LeastSquares, family: Family) -> bool:
     """Tell whether the next problem can be summed in the pass that computes eta."""
-    return family.rowwise and problem.is_summed and isinstance(problem.columns, Passing)
+    return family.rowwise and problem.is_summed and problem.columns.fuses_passes
 
 
 def with_sums(problem: LeastSquares, sums: CrossProducts) -> LeastSquares | None:

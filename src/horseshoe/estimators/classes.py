@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_number
 from horseshoe._types import Mask, Matrix, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.validation import check_labels, check_weights
+from horseshoe.data.view import View
 from horseshoe.estimators.ending import weigh
 from horseshoe.estimators.selector import check_new
 from horseshoe.families.deviance import Deviance
@@ -199,7 +199,7 @@ class Classes:
             raise ValueError(f"class_weight={given!r} leaves one class only: at least 2 classes need one")
         return np.array(values)
 
-    def _check_new(self, X: Any, offset: Any) -> Columns:
+    def _check_new(self, X: Any, offset: Any) -> View:
         check_is_fitted(self)
         self._check_offset(offset, self.classes_)
         return check_new(self, X)

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_level
 from horseshoe._types import Callback, Iteration, Mask, Status, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.rows import known_rows
 from horseshoe.data.validation import check_weights, check_x
+from horseshoe.data.view import View
 from horseshoe.estimators.chance import ChanceMixin
 from horseshoe.estimators.classes import Classes, encode_labels, labels_of, softmax_deviance
 from horseshoe.estimators.described import Described
@@ -235,7 +235,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     def _fit_softmax(
         self,
         X: Any,
-        matrix: Columns,
+        matrix: View,
         classes: Any,
         codes: Any,
         sample_weight: Vector | None,
@@ -410,7 +410,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             return [Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts]
         return list(earlier.estimators_)
 
-    def _softmax_interval(self, matrix: Columns, level: float, method: str, options: dict[str, Any]) -> Any:
+    def _softmax_interval(self, matrix: View, level: float, method: str, options: dict[str, Any]) -> Any:
         """Return intervals of the probabilities, from draws or at the mode."""
         level = check_level(level)
         if self.estimators_[0]._by_posterior(method, options):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from horseshoe._types import Vector
-from horseshoe.data.columns import Columns
+from horseshoe.data.view import View
 from horseshoe.estimators.baseline import Baseline, StepFunction, hazards, on_grid
 from horseshoe.estimators.lifetimes import check_strata
 from horseshoe.estimators.selector import check_new
@@ -32,7 +32,7 @@ class Hazards:
 
     if TYPE_CHECKING:
 
-        def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector: ...
+        def _eta(self, matrix: View, offset: Any, exposure: Any) -> Vector: ...
 
     def predict_survival_function(
         self, X: Any, return_array: bool = False, offset: Any = None, strata: Any = None

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_level
 from horseshoe._types import Matrix, Status, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
+from horseshoe.data.view import View
 from horseshoe.estimators.outputs import Joint, by_output, outputs_of
 from horseshoe.estimators.selector import check_new
 from horseshoe.families import Family, Ordered
@@ -70,7 +70,7 @@ class IntervalMixin:
 
     if TYPE_CHECKING:
 
-        def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector: ...
+        def _eta(self, matrix: View, offset: Any, exposure: Any) -> Vector: ...
 
     @by_output(axis=1)
     def predict_interval(

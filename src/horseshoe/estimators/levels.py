@@ -11,7 +11,7 @@ from horseshoe.estimators.selector import check_new
 from horseshoe.families import Family, Ordered, resolve_family
 
 if TYPE_CHECKING:
-    from horseshoe.data.columns import Columns
+    from horseshoe.data.view import View
 
 
 def _has_levels(model: Any) -> bool:
@@ -38,7 +38,7 @@ class LevelsMixin:
 
     if TYPE_CHECKING:
 
-        def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector: ...
+        def _eta(self, matrix: View, offset: Any, exposure: Any) -> Vector: ...
 
     @available_if(_has_levels)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, offset: Any = None) -> Matrix:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horseshoe._types import Matrix, Status, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.validation import check_x
+from horseshoe.data.view import View
 from horseshoe.estimators.classifier import HorseshoeClassifier
 from horseshoe.estimators.grids import Grid, check_grid
 from horseshoe.estimators.regressor import HorseshoeRegressor
@@ -203,7 +203,7 @@ def _onward(model: Estimator) -> Any:
     return tuple(_onward(part) for part in model.estimators_)
 
 
-def _name(model: Estimator, X: Any, columns: Columns) -> None:
+def _name(model: Estimator, X: Any, columns: View) -> None:
     """Give a model the names of X, which was handed to it as bare columns."""
     remember_columns(model, X, columns.shape[1])
     if isinstance(model, HorseshoeClassifier):

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils import ClassifierTags
 
 from horseshoe._types import Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.known import check_known
 from horseshoe.data.responses import check_responses
 from horseshoe.data.validation import check_y
+from horseshoe.data.view import View
 from horseshoe.estimators.ending import weigh
 from horseshoe.estimators.outputs import by_output, outputs_of
 from horseshoe.estimators.response import encoded
@@ -143,7 +143,7 @@ class Scored:
         pairs = zip(parts, found.values.T, strict=True)
         return [getattr(part, name)(matrix, one, *more) for part, one in pairs]
 
-    def _eta(self, matrix: Columns, offset: Any, exposure: Any) -> Vector:
+    def _eta(self, matrix: View, offset: Any, exposure: Any) -> Vector:
         known = check_known(offset, exposure, matrix.shape[0], self.family_)
         return np.asarray(self._fitted.linear_predictor(matrix) + known)
 

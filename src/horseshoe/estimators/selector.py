@@ -11,9 +11,9 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from horseshoe._types import Mask
-from horseshoe.data.columns import Columns
 from horseshoe.data.homes import header_of, own_names
 from horseshoe.data.validation import check_x
+from horseshoe.data.view import View
 
 
 class Selector(TransformerMixin):
@@ -92,7 +92,7 @@ class Selector(TransformerMixin):
         return _check_feature_names_in(self, input_features)[self.get_support()]
 
 
-def check_new(model: Any, X: Any) -> Columns:
+def check_new(model: Any, X: Any) -> View:
     """Return new rows for a fitted model, with the columns it was fitted to.
 
     Examples
@@ -108,7 +108,7 @@ def check_new(model: Any, X: Any) -> Columns:
     return matrix
 
 
-def same_columns(model: Any, X: Any, columns: Columns) -> None:
+def same_columns(model: Any, X: Any, columns: View) -> None:
     """Refuse an X that has not the columns of the fit, in number and by name.
 
     Examples

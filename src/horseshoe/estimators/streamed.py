@@ -9,16 +9,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from horseshoe._types import Vector
-from horseshoe.data.columns import Columns
-from horseshoe.data.products import CrossProducts, cross_products
+from horseshoe.data.products import CrossProducts
 from horseshoe.data.rows import Rows
 from horseshoe.data.validation import check_weights, check_x, check_y
+from horseshoe.data.view import View
 from horseshoe.estimators.selector import remember_columns, same_columns
 from horseshoe.families import Family, resolve_family
 from horseshoe.threads import one_thread
 
-ROWS_AT_ONCE = 4096
-"""Rows of a sparse chunk that are made dense at a time."""
 NOT_EXACT = (
     "partial_fit is exact for family='gaussian' alone, whose fit hangs on sums over the rows, and {} is not: "
     "use fit, for which X may be a memory map or a Parquet file that is read in parts (docs/scale.md)"
@@ -28,7 +26,7 @@ NOT_EXACT = (
 class Chunk(NamedTuple):
     """Some rows with a positive weight; ``number`` are their places among all rows that came."""
 
-    columns: Columns
+    columns: View
     y: Vector
     weights: Vector | None
     number: Any
@@ -191,7 +189,7 @@ class Sums(NamedTuple):
         return tuple(part.times(factor) for part in self.parts)
 
 
-def products_of(columns: Columns, y: Vector, weights: Vector | None) -> CrossProducts:
+def products_of(columns: View, y: Vector, weights: Vector | None) -> CrossProducts:
     """Return the cross-products of rows, wherever their columns live.
 
     Examples
@@ -200,15 +198,7 @@ def products_of(columns: Columns, y: Vector, weights: Vector | None) -> CrossPro
     >>> products_of(Dense(np.eye(2)), np.array([1.0, 3.0]), None).mean
     array([0.5, 0.5, 2. ])
     """
-    found: CrossProducts | None = columns.summed(y, weights)
-    if found is not None:
-        return found
-    for start in range(0, y.size, ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
-        more = cross_products(columns.rows(rows).dense(), y[rows], None if weights is None else weights[rows])
-        found = more if found is None else found.plus(more)
-    assert found is not None  # a chunk has rows
-    return found
+    return columns.cross_products(y, weights)
 
 
 def check_sums(products: CrossProducts, names: Any) -> None:

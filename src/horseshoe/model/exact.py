@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from horseshoe._types import Matrix, Status, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.rows import Rows
+from horseshoe.data.view import View
 
 EXACT = 1e-16
 """The share of the squares of y below which the residual is rounding: R^2 is then 1 in double precision."""
@@ -53,7 +53,7 @@ def reproduces(rows: Rows, coef: Vector, intercept: bool, noise: float = 0.0) ->
     return close and _left(columns, y, intercept) <= EXACT * float(y @ y)
 
 
-def _left(columns: Columns, y: Vector, intercept: bool) -> float:
+def _left(columns: View, y: Vector, intercept: bool) -> float:
     """Return the sum of squares that least squares on all columns leaves of y."""
     x: Matrix = np.column_stack([_unit(column, intercept) for column in columns.dense().T])
     basis = np.linalg.qr(x)[0]

@@ -11,8 +11,8 @@ import numpy as np
 from horseshoe._checks import check_choice, check_level, check_number, check_random_state
 from horseshoe._extras import require
 from horseshoe._types import Matrix, Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.fitted import refuse_far_rows
+from horseshoe.data.view import View
 from horseshoe.families import Family, Ordered, Shares
 from horseshoe.posterior.given import new_rows, own_rows, responses
 from horseshoe.posterior.predictive import level_interval
@@ -291,7 +291,7 @@ class Posterior(Summaries):
         """Return the coefficients and the intercepts of all chains behind each other."""
         return self.coef.reshape(-1, self.coef.shape[2]), self.intercept.reshape(-1)
 
-    def _etas(self, matrix: Columns, offset: Vector) -> Iterator[tuple[slice, Matrix]]:
+    def _etas(self, matrix: View, offset: Vector) -> Iterator[tuple[slice, Matrix]]:
         """Yield the linear predictors of a few rows at a time, one line for each draw."""
         coef, level = self._flat()
         step = max(1, CHUNK_BYTES // (8 * len(coef)))

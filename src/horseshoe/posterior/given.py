@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
 from horseshoe._types import Vector
-from horseshoe.data.columns import Columns
 from horseshoe.data.known import check_known
 from horseshoe.data.validation import check_labels, check_x, check_y
+from horseshoe.data.view import View
 from horseshoe.families import Ordered
 from horseshoe.posterior.summaries import Summaries
 
 
-def new_rows(posterior: Summaries, X: Any, offset: Any, exposure: Any) -> tuple[Columns, Any]:
+def new_rows(posterior: Summaries, X: Any, offset: Any, exposure: Any) -> tuple[View, Any]:
     """Return new rows, checked, with what is known of their linear predictor."""
     matrix = check_x(X)
     p = posterior.coef.shape[2]
@@ -33,7 +33,7 @@ def new_rows(posterior: Summaries, X: Any, offset: Any, exposure: Any) -> tuple[
     return matrix, np.zeros(n_rows) + check_known(offset, exposure, n_rows, posterior.family)
 
 
-def own_rows(posterior: Summaries, offset: Any, exposure: Any) -> tuple[Columns, Vector]:
+def own_rows(posterior: Summaries, offset: Any, exposure: Any) -> tuple[View, Vector]:
     """Return the rows that the posterior was drawn for, which have their own offset."""
     if offset is not None or exposure is not None:
         name = "exposure" if offset is None else "offset"

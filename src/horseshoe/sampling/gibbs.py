@@ -29,8 +29,8 @@ from horseshoe._types import Matrix, Vector, within_slab
 from horseshoe.conditional.base import Drawable, Kernel, condition, kernel
 from horseshoe.conditional.batch import Batch
 from horseshoe.data.adjusted import Adjusted, Free, adjusted
-from horseshoe.data.columns import Columns
 from horseshoe.data.problem import LeastSquares, Targets
+from horseshoe.data.view import View
 from horseshoe.families import Augmented, Family
 from horseshoe.priors import GlobalSampler, Groups, LocalSampler
 from horseshoe.sampling.shapes import shape_moves, slice_log_tau
@@ -51,7 +51,7 @@ class Model:
     has a flat prior beside the intercept: the state has its coefficients behind that.
     """
 
-    columns: Columns
+    columns: View
     y: Vector
     offset: Vector
     counts: Vector

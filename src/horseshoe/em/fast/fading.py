@@ -22,8 +22,8 @@ from horseshoe.conditional.base import moments
 from horseshoe.conditional.dual import Dual
 from horseshoe.conditional.orthogonal import Diagonal
 from horseshoe.conditional.primal import PrimalKernel
-from horseshoe.data.columns import Columns
 from horseshoe.data.problem import LeastSquares
+from horseshoe.data.view import View
 from horseshoe.linalg import both_triangles
 
 
@@ -199,7 +199,7 @@ def absorb(fading: Fading | None, problem: LeastSquares, leaving: Mask, share: V
     return GramFading(weight, problem.total_weight, *_effects(problem, leaving, share))
 
 
-def outer(columns: Columns, chosen: Mask, share: Vector, base: Any = None, dtype: Any = np.float32) -> Any:
+def outer(columns: View, chosen: Mask, share: Vector, base: Any = None, dtype: Any = np.float32) -> Any:
     """Return base + sum_j share_j x_j x_j' over the chosen columns: the lower triangle.
 
     Examples

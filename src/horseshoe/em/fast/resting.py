@@ -21,8 +21,8 @@ import numpy as np
 
 from horseshoe._types import Mask, Moments, Vector
 from horseshoe.conditional.dual import Dual
-from horseshoe.data.columns import Columns
 from horseshoe.data.problem import LeastSquares
+from horseshoe.data.view import View
 from horseshoe.em.fast.fading import MatrixFading, Weight, outer
 from horseshoe.em.fast.limits import LIMITS
 
@@ -32,13 +32,13 @@ class RestingDual(NamedTuple):
 
     Attributes
     ----------
-    columns : Columns
+    columns : View
         All of them, in the precision of the engine.
     squares : array of shape (k,)
         ||x_j||^2 of the columns without weights.
     awake : bool array of shape (k,)
         Those that do not rest.
-    part : Columns
+    part : View
         They.
     k : array of shape (n, n), or None
         sum_j in_k_j x_j x_j' over those that rest: the lower triangle, without weights.
@@ -52,10 +52,10 @@ class RestingDual(NamedTuple):
         By which the d_j of those that rest changed.
     """
 
-    columns: Columns
+    columns: View
     squares: Vector
     awake: Mask
-    part: Columns
+    part: View
     k: Any
     in_k: Vector
     unit_leverage: Vector

@@ -17,7 +17,7 @@ ROWS, LOADS, WEIGHTS = RNG.standard_normal((15, 2)), RNG.standard_normal((6, 2))
 @pytest.mark.parametrize("home", COLUMNS)
 def test_less_and_stretched_say_what_an_array_says(home):
     factor = np.linspace(0.5, 2.0, 6)
-    ours = COLUMNS[home](X).less(ROWS, LOADS).stretched(factor)
+    ours = COLUMNS[home](X).less(ROWS, LOADS).scaled(factor)
     plain = Dense(np.asfortranarray((X - ROWS @ LOADS.T) * factor))
     b, r, keep = RNG.standard_normal(6), RNG.standard_normal(15), np.arange(6) % 2 == 0
     near = {"rtol": 1e-11, "atol": 1e-11}
