@@ -151,7 +151,7 @@ class Chunked(Storage):
         out._parts, out._dtype = self._parts.single(), np.float32
         return out
 
-    def dense_of(self, transform: Transform, dtype: Any) -> Any:
+    def dense_of(self, transform: Transform, dtype: Any, order: Any = "K") -> Any:
         """Return the transformed array."""
         n, k = self.shape
         check_memory(

@@ -69,10 +69,10 @@ class Dense(Storage):
         for start in range(0, size, max(1, step)):
             span = slice(start, start + step)
             here = transform if step >= size else transform.part(axis, span)
-            block = here.apply(self._block(axis, span), dtype, "F" if axis else "K")
+            block = here.apply(self._rows_or_columns(axis, span), dtype, "F" if axis else "K")
             yield work(block, *(values[span] for values in along))
 
-    def _block(self, axis: int, span: slice) -> Any:
+    def _rows_or_columns(self, axis: int, span: slice) -> Any:
         if axis == 0:
             block = self._x[span]
             return block if self._which is None else np.take(block, self._which, axis=1)
@@ -81,7 +81,7 @@ class Dense(Storage):
     def some(self, axis: int, which: Any) -> Dense:
         """Return some of the rows or columns; most columns of a long array stay where they are."""
         if axis == 0:
-            part = self._block(0, which)
+            part = self._rows_or_columns(0, which)
             return Dense(np.asfortranarray(part) if self._x.flags.f_contiguous else part)
         if not (self._which is not None or self._is_long):
             return Dense(self._x.T[which].T)
@@ -95,11 +95,11 @@ class Dense(Storage):
 
     def dense(self) -> Matrix:
         """Return the array as it is."""
-        return np.asarray(self._block(0, slice(None)))
+        return np.asarray(self._rows_or_columns(0, slice(None)))
 
-    def dense_of(self, transform: Transform, dtype: Any) -> Any:
+    def dense_of(self, transform: Transform, dtype: Any, order: Any = "K") -> Any:
         """Return the transformed array."""
-        return transform.apply(self._block(0, slice(None)), dtype)
+        return transform.apply(self._rows_or_columns(0, slice(None)), dtype, order)
 
     @property
     def is_small(self) -> bool:  # type: ignore[override]

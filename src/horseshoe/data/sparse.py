@@ -144,6 +144,7 @@ class Sparse(Storage):
         factor = None if unit is None else np.repeat(unit, np.diff(t.indptr))
         factor = factor if root is None else root[t.indices] * (1.0 if factor is None else factor)
         t = t if factor is None else _with_data(t, t.data * factor)
+        rows = rows if rows is None or root is None else root[:, None] * rows
         heavy = np.zeros(0, dtype=np.bool_) if root is None else root * root > HEAVY * float(root @ root)
         if rows is not None and heavy.any() and not heavy.all():
             values = Sparse(t.tocsr()[heavy]).dense_of(Transform(None, None, rows[heavy], loads), np.float64)

@@ -1,6 +1,6 @@
 """X as a fit sees it: one class for centring, scaling, weighting and projecting, wherever X is stored.
 
-A view is diag(root) X diag(unit) - C M' around a storage of X. Nothing but vectors and the few columns of C
+A view is diag(root) (X diag(unit) - C M') around a storage of X. Nothing but vectors and the few columns of C
 is held for it, so any number of responses, classes or chains share one X. Products are those of the storage,
 put right by algebra. Sums of squares (X'X, X D X', leverages) are taken of transformed blocks, in which
 nothing cancels; a sparse matrix, for which blocks are dear, puts these right by algebra, too.
@@ -49,7 +49,7 @@ class Sums(NamedTuple):
 
 
 class Transform(NamedTuple):
-    """What a view does to X: diag(root) X diag(unit) - rows loads'; None stands for 1 and for nothing."""
+    """What a view does to X: diag(root) (X diag(unit) - rows loads'); None stands for 1 and for nothing."""
 
     root: Vector | None = None
     unit: Vector | None = None
@@ -60,18 +60,18 @@ class Transform(NamedTuple):
         """Return this with the columns times ``factor``."""
         unit = factor if self.unit is None else self.unit * factor
         loads = None if self.loads is None else self.loads * factor[:, None]
-        return self._replace(unit=unit, loads=loads)
+        return Transform(self.root, unit, self.rows, loads)
 
     def less(self, rows: Matrix, loads: Matrix) -> Transform:
-        """Return this less another C M'."""
+        """Return this less another C M', where rows are not weighted yet."""
         if self.rows is None or self.loads is None:
-            return self._replace(rows=rows, loads=loads)
-        return self._replace(rows=np.hstack([self.rows, rows]), loads=np.hstack([self.loads, loads]))
+            return Transform(self.root, self.unit, rows, loads)
+        both = np.hstack([self.rows, rows]), np.hstack([self.loads, loads])
+        return Transform(self.root, self.unit, *both)
 
     def weighted(self, root: Vector) -> Transform:
         """Return this with the rows times ``root``."""
-        rows = None if self.rows is None else self.rows * root[:, None]
-        return self._replace(root=root if self.root is None else self.root * root, rows=rows)
+        return Transform(root if self.root is None else self.root * root, *self[1:])
 
     def part(self, axis: int, which: Any) -> Transform:
         """Return this for some of the rows (axis 0) or columns (axis 1)."""
@@ -91,25 +91,28 @@ class Transform(NamedTuple):
             return None
         return -loads[:, 0] if bool((rows == 1.0).all()) else None
 
-    def astype(self, dtype: Any) -> Transform:
-        """Return this in another precision."""
-        return Transform(*(None if values is None else values.astype(dtype, copy=False) for values in self))
+    def astype(self, dtype: Any) -> tuple[Any, Any, Any, Any]:
+        """Return root, unit, C and M in another precision."""
+        root, unit, rows, loads = (
+            None if values is None else values.astype(dtype, copy=False) for values in self
+        )
+        return root, unit, rows, loads
 
     def apply(self, block: Any, dtype: Any = np.float64, order: Any = "K") -> Any:
         """Return the transformed block; an array of its own unless there is nothing to do."""
-        if all(values is None for values in self):
+        if self is PLAIN or all(values is None for values in self):
             return block.astype(dtype, order=order, copy=False)
-        across = None if self.root is None else self.root[:, None]
-        factor = across if self.unit is None else self.unit
         order = order if order != "K" else "F" if block.flags.f_contiguous else "C"
-        cancels = self.rows is not None and self.root is not None  # where a row has most of the weight
-        out = np.empty(block.shape, np.float64 if cancels else dtype, order)
-        np.multiply(block, 1.0 if factor is None else factor, out=out, casting="same_kind")
-        if self.unit is not None and across is not None:
-            out *= across
-        if self.rows is not None and self.loads is not None:
-            low_rank = (values.astype(out.dtype, copy=False) for values in (self.rows, self.loads))
-            out = minus_product(out, *low_rank)
+        exact = self.rows is not None and block.dtype != np.float32  # or what is taken off could cancel
+        out = np.empty(block.shape, np.float64 if exact else dtype, order)
+        root, unit, rows, loads = self.astype(out.dtype)
+        at_once = root is not None and unit is None and rows is None
+        factor = root[:, None] if at_once else 1.0 if unit is None else unit
+        np.multiply(block, factor, out=out, casting="same_kind")
+        if rows is not None:
+            out = minus_product(out, rows, loads)
+        if root is not None and not at_once:
+            out *= root[:, None]
         return out.astype(dtype, copy=False)
 
     def _given(self, names: tuple[str, ...]) -> dict[str, Any]:
@@ -142,7 +145,7 @@ def ones(n: int) -> Matrix:
 
 
 class View:
-    """diag(root) X diag(unit) - C M', X wherever it is stored: what a fit asks of the columns.
+    """diag(root) (X diag(unit) - C M'), X wherever it is stored: what a fit asks of the columns.
 
     Parameters
     ----------
@@ -170,6 +173,7 @@ class View:
     """Those that the user gave to the columns, for errors; None if there are none."""
     orthogonal = False
     """Whether X'X is diagonal by construction: then nothing else is asked than what `Identity` has."""
+    _block: Any = None  # the columns as they are seen, kept from `outer` for `leverages`
     remote: bool = False
     """Whether a pass over X takes longer than the arithmetic: then all sums are taken in one."""
 
@@ -200,21 +204,23 @@ class View:
     def matvec(self, coef: Any) -> Any:
         """Return X b, for a vector or for each column of a matrix."""
         root, unit, rows, loads = self._transform
-        out = _times(root, self.storage.matvec(_times(unit, coef)))
+        out = self.storage.matvec(_times(unit, coef))
         out = out if rows is None or loads is None else out - rows @ (loads.T @ coef)
-        return out.astype(self._dtype, copy=False)
+        return _times(root, out).astype(self._dtype, copy=False)
 
     def rmatvec(self, values: Any) -> Any:
         """Return X' r, for a vector or for each column of a matrix."""
         root, unit, rows, loads = self._transform
-        out = _times(unit, self.storage.rmatvec(_times(root, values)))
+        values = _times(root, values)
+        out = _times(unit, self.storage.rmatvec(values))
         out = out if rows is None or loads is None else out - loads @ (rows.T @ values)
         return out.astype(self._dtype, copy=False)
 
     def gram(self, weights: Vector | None = None, center: Vector | None = None) -> Matrix:
         """Return sum_i w_i (x_i - center)(x_i - center)', both triangles."""
-        here = self._transform if center is None else self._centred(center)
-        here = here if weights is None else here.weighted(np.sqrt(weights))
+        if center is not None:
+            return self.less(ones(self.shape[0]), center[:, None]).gram(weights)
+        here = self._transform if weights is None else self._transform.weighted(np.sqrt(weights))
         return mirrored(self.storage.gram_of(here))
 
     def squares(self, weights: Any = None) -> Any:
@@ -223,11 +229,18 @@ class View:
 
     def outer(self, base: Any = None) -> Any:
         """Return base + X X': the lower triangle, Fortran-ordered."""
-        return self.storage.outer_of(self._transform, self._dtype, base)
+        self._block = block = self._one_block()
+        if block is None:
+            return self.storage.outer_of(self._transform, self._dtype, base)
+        return syrk(block, None if base is None else base.astype(self._dtype, order="F"))
 
     def leverages(self, factor: Any) -> Vector:
         """Return x_j'M^-1 x_j from the Cholesky factor of M."""
-        return self.storage.leverages_of(self._transform, self._dtype, factor)
+        block = self._one_block() if self._block is None else self._block
+        self._block = None  # overwritten
+        if block is None:
+            return self.storage.leverages_of(self._transform, self._dtype, factor)
+        return leverages(factor, block, overwrite=True)
 
     def half_solved(self, factor: Any) -> Matrix:
         """Return L^-1 X, dense, from the Cholesky factor L of M."""
@@ -239,12 +252,13 @@ class View:
 
     def less(self, rows: Matrix, loads: Matrix) -> View:
         """Return X - C M', C of shape (n, q) and M of shape (k, q)."""
-        return self._seen(self._transform.less(rows, loads))
+        here = self if self._transform.root is None else held(self.dense())
+        return here._seen(here._transform.less(rows, loads))
 
     def reweighted(self, root: Vector, center: Vector | None = None) -> View:
         """Return diag(root) (X - 1 center')."""
-        here = self._transform if center is None else self._centred(center)
-        return self._seen(here.weighted(root))
+        here = self if center is None else self.less(ones(self.shape[0]), center[:, None])
+        return here._seen(here._transform.weighted(root))
 
     def take(self, keep: Mask) -> View:
         """Return the columns in ``keep``."""
@@ -264,7 +278,7 @@ class View:
     def single(self) -> View:
         """Return the columns in single precision, where arithmetic takes longer than passes.
 
-        Of weighted rows only the blocks are: in single precision, products put right by algebra could cancel.
+        Of weighted rows only the blocks are: products put right by algebra could cancel.
         """
         if self.storage.remote and self.by_rows:
             return self
@@ -334,9 +348,12 @@ class View:
         """Return arrays that tell these columns from others; ``brief`` where a pass over them is dear."""
         return (*self.storage.digest(brief), *(values for values in self._transform if values is not None))
 
-    def _centred(self, center: Vector) -> Transform:
-        """Return the transform with 1 center' taken off, before rows are weighted."""
-        return self._transform.less(ones(self.shape[0]), center[:, None])
+    def _one_block(self) -> Any:
+        """Return all columns as they are seen, where they are small and not stored like this."""
+        small = self.storage.is_small and 8 * self.shape[0] * self.shape[1] <= BLOCK_BYTES
+        if self._transform is PLAIN or not small or not self.shape[1]:
+            return None
+        return self.storage.dense_of(self._transform, self._dtype, "F")
 
     def _seen(self, transform: Transform, dtype: Any = None) -> View:
         return View(self.storage, transform, self._dtype if dtype is None else dtype)
@@ -433,7 +450,7 @@ class Storage(View):
         work = partial(leverages, factor, overwrite=transform is not PLAIN)
         return np.concatenate([*self.each(work, 1, transform, dtype), np.zeros(0)])
 
-    def dense_of(self, transform: Transform, dtype: Any) -> Any:
+    def dense_of(self, transform: Transform, dtype: Any, order: Any = "K") -> Any:
         """Return the transformed array."""
         out, place = np.empty(self.shape, dtype, order="F"), 0
         for block in self.each(np.asarray, self.axis, transform, dtype):
