@@ -428,12 +428,13 @@ class Storage(View):
 
     def gram_of(self, transform: Transform) -> Any:
         """Return X'X of transformed columns: the lower triangle."""
-        found = self.total(_gram, 0, transform, np.float64)
+        found = self.total(_gram, 0, transform, np.float64) if self.shape[1] else None
         return np.zeros((self.shape[1], self.shape[1])) if found is None else found
 
     def outer_of(self, transform: Transform, dtype: Any, base: Any = None) -> Any:
         """Return base + X X' of transformed columns: the lower triangle."""
-        found, n = self.total(syrk, 1, transform, dtype), self.shape[0]
+        n = self.shape[0]
+        found = self.total(syrk, 1, transform, dtype) if n else None
         found = np.zeros((n, n), dtype, "F") if found is None else found
         return found if base is None else np.add(found, base, out=found)
 
@@ -481,6 +482,7 @@ def when_read(storage: Storage, mean: Vector | None, spread: Spread, scale: bool
     return out if keep.all() else out.take(keep)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # units that are refused, or taken out
 def spread_of(sums: Sums, center: bool, n_rows: int) -> Spread:
     """Return the means and the root mean squares around them, or around zero if not to be centred."""
     mean = sums.mean if center else np.zeros(sums.mean.size)
