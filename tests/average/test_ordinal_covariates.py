@@ -41,7 +41,7 @@ def sets_of(X: Any, y: Any, folds: Any, weights: Any = None, offset: Any = None)
     family = Ordinal().learn(y)
     spec = ModelSpec(family, Horseshoe(), FixedScale(1.0), structure=Structure(unpenalized=unpenalized))
     rows = Rows(Dense(np.asfortranarray(X)), y, weights, np.zeros(y.size) if offset is None else offset)
-    prepared = prepare(spec, rows)
+    (prepared,) = prepare(spec, [rows])
     return prepared, levels_beside(prepared, rows.counts, tuple(folds), family)
 
 

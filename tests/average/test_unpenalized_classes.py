@@ -48,7 +48,7 @@ def sets_of(
     )
     chosen = np.eye(int(codes.max()) + 1)[:, codes]
     rows = Rows(Dense(np.asfortranarray(X)), chosen[0].copy(), None, np.zeros(codes.size))
-    prepared = prepare(spec, rows)
+    (prepared,) = prepare(spec, [rows])
     given = prepared.design.columns, 1.0 * codes, prepared.offset, rows.counts, tuple(folds), spec.family
     basis = prepared.design.free.basis
     return prepared, SoftmaxSets(*given, center=center, chosen=chosen, basis=basis)

@@ -15,7 +15,7 @@ from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
 from horseshoe.em.multinomial import MultinomialLikelihood
 from horseshoe.em.options import Options
-from horseshoe.model.multinomial import _begin
+from horseshoe.model.fit import _begin_classes
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 
 TIGHT = Options(tol=1e-13)
@@ -40,7 +40,10 @@ def solve_multinomial(design, chosen, hyper, options, augmentation="polya_gamma"
     likelihood = MultinomialLikelihood(design, chosen, True, augmentation)
     options = options._replace(sigma2=1.0)
     return solve(
-        likelihood, hyper, options, partial(_begin, None, start, likelihood, hyper, options, None, None)
+        likelihood,
+        hyper,
+        options,
+        partial(_begin_classes, None, start, likelihood, hyper, options, None, None),
     )
 
 

@@ -15,7 +15,7 @@ from horseshoe.data.rows import Rows
 from horseshoe.data.validation import check_x
 from horseshoe.em.m_step import Hyper
 from horseshoe.families import Gaussian
-from horseshoe.model.chance import gains, threshold
+from horseshoe.model.final_status import gains, threshold
 from horseshoe.model.spec import ModelSpec
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Lasso
 
@@ -50,7 +50,7 @@ def test_no_more_columns_are_judged_than_can_be_held(form: Any, monkeypatch: pyt
     )
     every = list(gains(spec, rows, fitted))
     assert len(every) == model.support_.sum() > 4
-    monkeypatch.setattr("horseshoe.model.chance.HELD", 8 * 300 * 3)
+    monkeypatch.setattr("horseshoe.model.final_status.HELD", 8 * 300 * 3)
     np.testing.assert_allclose(list(gains(spec, rows, fitted)), every[:3])
 
 

@@ -10,7 +10,7 @@ import pytest
 from horseshoe import AdaptiveRegressor, HorseshoeRegressor, Status
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows
-from horseshoe.model.exact import reproduces
+from horseshoe.model.final_status import reproduces
 
 ESTIMATORS = [HorseshoeRegressor, AdaptiveRegressor]
 RNG = np.random.default_rng(0)

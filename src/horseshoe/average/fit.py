@@ -34,9 +34,8 @@ from horseshoe.average.weights import COSTS, Average, average
 from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
 from horseshoe.families import Family, Ordered
-from horseshoe.model.exact import REPLACEABLE, reproduces
-from horseshoe.model.fingerprint import check_rows_fingerprint
-from horseshoe.model.spec import ModelSpec, Prepared, prepare_several
+from horseshoe.model.final_status import REPLACEABLE, reproduces
+from horseshoe.model.spec import ModelSpec, Prepared, check_rows_fingerprint, prepare
 from horseshoe.priors import FixedScale, Horseshoe
 from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
@@ -121,7 +120,7 @@ def fit_averages(
     spec = replace(spec, structure=structure)
     answers: dict[int, AverageFit] = {}
     varying: dict[int, Prepared] = {}
-    for k, (one, prepared) in enumerate(zip(rows, prepare_several(spec, rows), strict=True)):
+    for k, (one, prepared) in enumerate(zip(rows, prepare(spec, rows), strict=True)):
         nothing = nothing_to_fit(one, spec, prepared)
         if nothing is None:
             varying[k] = prepared
@@ -142,7 +141,7 @@ def _without_unpenalized(spec: ModelSpec, rows: list[Rows], prepared: list[Prepa
     unpenalized = spec.structure.unpenalized
     own = [alone(spec, one, unpenalized).coef for one in rows]
     known = [known_part(one, unpenalized, coef) for one, coef in zip(rows, own, strict=True)]
-    each = zip(rows, known, prepare_several(spec, known), own, strict=True)
+    each = zip(rows, known, prepare(spec, known), own, strict=True)
     return [
         _Task(one, left, ready, unpenalized_of(ready, unpenalized, coef)) for one, left, ready, coef in each
     ]

@@ -46,8 +46,7 @@ from horseshoe.data.rows import Rows
 from horseshoe.data.structure import Structure
 from horseshoe.families import Binomial
 from horseshoe.families.deviance import Deviance
-from horseshoe.model.fingerprint import check_rows_fingerprint
-from horseshoe.model.spec import ModelSpec, Prepared, prepare
+from horseshoe.model.spec import ModelSpec, Prepared, check_rows_fingerprint, prepare
 from horseshoe.priors import FixedScale, Horseshoe
 from horseshoe.store.checkpoint import CheckpointSection
 from horseshoe.threads import one_thread
@@ -97,7 +96,7 @@ def fit_class_average(
     spec = ModelSpec(Binomial(), Horseshoe(), FixedScale(1.0), 2.0, "estimate", fit_intercept, standardize)
     spec = replace(spec, structure=structure)
     chosen = np.eye(n_classes)[:, rows.y.astype(int)]
-    prepared = prepare(spec, rows._replace(y=chosen[0].copy()))
+    (prepared,) = prepare(spec, [rows._replace(y=chosen[0].copy())])
     columns, basis = prepared.design.columns, prepared.design.free
     with one_thread():
         pairs = check_folds(folds(prepared) if callable(folds) else folds, rows.y, varies=True)

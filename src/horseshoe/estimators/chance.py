@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from horseshoe._checks import check_jobs, check_random_state
 from horseshoe._types import Vector
-from horseshoe.model.chance import evidence
+from horseshoe.model.final_status import evidence
 
 CLEAR = 3.0
 """Evidence is clear so many standard deviations above that of the shuffled fits."""

@@ -27,8 +27,7 @@ from horseshoe.estimators.saving import Saved
 from horseshoe.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
 from horseshoe.estimators.settings import em_options
 from horseshoe.families import Binomial, Family
-from horseshoe.model.fit import Earlier
-from horseshoe.model.multinomial import fit_multinomial
+from horseshoe.model.fit import Earlier, fit_several
 from horseshoe.posterior.predictive import half_width
 from horseshoe.priors import GlobalPrior, LocalPrior
 from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
@@ -253,7 +252,7 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
                 "'exact' or 'approximate'"
             )
         each = tuple(rows._replace(y=(rows.y == k).astype(float)) for k in range(classes.size))
-        fitted = tuple(remark_weights(one, rows) for one in fit_multinomial(spec, each, options, start))
+        fitted = tuple(remark_weights(one, rows) for one in fit_several(spec, each, options, start))
         remember_columns(self, X, p)
         names = self.__dict__.get("feature_names_in_")
         joint = Joint(each, spec, fitted, tuple(classes.tolist()), names, self.random_state)

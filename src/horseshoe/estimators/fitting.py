@@ -25,8 +25,7 @@ from horseshoe.estimators.selector import hand_down_names, named_aliases, rememb
 from horseshoe.estimators.settings import STARTS, check_sigma2, check_slab, em_options
 from horseshoe.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from horseshoe.families import Family, resolve_family
-from horseshoe.model.fit import Earlier, fit
-from horseshoe.model.several import fit_several
+from horseshoe.model.fit import Earlier, fit, fit_several
 from horseshoe.model.spec import ModelSpec
 from horseshoe.priors import resolve_global, resolve_known
 from horseshoe.store.checkpoint import CheckpointSection

@@ -20,7 +20,7 @@ from horseshoe.estimators.saving import Saved
 from horseshoe.estimators.scored import Scored
 from horseshoe.estimators.selector import Selector, check_new
 from horseshoe.families import Family
-from horseshoe.model.chance import expected_by_chance
+from horseshoe.model.final_status import expected_by_chance
 from horseshoe.posterior.predictive import predictive_std
 from horseshoe.priors import GlobalPrior, LocalPrior
 from horseshoe.store.checkpoint import open_checkpoint

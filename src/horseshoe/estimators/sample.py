@@ -19,9 +19,8 @@ from horseshoe.estimators.ending import remark_weights, warn_unfinished_mode, we
 from horseshoe.estimators.response import learned
 from horseshoe.estimators.settings import check_slab
 from horseshoe.families import Family, resolve_family
-from horseshoe.model.fit import fit
+from horseshoe.model.fit import fit, fit_several
 from horseshoe.model.sample import refuse_fractions, sample, sample_several
-from horseshoe.model.several import fit_several
 from horseshoe.model.spec import ModelSpec
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.run import MAX_MEMORY, RunOptions

@@ -12,7 +12,7 @@ from horseshoe._types import Status, Vector
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.families import Family, Ordered
-from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare_several
+from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.run import RunOptions, draw
 from horseshoe.posterior.several import SeveralPosterior, draw_several
@@ -91,7 +91,7 @@ def sample_several(
 def _prepare(spec: ModelSpec, rows: Sequence[Rows], modes: Sequence[Fitted]) -> tuple[Prepared, ...]:
     """Return the data of each regression on the scale on which the prior acts; they are those of the fit."""
     _refuse_light_rows(spec, rows[0])
-    prepared = prepare_several(spec, rows)
+    prepared = prepare(spec, rows)
     spread = prepared[0].all_units.places(prepared[0].all_spread)
     if not np.allclose(spread, modes[0].scale, rtol=1e-9, atol=0.0):
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
@@ -182,7 +182,7 @@ def refuse_fractions(weights: Vector | None, family: Family) -> None:
 
 def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any = True) -> None:
     """Refuse where all columns, or of those that vary all, are always in."""
-    unpenalized = None if spec.structure is None else spec.structure.unpenalized
+    unpenalized = spec.unpenalized
     if unpenalized is not None and np.all(unpenalized | ~np.asarray(vary)):
         raise ValueError(
             "unpenalized has every column: nothing is shrunk, and there are no scales to draw; leave one out "
@@ -241,7 +241,7 @@ def _refuse_many_rows(spec: ModelSpec, rows: Rows) -> None:
 
 def _refuse_light_rows(spec: ModelSpec, rows: Rows) -> None:
     total = float(rows.counts.sum())
-    unpenalized = None if spec.structure is None else spec.structure.unpenalized
+    unpenalized = spec.unpenalized
     flat = float(spec.fit_intercept) + (0.0 if unpenalized is None else float(unpenalized.sum()))
     unknown = spec.family.has_dispersion and isinstance(spec.sigma2, str)
     if unknown and total - flat < LEAST_DOF:

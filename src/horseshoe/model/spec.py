@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._lazy import lazy
-from horseshoe._types import Vector
+from horseshoe._types import Mask, Vector
 from horseshoe.data.problem import LeastSquares
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import (
@@ -26,6 +26,7 @@ from horseshoe.data.unpenalized import left_of, refuse_untold, set_apart, whole_
 from horseshoe.em.m_step import Hyper
 from horseshoe.families import Family, Ordered
 from horseshoe.priors import GlobalPrior, Groups, LocalPrior, grouped
+from horseshoe.store.checkpoint import CheckpointSection
 
 FARTHEST = 1e100
 """No y is farther from the others than so many times their spread: its square would be out of range."""
@@ -55,6 +56,11 @@ class ModelSpec:
                 "fit_intercept=False: thresholds take the place of the intercept of ordered levels, and "
                 "there is no fit without them; leave fit_intercept=True"
             )
+
+    @property
+    def unpenalized(self) -> Mask | None:
+        """Which columns are not shrunk; None where all are."""
+        return None if self.structure is None else self.structure.unpenalized
 
     @property
     def hyper(self) -> Hyper:
@@ -99,11 +105,11 @@ class Prepared:
         return self.design.problem(values)
 
 
-def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
-    """Return the columns and the response on the scale on which the prior acts.
+def prepare(spec: ModelSpec, rows: Sequence[Rows]) -> tuple[Prepared, ...]:
+    """Return the columns and each response to them on the scale on which the prior acts.
 
-    Where y = eta + noise, the offset is taken off y, and y is in units of its spread; it is centred only
-    where that is all an intercept means.
+    The columns are standardised and held once. Where y = eta + noise, the offset is taken off y, and y is in
+    units of its spread; it is centred only where that is all an intercept means.
 
     Examples
     --------
@@ -111,16 +117,11 @@ def prepare(spec: ModelSpec, rows: Rows) -> Prepared:
     >>> from horseshoe.families import Gaussian
     >>> from horseshoe.priors import HalfCauchy, Horseshoe
     >>> rows = Rows(Dense(np.arange(4.0)[:, None]), np.array([1.0, 3.0, 1.0, 3.0]), None, np.zeros(4))
-    >>> prepare(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), rows).response.values
+    >>> prepare(ModelSpec(Gaussian(), Horseshoe(), HalfCauchy()), [rows])[0].response.values
     array([-1.,  1., -1.,  1.])
     """
-    return prepare_several(spec, (rows,))[0]
-
-
-def prepare_several(spec: ModelSpec, rows: Sequence[Rows]) -> tuple[Prepared, ...]:
-    """Return the same for several responses to the same columns, which are standardised and held once."""
     before, design = _standardised(spec, rows[0])
-    return tuple(_with_response(spec, before, design, one) for one in rows)
+    return tuple([_with_response(spec, before, design, one) for one in rows])
 
 
 def _standardised(spec: ModelSpec, rows: Rows) -> tuple[Standardised, Standardised]:
@@ -128,19 +129,20 @@ def _standardised(spec: ModelSpec, rows: Rows) -> tuple[Standardised, Standardis
     family, center = spec.family, spec.fit_intercept
     centred = center or not family.has_intercept
     before = design = standardise(rows.columns, rows.weights, center=centred, scale=spec.standardize)
-    unpenalized = None if spec.structure is None else spec.structure.unpenalized
+    unpenalized = spec.unpenalized
     if unpenalized is not None:
         design = set_apart(design, unpenalized, rows.columns, center=center, scale=spec.standardize)
         coupling = family.coupling(rows.y, rows.offset)
         if coupling is not None:
             refuse_untold(before, unpenalized, rows.columns, coupling, family.total(rows.y, rows.counts))
-    return before, _stretched(spec, design)
+    factor = None if spec.structure is None else spec.structure.prior_scale
+    return before, design if factor is None else design.stretched(factor[design.kept])
 
 
 def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, rows: Rows) -> Prepared:
     """Return the design with a response in units of its spread."""
     family, center = spec.family, spec.fit_intercept
-    unpenalized = None if spec.structure is None else spec.structure.unpenalized
+    unpenalized = spec.unpenalized
     response, offset = ScaledResponse(0.0, 1.0, rows.y), rows.offset
     if family.is_location:
         left, offset = rows.y - rows.offset, np.zeros_like(rows.offset)
@@ -154,7 +156,8 @@ def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, 
             response, design = left_of(response, design)
     level = response.level + rows.level
     units = Units(design.kept, design.mean, design.scale, level, response.unit, center)
-    groups = _groups(spec, design)
+    label = None if spec.structure is None else spec.structure.feature_groups
+    groups = None if label is None else grouped(label[design.kept])
     if unpenalized is None:
         units.refuse_extremes(rows.columns)
         return Prepared(design, response, offset, units, groups)
@@ -162,18 +165,6 @@ def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, 
     whole.refuse_extremes(rows.columns)
     spread = before.spread[whole.kept[before.kept]]
     return Prepared(design, response, offset, units, groups, whole, spread)
-
-
-def _stretched(spec: ModelSpec, design: Standardised) -> Standardised:
-    """Return the columns with what is known of their sizes."""
-    factor = None if spec.structure is None else spec.structure.prior_scale
-    return design if factor is None else design.stretched(factor[design.kept])
-
-
-def _groups(spec: ModelSpec, design: Standardised) -> Groups | None:
-    """Return which of the columns that vary share a local scale."""
-    label = None if spec.structure is None else spec.structure.feature_groups
-    return None if label is None else grouped(label[design.kept])
 
 
 def _refuse_far(values: Vector, unit: float, number: Any) -> None:
@@ -192,3 +183,15 @@ def known_sigma2(spec: ModelSpec, units: Units) -> str | float:
     if not spec.family.has_dispersion:
         return 1.0
     return spec.sigma2 if isinstance(spec.sigma2, str) else units.from_sigma2(spec.sigma2)
+
+
+def check_rows_fingerprint(
+    checkpoint: CheckpointSection, settings: dict[str, Any], rows: Rows, design: Standardised, *more: Any
+) -> None:
+    """Refuse a checkpoint that belongs to other settings or other rows.
+
+    Of columns that are read in parts, one more pass would be dear: there the first and the last part stand
+    for them, and means and spreads, which are known by now.
+    """
+    known = (design.mean, design.spread, rows.y, rows.counts, rows.offset)
+    checkpoint.check_fingerprint(settings, *rows.columns.digest(brief=True), *known, *more)
