@@ -14,7 +14,7 @@ T = 4
 
 def sparse(X):
     shift = np.median(X, axis=0)
-    return Sparse(csc_array(X - shift), -shift)
+    return Sparse(csc_array(X - shift)).less(np.ones((len(X), 1)), -shift[:, None])
 
 
 class Plain:

@@ -81,7 +81,7 @@ class Standardised(NamedTuple):
             free=None if self.free is None else self.free.take(keep),
         )
 
-    def stretched(self, factor: Vector) -> Standardised:
+    def scaled(self, factor: Vector) -> Standardised:
         """Return the columns times ``factor``: their coefficients have so many times the prior deviation."""
         free = None if self.free is None else self.free._replace(loads=self.free.loads * factor)
         return self._replace(

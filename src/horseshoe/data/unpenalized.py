@@ -52,7 +52,7 @@ def set_apart(
     if not scale:
         return part._replace(spread=share)
     spread = part.scale * share
-    return part.stretched(1.0 / share)._replace(scale=spread, spread=spread)
+    return part.scaled(1.0 / share)._replace(scale=spread, spread=spread)
 
 
 def _basis(design: Standardised, own: Mask, places: Any, columns: View, center: bool) -> Free:

@@ -136,7 +136,7 @@ def _standardised(spec: ModelSpec, rows: Rows) -> tuple[Standardised, Standardis
         if coupling is not None:
             refuse_untold(before, unpenalized, rows.columns, coupling, family.total(rows.y, rows.counts))
     factor = None if spec.structure is None else spec.structure.prior_scale
-    return before, design if factor is None else design.stretched(factor[design.kept])
+    return before, design if factor is None else design.scaled(factor[design.kept])
 
 
 def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, rows: Rows) -> Prepared:
