@@ -96,7 +96,7 @@ def parquet(folder: Path, n: int, p: int) -> Task:
     import pyarrow
     import pyarrow.parquet
 
-    from horseshoe.data.parquet import open_parquet
+    from horseshoe.data.sources.parquet import open_parquet
 
     path, rng, where = folder / "rows.parquet", np.random.default_rng(0), np.arange(10)
     writer, syrk = None, 0.0

@@ -26,7 +26,7 @@ from horseshoe import (
     HorseshoeSurvival,
     files,
 )
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources.parts import ArrayParts
 from horseshoe.store import checkpoint as store
 
 RNG = np.random.default_rng(5)

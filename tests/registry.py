@@ -20,7 +20,7 @@ from horseshoe.conditional.orthogonal import Orthogonal
 from horseshoe.conditional.primal import PrimalKernel
 from horseshoe.data.chunked import Chunked
 from horseshoe.data.dense import Dense
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources.parts import ArrayParts
 from horseshoe.data.sparse import Sparse
 from horseshoe.em.schedule import approximate
 from horseshoe.families import FAMILIES, NegativeBinomial, Quantile, Tweedie

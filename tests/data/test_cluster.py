@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from horseshoe import HorseshoeRegressor
-from horseshoe.data.cluster import run
+from horseshoe.data.sources.cluster import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

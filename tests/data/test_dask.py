@@ -15,9 +15,9 @@ from horseshoe import (
     HorseshoeRegressor,
     load_model,
 )
-from horseshoe.data import dask_parts as dask_parts_room
-from horseshoe.data.dask_parts import OFTEN, DaskParts, dask_parts
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources import dask as dask_parts_room
+from horseshoe.data.sources.dask import OFTEN, DaskParts, dask_parts
+from horseshoe.data.sources.parts import ArrayParts
 from horseshoe.data.validation import check_x
 from horseshoe.families import FAMILIES
 from registry import DASK
@@ -366,6 +366,6 @@ class TestRefused:
 
 
 def chunk():
-    from horseshoe.data.dask_parts import Chunk
+    from horseshoe.data.sources.dask import Chunk
 
     return Chunk(0, (0, 0), (2, 2), None)

@@ -7,9 +7,9 @@ from bed_reader import to_bed
 
 import genotypes
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, load_model
-from horseshoe.data import parts
-from horseshoe.data.genotypes import ABSENT, Genotypes, Packed, open_bed, snps_of
-from horseshoe.data.parts import Picked
+from horseshoe.data.sources import parts
+from horseshoe.data.sources.genotypes import ABSENT, Genotypes, Packed, open_bed, snps_of
+from horseshoe.data.sources.parts import Picked
 from horseshoe.data.validation import check_x
 
 SHAPES = {"wide": (60, 150), "long": (200, 20)}
@@ -18,7 +18,7 @@ SHAPES = {"wide": (60, 150), "long": (200, 20)}
 @pytest.fixture(params=SHAPES)
 def both(request, tmp_path, monkeypatch):
     """Return a file and the array that it holds; blocks are small, so that there are several."""
-    monkeypatch.setattr("horseshoe.data.genotypes.PART_BYTES", 15_000)
+    monkeypatch.setattr("horseshoe.data.sources.genotypes.PART_BYTES", 15_000)
     values, x = genotypes.draw(*SHAPES[request.param])
     rng = np.random.default_rng(1)
     y = 1.5 * x[:, 0] - 1.2 * x[:, 3] + x[:, 5] + 0.5 * rng.standard_normal(len(x))

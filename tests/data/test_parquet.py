@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor
-from horseshoe.data.parquet import open_parquet
+from horseshoe.data.sources.parquet import open_parquet
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -12,7 +12,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr("horseshoe.data.parquet.PART_BYTES", 8000)
+    monkeypatch.setattr("horseshoe.data.sources.parquet.PART_BYTES", 8000)
     for module in ("chunked",):
         monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", 0)
 

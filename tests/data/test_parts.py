@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from horseshoe.data.chunked import Chunked
-from horseshoe.data.parts import ArrayParts, Picked, Reading
+from horseshoe.data.sources.parts import ArrayParts, Picked, Reading
 
 
 class Counted(ArrayParts):
@@ -23,7 +23,7 @@ class Counted(ArrayParts):
 
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
-    monkeypatch.setattr("horseshoe.data.parts.available_threads", lambda: request.param)
+    monkeypatch.setattr("horseshoe.data.sources.parts.available_threads", lambda: request.param)
     return request.param
 
 
@@ -44,7 +44,7 @@ def test_sums_do_not_depend_on_the_threads(monkeypatch):
     x = np.random.default_rng(0).standard_normal((500, 40))
     found = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr("horseshoe.data.parts.available_threads", lambda threads=threads: threads)
+        monkeypatch.setattr("horseshoe.data.sources.parts.available_threads", lambda threads=threads: threads)
         found.append(Chunked(ArrayParts(x, axis=0, step=7)).gram())
     assert all(np.array_equal(found[0], other) for other in found[1:])
 

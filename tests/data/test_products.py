@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from horseshoe.data.condensed import condensed, folded, shortened
+from horseshoe.data.compressed import condensed, folded, shortened
 from horseshoe.data.dense import Dense
 from horseshoe.data.products import CrossProducts, cross_products
 from horseshoe.data.rows import Rows

@@ -12,7 +12,7 @@ from horseshoe import (
     HorseshoeRegressor,
     HorseshoeSurvival,
 )
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources.parts import ArrayParts
 from registry import DASK
 
 N, P = 400, 9

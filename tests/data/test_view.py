@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from horseshoe.data.adjusted import AdjustedTargets
+from horseshoe.data.adjusted import ProjectedTargets
 from horseshoe.data.dense import Dense
 from horseshoe.data.problem import Targets
 from horseshoe.linalg import both_triangles
@@ -46,7 +46,7 @@ def test_less_and_stretched_say_what_an_array_says(home):
 def test_a_projected_problem_is_least_squares_on_what_is_left(home):
     basis, z = np.column_stack([np.ones(15), ROWS]), RNG.standard_normal(15)
     level = Targets(z, 15.0, WEIGHTS, center=True)
-    problem = AdjustedTargets(level, ROWS).problem(COLUMNS[home](X))
+    problem = ProjectedTargets(level, ROWS).problem(COLUMNS[home](X))
     root = np.sqrt(WEIGHTS)[:, None]
     away = np.eye(15) - (root * basis) @ np.linalg.pinv(root * basis)
     left, target = away @ (root * X), away @ (root[:, 0] * z)

@@ -5,14 +5,14 @@ import pytest
 import zarr
 
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor
-from horseshoe.data.homes import as_parts
+from horseshoe.data.sources.tables import as_parts
 
 
 @pytest.fixture
 def parts(monkeypatch):
     """Read in parts what would be read at once, as small as it is."""
-    monkeypatch.setattr("horseshoe.data.homes.HELD", 0)
-    monkeypatch.setattr("horseshoe.data.parts.PART_BYTES", 20_000)
+    monkeypatch.setattr("horseshoe.data.sources.tables.HELD", 0)
+    monkeypatch.setattr("horseshoe.data.sources.parts.PART_BYTES", 20_000)
     for module in ("chunked",):
         monkeypatch.setattr(f"horseshoe.data.{module}.ROOM", 0)
 

@@ -9,8 +9,8 @@ from horseshoe import HorseshoeClassifier, HorseshoeRegressor
 from horseshoe._types import Status
 from horseshoe.conditional.base import condition
 from horseshoe.conditional.gradient import Gradient, System, strongest
-from horseshoe.data.parts import ArrayParts
 from horseshoe.data.problem import plain
+from horseshoe.data.sources.parts import ArrayParts
 
 
 @pytest.fixture

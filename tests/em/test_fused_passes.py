@@ -7,7 +7,7 @@ import pytest
 
 from horseshoe import HorseshoeRegressor
 from horseshoe.data.chunked import Chunked
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources.parts import ArrayParts
 from horseshoe.em.fused_passes import with_sums
 from horseshoe.families import Binomial, Gamma, Huber, Poisson, Working
 

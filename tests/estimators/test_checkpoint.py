@@ -15,7 +15,7 @@ import pytest
 from fit_checkpoints import CASES, NARROW, WIDE, At, assert_same_fit, interrupt, noisy
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe.data.chunked import Chunked
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources.parts import ArrayParts
 from horseshoe.families import Poisson
 from horseshoe.store import checkpoint as store
 from posterior_runs import SOURCE, files_in, on_linux

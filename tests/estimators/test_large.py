@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor, sample_posterior
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources.parts import ArrayParts
 from horseshoe.families import FAMILIES
 from simulate import glm
 
@@ -12,8 +12,8 @@ from simulate import glm
 @pytest.fixture(autouse=True)
 def nothing_is_held(monkeypatch):
     """Small maps are read in parts here, and stay there."""
-    monkeypatch.setattr("horseshoe.data.homes.HELD", 0)
-    monkeypatch.setattr("horseshoe.data.parts.PART_BYTES", 4000)
+    monkeypatch.setattr("horseshoe.data.sources.tables.HELD", 0)
+    monkeypatch.setattr("horseshoe.data.sources.parts.PART_BYTES", 4000)
 
 
 @pytest.fixture(params=[0, 1 << 20])
@@ -87,7 +87,7 @@ def test_far_columns_on_disk(tmp_path, shape, room):
 
 
 def test_columns_that_rest_are_those_of_memory(tmp_path, monkeypatch, room):
-    monkeypatch.setattr("horseshoe.data.parts.PART_BYTES", 400_000)
+    monkeypatch.setattr("horseshoe.data.sources.parts.PART_BYTES", 400_000)
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 4000))
     y = x[:, :3] @ np.array([2.0, -2.0, 2.0]) + 0.5 * rng.standard_normal(60)

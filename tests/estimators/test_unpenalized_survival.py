@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array
 
 from horseshoe import HorseshoeSurvival, Status
-from horseshoe.data.adjusted import AdjustedTargets
+from horseshoe.data.adjusted import ProjectedTargets
 from horseshoe.data.coupled import CoupledTargets
 from horseshoe.data.dense import Dense
 from horseshoe.families.cox import Cox
@@ -76,7 +76,7 @@ def test_the_projected_problem_is_what_the_definition_says(k: int) -> None:
     H = np.column_stack([coupling.times(one) for one in np.eye(25)])
     B, X = rng.standard_normal((25, 2)), rng.standard_normal((25, k))
     P = H - H @ B @ np.linalg.solve(B.T @ H @ B, B.T @ H)
-    problem = AdjustedTargets(CoupledTargets(coupling, eta, 20.0), B).problem(Dense(np.asfortranarray(X)))
+    problem = ProjectedTargets(CoupledTargets(coupling, eta, 20.0), B).problem(Dense(np.asfortranarray(X)))
     near = {"rtol": 1e-9, "atol": 1e-9}
     pull = H @ eta + coupling.slope
     np.testing.assert_allclose(problem.gram, X.T @ P @ X, **near)

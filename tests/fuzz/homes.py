@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from horseshoe.data.parts import ArrayParts
+from horseshoe.data.sources.parts import ArrayParts
 
 PARTS = 3
 """So many parts has each."""
@@ -53,7 +53,7 @@ def parquet(x: np.ndarray) -> Any:
     import pyarrow
     import pyarrow.parquet
 
-    from horseshoe.data.parquet import open_parquet
+    from horseshoe.data.sources.parquet import open_parquet
 
     path = _path(x, ".parquet")
     if not path.exists():

@@ -9,7 +9,7 @@ import numpy as np
 
 from horseshoe.average.sets import Sets
 from horseshoe.average.weights import Average
-from horseshoe.data.condensed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, condensed
+from horseshoe.data.compressed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, condensed
 from horseshoe.data.dense import Dense
 from horseshoe.data.products import CrossProducts
 

@@ -6,7 +6,8 @@ at their best after each. So whatever a component says of the other columns, the
 has seen a row that it leaves out.
 
 With the thresholds at their best, the slope of the likelihood in g is B' of that in eta, and its curvature is
-B'PB, P being what rows tell of eta where thresholds are not known (`horseshoe.data.beside`): Newton's method.
+B'PB, P being what rows tell of eta where thresholds are not known (`horseshoe.data.thresholds`):
+Newton's method.
 
 Where no two rows of y are the same, a training set has never seen the levels that it is to predict, and
 nothing tells how far their thresholds are apart. Each of them counts as half a row there, at the mean of the
@@ -27,15 +28,15 @@ from horseshoe.average.ordinal_sets import OrdinalSets
 from horseshoe.average.result import AverageFit
 from horseshoe.average.sets import Sets
 from horseshoe.average.unpenalized import in_place, insert_unpenalized, own_part, unpenalized_of, with_errors
-from horseshoe.data.beside import Beside
 from horseshoe.data.rows import Rows
+from horseshoe.data.thresholds import ThresholdProfile
 from horseshoe.families import Family
 from horseshoe.families.base import Working
 from horseshoe.model.spec import Prepared
 
 LONGEST, NO_GAIN = 5.0, 1e-15
 """How far a step of Newton's method takes the linear predictor of a row, and a gain that is none."""
-UNTOLD = 1e-13
+MIN_INFORMATION = 1e-13
 """What a row tells at least of a column that is constant in a training set."""
 UNSEEN = 0.5
 """The rows that a level counts as which a training set has not seen."""
@@ -141,9 +142,9 @@ def _newton(family: Any, y: Vector, eta: Vector, weights: Vector, basis: Matrix)
     """Return a step of Newton's method, the thresholds being at their best."""
     working = family.working(y, eta, 1.0)
     heavy = weights * working.weights
-    known = Beside(heavy, *family.shared(y, eta, weights)).known(basis)
+    known = ThresholdProfile(heavy, *family.shared(y, eta, weights)).known(basis)
     inner = basis.T @ known
-    inner[np.diag_indices(len(inner))] += UNTOLD * weights.sum()
+    inner[np.diag_indices(len(inner))] += MIN_INFORMATION * weights.sum()
     return np.asarray(np.linalg.lstsq(inner, basis.T @ (heavy * (working.targets - eta)), rcond=None)[0])
 
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.average.sets import information
-from horseshoe.data.beside import Beside
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Units
 from horseshoe.data.structure import Structure
-from horseshoe.data.unpenalized import with_free
+from horseshoe.data.thresholds import ThresholdProfile
+from horseshoe.data.unpenalized import all_coefficients
 from horseshoe.em.options import Options
 from horseshoe.families import Ordered
 from horseshoe.model.fit import fit
@@ -125,7 +125,7 @@ def in_place(prepared: Prepared, coef: Vector, free: Vector, level: float = 0.0)
     design, whole = prepared.design, prepared.all_units
     if design.free is None:
         return whole.coef(coef), float(whole.intercept(np.asarray(level), coef))
-    both, _ = with_free(design.free, coef, free, prepared.units.kept[whole.kept])
+    both, _ = all_coefficients(design.free, coef, free, prepared.units.kept[whole.kept])
     return whole.coef(both), float(whole.intercept(np.asarray(level), both))
 
 
@@ -205,7 +205,7 @@ def _information(found: Any, rows: Rows, columns: Matrix, eta: Vector) -> Matrix
     if isinstance(found.family, Ordered):
         columns = centred(columns, weights)  # here and below: a shift changes only the digits that are left
         heavy = weights * family.working(rows.y, eta, 1.0).weights
-        told = Beside(heavy, *family.shared(rows.y, eta, weights))
+        told = ThresholdProfile(heavy, *family.shared(rows.y, eta, weights))
         return np.asarray(columns.T @ told.known(columns))
     coupling = family.coupling(rows.y, eta)
     if coupling is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read_problem(data: str, options: CliOptions) -> PreparedProblem:
     """Read the data, and return what is asked of them, ready to fit."""
-    from horseshoe.data.genotypes import is_bed_file
+    from horseshoe.data.sources.genotypes import is_bed_file
     from horseshoe.intake.genotypes import prepare_genotypes
     from horseshoe.intake.problem import prepare_problem
     from horseshoe.intake.read import read_table

@@ -52,7 +52,7 @@ def predict(
     Columns are matched by name, whatever their order.
     """
     from horseshoe.cli.fitting import check_output
-    from horseshoe.data.genotypes import is_bed_file
+    from horseshoe.data.sources.genotypes import is_bed_file
     from horseshoe.files import csv_text, write_text
     from horseshoe.intake.genotype_recipe import GenotypeRecipe
     from horseshoe.intake.read import read_table
@@ -106,7 +106,7 @@ def _genotypes(recipe: Any, data: str, missing: list[str] | None, keep: list[str
     """Return the individuals of a .bed file; their ids are written beside the predictions."""
     import numpy as np  # late: the help comes at once
 
-    from horseshoe.data.genotypes import is_bed_file, open_bed
+    from horseshoe.data.sources.genotypes import is_bed_file, open_bed
     from horseshoe.intake.genotype_recipe import GenotypeRecipe
     from horseshoe.intake.missing_values import read_missing_policy
 

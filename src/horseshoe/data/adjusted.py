@@ -16,7 +16,7 @@ from horseshoe.data.problem import CANCELS, LeastSquares, Targets
 from horseshoe.data.view import View
 from horseshoe.linalg import both_triangles
 
-UNTOLD = 1e-13
+MIN_INFORMATION = 1e-13
 """What a row is taken to tell at least: of a coefficient that is as good as infinite, rows tell nothing, and
 steps towards that end where rounding would."""
 
@@ -60,7 +60,7 @@ class Free(NamedTuple):
         return np.column_stack([np.ones(len(self.basis)), self.basis]) if center else self.basis
 
 
-class AdjustedTargets(Targets):
+class ProjectedTargets(Targets):
     """Other targets less what the ``basis``, of shape (n, q), explains of them.
 
     With a precision H over the rows, diagonal or not, whatever intercept or thresholds it knows nothing of,
@@ -73,7 +73,7 @@ class AdjustedTargets(Targets):
     --------
     >>> x = np.arange(4.0)
     >>> level = Targets(2.0 * x + 1.0, 4.0, np.ones(4), center=True)
-    >>> AdjustedTargets(level, x[:, None]).intercept(np.zeros(4)).round(9)
+    >>> ProjectedTargets(level, x[:, None]).intercept(np.zeros(4)).round(9)
     array([1., 2.])
     """
 
@@ -82,7 +82,7 @@ class AdjustedTargets(Targets):
         self.values, self.total_weight, self.weights = base.values, base.total_weight, base.weights
         self.center, self.careful, self.mean = base.center, base.careful, base.mean
         self.inner = basis.T @ self.heavy
-        self.inner[np.diag_indices(len(self.inner))] += UNTOLD * base.total_weight
+        self.inner[np.diag_indices(len(self.inner))] += MIN_INFORMATION * base.total_weight
         self._factor = cho_factor(self.inner, lower=True)
         self.free = cho_solve(self._factor, basis.T @ base.pull)
 
@@ -178,12 +178,12 @@ class Adjusted(LeastSquares):
     >>> from horseshoe.data.dense import Dense
     >>> x, basis = Dense(np.array([[0.0], [1.0], [5.0]])), np.array([[1.0], [-1.0], [0.0]])
     >>> targets = Targets(np.array([1.0, 2.0, 6.0]), 3.0, np.ones(3), center=True)
-    >>> problem = AdjustedTargets(targets, basis).problem(x)
+    >>> problem = ProjectedTargets(targets, basis).problem(x)
     >>> problem.gram, problem.xz.round(12), problem.squares
     (array([[13.5]]), array([13.5]), array([13.5]))
     """
 
-    targets: AdjustedTargets
+    targets: ProjectedTargets
 
     @property
     def base(self) -> LeastSquares:
@@ -274,4 +274,4 @@ def adjusted(targets: Targets, free: Free | None) -> Targets:
     >>> adjusted(targets, None) is targets
     True
     """
-    return targets if free is None else AdjustedTargets(targets, free.basis)
+    return targets if free is None else ProjectedTargets(targets, free.basis)

@@ -18,8 +18,8 @@ from horseshoe._checks import check_memory
 from horseshoe._types import Vector
 from horseshoe.data.columns import SQUARABLE, Spread, column_label
 from horseshoe.data.dense import Dense
-from horseshoe.data.parts import Parts, Picked
 from horseshoe.data.products import CrossProducts
+from horseshoe.data.sources.parts import Parts, Picked
 from horseshoe.data.view import (
     PLAIN,
     Storage,
@@ -48,7 +48,7 @@ class Chunked(Storage):
 
     Examples
     --------
-    >>> from horseshoe.data.parts import ArrayParts
+    >>> from horseshoe.data.sources.parts import ArrayParts
     >>> x = Chunked(ArrayParts(np.array([[1.0, 2.0], [3.0, 4.0]]), axis=0, step=1))
     >>> x.rmatvec(np.ones(2)), x.matvec(np.ones(2))
     (array([4., 6.]), array([3., 7.]))
@@ -60,7 +60,7 @@ class Chunked(Storage):
     _last: Any = None
 
     def __init__(self, parts: Parts) -> None:
-        self._parts, self.axis, self.is_by_rows = parts, parts.axis, parts.axis == 0
+        self._parts, self.axis, self.sums_rows = parts, parts.axis, parts.axis == 0
         self.shape, self.names = parts.shape, parts.names
 
     @property

@@ -41,7 +41,7 @@ class Dense(Storage):
     array([6.])
     """
 
-    is_by_rows = True
+    sums_rows = True
 
     def __init__(self, x: Any, which: Any = None) -> None:
         self._x, self._which = x, which

@@ -9,10 +9,10 @@ from scipy.linalg import blas
 
 from horseshoe._lazy import lazy
 from horseshoe._types import Mask, Matrix, Vector
-from horseshoe.data.beside import Beside
-from horseshoe.data.condensed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, square_rows
+from horseshoe.data.compressed import LEAST_LEFT, MANY_ROWS, PER_COLUMN, square_rows
 from horseshoe.data.dense import Dense
 from horseshoe.data.products import CrossProducts
+from horseshoe.data.thresholds import ThresholdProfile
 from horseshoe.data.view import View
 from horseshoe.linalg import is_single, mirrored
 
@@ -38,7 +38,7 @@ class Targets:
     careful : bool
         Whether the residual sum of squares matters: then it is added up row by row, and not taken from the
         Gram matrix, where it is what is left of larger numbers.
-    beside : Beside, optional
+    beside : ThresholdProfile, optional
         What more than an intercept is estimated beside the coefficients.
     """
 
@@ -49,7 +49,7 @@ class Targets:
         weights: Vector | None = None,
         center: bool = False,
         careful: bool = True,
-        beside: Beside | None = None,
+        beside: ThresholdProfile | None = None,
     ) -> None:
         self.values, self.total_weight, self.weights = values, total_weight, weights
         self.center, self.careful, self.beside = center, careful, beside

@@ -6,7 +6,7 @@ update of Chan, Golub and LeVeque (1983),
 
     S = S_a + S_b + w_a w_b / (w_a + w_b) (mean_a - mean_b)(mean_a - mean_b)',
 
-in which nothing cancels, wherever the columns lie. `horseshoe.data.condensed` makes rows of them again.
+in which nothing cancels, wherever the columns lie. `horseshoe.data.compressed` makes rows of them again.
 """
 
 from __future__ import annotations

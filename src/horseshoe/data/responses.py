@@ -9,9 +9,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names
 
 from horseshoe._types import Matrix, Vector
+from horseshoe.data.checks import read_array
 from horseshoe.data.dense import Dense
 from horseshoe.data.frames import frame_values
-from horseshoe.data.shapes import read_array
 from horseshoe.data.standardise import standardise
 from horseshoe.data.validation import check_y
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horseshoe._types import Mask, Vector
+from horseshoe.data.checks import read_array
 from horseshoe.data.columns import column_label
-from horseshoe.data.shapes import read_array
 from horseshoe.data.view import View
 
 WIDEST = 1e6

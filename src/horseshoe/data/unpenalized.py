@@ -20,7 +20,7 @@ EXACT = 1e-10
 """A response of which columns leave no more than this share is explained by them."""
 
 
-def set_apart(
+def project_out(
     design: Standardised, unpenalized: Mask, columns: View, *, center: bool, scale: bool
 ) -> Standardised:
     """Return the columns that are shrunk, less what those that are not explain of them; scaled after that.
@@ -33,7 +33,7 @@ def set_apart(
     >>> from horseshoe.data.standardise import standardise
     >>> x = Dense(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 0.0]]))
     >>> whole = standardise(x, None, center=True, scale=True)
-    >>> part = set_apart(whole, np.array([True, False]), x, center=True, scale=True)
+    >>> part = project_out(whole, np.array([True, False]), x, center=True, scale=True)
     >>> part.columns.shape, bool(abs(part.columns.rmatvec(np.arange(4.0))[0]) < 1e-12), part.total_weight
     ((4, 1), True, 3.0)
     """
@@ -102,7 +102,7 @@ def _refuse_collinear(triangle: Matrix, places: Any, columns: View) -> None:
     )
 
 
-def refuse_untold(
+def check_identifiable(
     design: Standardised, unpenalized: Mask, columns: View, coupling: Any, events: float
 ) -> None:
     """Refuse columns of which rows that hold each other tell nothing: those of Cox's model at its events.
@@ -130,7 +130,7 @@ def refuse_untold(
             )
 
 
-def left_of(response: ScaledResponse, design: Standardised) -> tuple[ScaledResponse, Standardised]:
+def residual_response(response: ScaledResponse, design: Standardised) -> tuple[ScaledResponse, Standardised]:
     """Return what the columns that are always in leave of a Gaussian response, in units of its spread."""
     free = design.free
     if free is None or response.unit == 0.0:
@@ -149,7 +149,7 @@ def left_of(response: ScaledResponse, design: Standardised) -> tuple[ScaledRespo
     return found, design._replace(free=free._replace(level=level / rest))
 
 
-def whole_units(units: Units, before: Standardised, unpenalized: Mask) -> Units:
+def all_units_of(units: Units, before: Standardised, unpenalized: Mask) -> Units:
     """Return the units of all columns that are fitted, shrunk or not; ``before`` is the design of both."""
     mean, scale = (np.zeros(unpenalized.size), np.zeros(unpenalized.size))
     mean[before.kept], scale[before.kept] = before.mean, before.scale
@@ -158,13 +158,13 @@ def whole_units(units: Units, before: Standardised, unpenalized: Mask) -> Units:
     return units._replace(kept=kept, mean=mean[kept], scale=scale[kept])
 
 
-def free_level(free: Free, intercept: float, coef: Vector, own: Vector, center: bool) -> Vector:
+def unpenalized_coef(free: Free, intercept: float, coef: Vector, own: Vector, center: bool) -> Vector:
     """Return the coefficients of what is not shrunk; those of its columns are ``own``."""
     found = np.linalg.solve(free.turn, own) + free.loads @ coef
     return np.append(intercept, found) if center else found
 
 
-def with_free(free: Free, coef: Any, flat: Any, shrunk: Mask) -> tuple[Any, Any]:
+def all_coefficients(free: Free, coef: Any, flat: Any, shrunk: Mask) -> tuple[Any, Any]:
     """Return the coefficients of all columns, and the intercept: ``flat`` is that with what is not shrunk.
 
     Arrays may have more axes before the last.

@@ -10,14 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d
 
 from horseshoe._types import Matrix, Vector
-from horseshoe.data.chunked import Chunked
-from horseshoe.data.cluster import gathered
-from horseshoe.data.columns import column_label
-from horseshoe.data.dense import Dense
-from horseshoe.data.frames import DATES, date_column, frame_values, is_pandas
-from horseshoe.data.homes import as_parts
-from horseshoe.data.parts import Parts
-from horseshoe.data.shapes import (
+from horseshoe.data.checks import (
     naming,
     read_array,
     refuse_no_rows,
@@ -25,6 +18,13 @@ from horseshoe.data.shapes import (
     refuse_no_vector,
     refuse_several,
 )
+from horseshoe.data.chunked import Chunked
+from horseshoe.data.columns import column_label
+from horseshoe.data.dense import Dense
+from horseshoe.data.frames import DATES, date_column, frame_values, is_pandas
+from horseshoe.data.sources.cluster import gathered
+from horseshoe.data.sources.parts import Parts
+from horseshoe.data.sources.tables import as_parts
 from horseshoe.data.sparse import Sparse
 from horseshoe.data.view import View
 
@@ -76,7 +76,7 @@ def check_parts(parts: Parts) -> View:
 
     Examples
     --------
-    >>> from horseshoe.data.parts import ArrayParts
+    >>> from horseshoe.data.sources.parts import ArrayParts
     >>> check_parts(ArrayParts(np.array([[1.0, np.nan]]), axis=1))
     Traceback (most recent call last):
     ValueError: Input X contains NaN in column 1, row 0: impute or remove such values before fitting

@@ -194,7 +194,7 @@ class View:
     @property
     def by_rows(self) -> bool:
         """Whether cross-products of all columns are worth a pass over the rows."""
-        return self.storage.is_by_rows
+        return self.storage.sums_rows
 
     @property
     def fuses_passes(self) -> bool:
@@ -370,7 +370,7 @@ class Storage(View):
 
     axis = 1
     """Whether natural blocks are rows (0) or columns (1)."""
-    is_by_rows: bool = False
+    sums_rows: bool = False
     """Whether cross-products of all columns are worth a pass over the rows."""
     is_small = False
     """Whether a transformed copy takes less than several passes."""
@@ -463,7 +463,7 @@ class Storage(View):
     def moments(self, weights: Vector | None) -> Sums:
         """Return means, centred squares and largest sizes of all columns, in one pass."""
         each = np.ones(self.shape[0]) if weights is None else weights
-        if self.axis == 0 or self.is_by_rows:
+        if self.axis == 0 or self.sums_rows:
             out: Sums = self.total(sums_of, 0, PLAIN, np.float64, each, add=Sums.plus)
             return out
         found = list(self.each(partial(sums_of, weights=each), 1, PLAIN, np.float64))

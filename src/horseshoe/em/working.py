@@ -9,10 +9,10 @@ import numpy as np
 from horseshoe._types import Scales, Vector
 from horseshoe.conditional.base import condition
 from horseshoe.data.adjusted import adjusted
-from horseshoe.data.beside import Beside
 from horseshoe.data.coupled import coupled
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.standardise import Standardised
+from horseshoe.data.thresholds import ThresholdProfile
 from horseshoe.em.anderson import Anderson
 from horseshoe.em.fast.limits import LIMITS
 from horseshoe.em.fused_passes import LinearPredictor, WorkingWeights, can_fuse_passes, is_same, with_sums
@@ -141,10 +141,10 @@ class WorkingSteps:
         )
         return self._profiled(problem, here)
 
-    def _threshold_profile(self, problem: LeastSquares, point: WorkingPoint) -> Beside:
+    def _threshold_profile(self, problem: LeastSquares, point: WorkingPoint) -> ThresholdProfile:
         assert problem.targets.weights is not None
         shared = point.family.shared(self._y, point.eta, self._sample)
-        return Beside(problem.targets.weights, *shared)
+        return ThresholdProfile(problem.targets.weights, *shared)
 
     # --- linear predictors --------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from horseshoe.average.fit import fit_averages
 from horseshoe.average.folds import check_classes
 from horseshoe.average.ordinal_covariates import has_lone_levels
 from horseshoe.average.sets import Fold
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.responses import Responses, check_responses, leading, refuse_several_responses
 from horseshoe.data.rows import Rows, known_rows
 from horseshoe.data.validation import check_x

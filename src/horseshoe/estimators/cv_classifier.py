@@ -14,7 +14,7 @@ from horseshoe.average.fit_classes import fit_class_average
 from horseshoe.average.folds import check_classes
 from horseshoe.average.result import AverageFit
 from horseshoe.average.sets import Fold
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.rows import Rows, known_rows
 from horseshoe.data.validation import check_weights, check_x
 from horseshoe.estimators.average import AverageMixin

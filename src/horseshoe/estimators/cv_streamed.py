@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from horseshoe._checks import check_choice, check_random_state
-from horseshoe.data.condensed import folded
+from horseshoe.data.compressed import folded
 from horseshoe.estimators.ending import WEIGHT_TYPES
 from horseshoe.estimators.streamed import Chunk, Streamed, Sums, check_sums, products_of
 from horseshoe.families import Family, resolve_family

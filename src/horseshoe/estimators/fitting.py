@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_number
 from horseshoe._types import Iteration, Mask, Status, Vector
-from horseshoe.data.condensed import condensed
+from horseshoe.data.compressed import condensed
 from horseshoe.data.fitted import Fitted
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.responses import Responses, check_responses, refuse_several_responses
 from horseshoe.data.rows import Rows, known_rows
 from horseshoe.data.structure import check_structure

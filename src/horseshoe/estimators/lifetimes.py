@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Mask, Vector
-from horseshoe.data.shapes import read_array
+from horseshoe.data.checks import read_array
 from horseshoe.data.validation import CLASSES, check_labels, check_y, refuse_masked, refuse_sparse
 from horseshoe.families.risk import Lifetimes
 

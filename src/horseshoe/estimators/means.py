@@ -8,10 +8,10 @@ import numpy as np
 
 from horseshoe._checks import check_number
 from horseshoe._types import FitResult, Status, Vector
+from horseshoe.data.checks import read_array
 from horseshoe.data.dense import Identity
 from horseshoe.data.fitted import rescale
 from horseshoe.data.problem import LeastSquares, Targets
-from horseshoe.data.shapes import read_array
 from horseshoe.data.standardise import Units, standardise_response
 from horseshoe.data.validation import check_y, refuse_masked, refuse_sparse
 from horseshoe.em.likelihood import GaussianLikelihood

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Vector
-from horseshoe.data.shapes import read_array
+from horseshoe.data.checks import read_array
 from horseshoe.data.validation import check_labels, check_y
 from horseshoe.families import Family, Ordered, Response
 

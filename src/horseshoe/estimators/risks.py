@@ -8,7 +8,7 @@ import numpy as np
 
 from horseshoe._checks import check_choice
 from horseshoe._types import Vector
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.rows import Rows, known_rows
 from horseshoe.estimators.concordance import concordance
 from horseshoe.estimators.ending import weigh

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
 from horseshoe._checks import check_number
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.responses import check_responses, refuse_several_responses
 from horseshoe.data.rows import known_rows
 from horseshoe.data.structure import check_structure

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import ClassifierTags
 
 from horseshoe._types import Vector
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.responses import check_responses
 from horseshoe.data.validation import check_y
 from horseshoe.data.view import View

@@ -11,7 +11,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from horseshoe._types import Mask
-from horseshoe.data.homes import header_of, own_names
+from horseshoe.data.sources.tables import header_of, own_names
 from horseshoe.data.validation import check_x
 from horseshoe.data.view import View
 

@@ -10,7 +10,7 @@ import numpy as np
 from horseshoe._checks import check_choice, check_level, check_number
 from horseshoe._types import Callback, Matrix
 from horseshoe.data.dense import Dense
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.structure import check_structure
 from horseshoe.data.validation import check_x
 from horseshoe.estimators.baseline import baseline

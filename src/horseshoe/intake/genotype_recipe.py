@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from horseshoe._types import Mask, Vector
-from horseshoe.data.genotypes import ABSENT, Genotypes, Snps, snps_of
+from horseshoe.data.sources.genotypes import ABSENT, Genotypes, Snps, snps_of
 from horseshoe.data.validation import check_parts
 from horseshoe.intake.messages import TableError, counted, listed
 from horseshoe.intake.recipe_data import Condition, Label, SavedRecipe

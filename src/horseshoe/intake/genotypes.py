@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._types import Mask
-from horseshoe.data.genotypes import Genotypes, Snps, open_bed, snps_of
+from horseshoe.data.sources.genotypes import Genotypes, Snps, open_bed, snps_of
 from horseshoe.data.validation import check_parts
 from horseshoe.intake.columns import by_name, check_signs, numbers_of
 from horseshoe.intake.genotype_recipe import GenotypeRecipe

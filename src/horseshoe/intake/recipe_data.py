@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from horseshoe.data.genotypes import Snps
+from horseshoe.data.sources.genotypes import Snps
 from horseshoe.families.names import FAMILIES
 from horseshoe.store.codec import Codec
 

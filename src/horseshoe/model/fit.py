@@ -13,13 +13,13 @@ import numpy as np
 from horseshoe._checks import check_memory
 from horseshoe._types import FitResult, Mask, Matrix, Moments, Scales, Start, Status, Vector
 from horseshoe.data.columns import column_label
-from horseshoe.data.condensed import shortened
+from horseshoe.data.compressed import shortened
 from horseshoe.data.fitted import Fitted, restore
 from horseshoe.data.problem import LeastSquares
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Standardised
 from horseshoe.data.ties import Ties, find_near_ties, find_ties, whole_ties
-from horseshoe.data.unpenalized import free_level
+from horseshoe.data.unpenalized import unpenalized_coef
 from horseshoe.em.conjugate_gradient import FEW
 from horseshoe.em.likelihood import GaussianLikelihood, Likelihood, WorkingLikelihood
 from horseshoe.em.loop import solve
@@ -351,7 +351,7 @@ def _start_in_units(prepared: Prepared, start: Earlier, ties: Ties | None) -> tu
     intercept: Any = whole.from_intercept(start.intercept, start.coef)
     if free is not None:
         own = whole.from_coef(start.coef)[~units.kept[whole.kept]]
-        intercept = free_level(free, intercept, coef, own, units.has_intercept)
+        intercept = unpenalized_coef(free, intercept, coef, own, units.has_intercept)
     if ties is not None:
         coef, std = ties.fold(coef), ties.fold(ties.sign * std)
     return coef, std, intercept

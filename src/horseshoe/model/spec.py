@@ -22,7 +22,7 @@ from horseshoe.data.standardise import (
     standardise_response,
 )
 from horseshoe.data.structure import Structure
-from horseshoe.data.unpenalized import left_of, refuse_untold, set_apart, whole_units
+from horseshoe.data.unpenalized import all_units_of, check_identifiable, project_out, residual_response
 from horseshoe.em.m_step import Hyper
 from horseshoe.families import Family, Ordered
 from horseshoe.priors import GlobalPrior, Groups, LocalPrior, grouped
@@ -131,10 +131,10 @@ def _standardised(spec: ModelSpec, rows: Rows) -> tuple[Standardised, Standardis
     before = design = standardise(rows.columns, rows.weights, center=centred, scale=spec.standardize)
     unpenalized = spec.unpenalized
     if unpenalized is not None:
-        design = set_apart(design, unpenalized, rows.columns, center=center, scale=spec.standardize)
+        design = project_out(design, unpenalized, rows.columns, center=center, scale=spec.standardize)
         coupling = family.coupling(rows.y, rows.offset)
         if coupling is not None:
-            refuse_untold(before, unpenalized, rows.columns, coupling, family.total(rows.y, rows.counts))
+            check_identifiable(before, unpenalized, rows.columns, coupling, family.total(rows.y, rows.counts))
     factor = None if spec.structure is None else spec.structure.prior_scale
     return before, design if factor is None else design.scaled(factor[design.kept])
 
@@ -153,7 +153,7 @@ def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, 
             response = ScaledResponse(0.0, unit, left / unit)
             _refuse_far(left, unit, rows.number)
         elif unpenalized is not None:
-            response, design = left_of(response, design)
+            response, design = residual_response(response, design)
     level = response.level + rows.level
     units = Units(design.kept, design.mean, design.scale, level, response.unit, center)
     label = None if spec.structure is None else spec.structure.feature_groups
@@ -161,7 +161,7 @@ def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, 
     if unpenalized is None:
         units.refuse_extremes(rows.columns)
         return Prepared(design, response, offset, units, groups)
-    whole = whole_units(units, before, unpenalized)
+    whole = all_units_of(units, before, unpenalized)
     whole.refuse_extremes(rows.columns)
     spread = before.spread[whole.kept[before.kept]]
     return Prepared(design, response, offset, units, groups, whole, spread)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import _get_feature_names
 
 from horseshoe._types import Vector
-from horseshoe.data.known import check_known
+from horseshoe.data.offsets import check_known
 from horseshoe.data.validation import check_labels, check_x, check_y
 from horseshoe.data.view import View
 from horseshoe.families import Ordered

@@ -15,7 +15,7 @@ from horseshoe._types import Vector
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.standardise import Units
-from horseshoe.data.unpenalized import with_free
+from horseshoe.data.unpenalized import all_coefficients
 from horseshoe.families import Ordered
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.starts import start_one
@@ -130,7 +130,7 @@ def in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> D
         piece["lambda2"] = model.groups.spread(piece["lambda2"])
     if model.free is not None and whole is not None:
         shrunk = units.kept[whole.kept]
-        coef, intercept = with_free(model.free, piece["coef"], piece["intercept"], shrunk)
+        coef, intercept = all_coefficients(model.free, piece["coef"], piece["intercept"], shrunk)
         piece |= {"coef": coef, "intercept": intercept}
         if "lambda2" in piece:
             every = np.full(coef.shape, np.inf)

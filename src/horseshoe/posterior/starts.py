@@ -10,7 +10,7 @@ import numpy as np
 from horseshoe._checks import check_random_state
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.standardise import Units
-from horseshoe.data.unpenalized import free_level
+from horseshoe.data.unpenalized import unpenalized_coef
 from horseshoe.families import Ordered
 from horseshoe.priors import Estimating, estimated
 from horseshoe.sampling.gibbs import Model, State
@@ -108,7 +108,7 @@ def _at_mode(
         return result.coef, result.intercept, result.intercept
     shrunk = units.kept[whole.kept]
     coef, own = result.coef[shrunk], result.coef[~shrunk]
-    flat = free_level(model.free, result.intercept, coef, own, model.center)
+    flat = unpenalized_coef(model.free, result.intercept, coef, own, model.center)
     return coef, flat, model.free.with_ones(model.center) @ flat
 
 

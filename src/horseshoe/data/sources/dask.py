@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from horseshoe.data.cluster import call, refuse_delayed, run, tree, value
-from horseshoe.data.parts import PART_BYTES, Held, Work
-from horseshoe.data.shapes import refuse_no_rows
+from horseshoe.data.checks import refuse_no_rows
+from horseshoe.data.sources.cluster import call, refuse_delayed, run, tree, value
+from horseshoe.data.sources.parts import PART_BYTES, Held, Work
 
 TOO_LARGE = 256 << 20
 """Chunks that take more bytes than this, as arrays, are cut."""

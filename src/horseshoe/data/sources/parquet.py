@@ -11,7 +11,7 @@ import numpy as np
 
 from horseshoe._extras import require
 from horseshoe._types import Vector
-from horseshoe.data.parts import PART_BYTES, Reading, Watch, Work, reduced
+from horseshoe.data.sources.parts import PART_BYTES, Reading, Watch, Work, reduced
 
 
 class ParquetTable(NamedTuple):

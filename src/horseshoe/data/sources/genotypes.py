@@ -17,7 +17,7 @@ import numpy as np
 
 from horseshoe._extras import require
 from horseshoe._types import Vector
-from horseshoe.data.parts import PART_BYTES, Reading, Watch
+from horseshoe.data.sources.parts import PART_BYTES, Reading, Watch
 
 MISSING = -127
 """What bed-reader has for a genotype that is not known."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from horseshoe.data.cluster import gathered
+from horseshoe.data.sources.cluster import gathered
 
 LONGEST = 60
 """Characters of a value that an error quotes."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from horseshoe.data.chunked import Chunked
-from horseshoe.data.cluster import is_dask
-from horseshoe.data.dask_parts import Read, dask_parts
-from horseshoe.data.genotypes import Genotypes, check_bed, is_bed, snps_of
-from horseshoe.data.parts import ArrayParts, Parts
+from horseshoe.data.sources.cluster import is_dask
+from horseshoe.data.sources.dask import Read, dask_parts
+from horseshoe.data.sources.genotypes import Genotypes, check_bed, is_bed, snps_of
+from horseshoe.data.sources.parts import ArrayParts, Parts
 
 HELD = 256 << 20
 """What takes no more bytes than this as float64 is read at once."""

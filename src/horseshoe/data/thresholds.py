@@ -31,7 +31,7 @@ BLOCK = 1 << 22
 """Entries of X that are looked at together."""
 
 
-class Beside:
+class ThresholdProfile:
     """P, where more than an intercept is estimated beside the coefficients: two thresholds or more.
 
     Parameters
@@ -48,7 +48,7 @@ class Beside:
     Examples
     --------
     >>> ends = np.array([1.0, 0.5, 0.0]), np.array([0.0, 0.5, 1.0])
-    >>> beside = Beside(np.ones(3), np.arange(3), *ends, np.array([[0.0, -0.5], [2.0, 2.0]]))
+    >>> beside = ThresholdProfile(np.ones(3), np.arange(3), *ends, np.array([[0.0, -0.5], [2.0, 2.0]]))
     >>> beside.known(np.ones(3)).round(12) + 0.0  # nothing is known of the level
     array([0., 0., 0.])
     """

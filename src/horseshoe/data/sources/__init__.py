@@ -1,0 +1,1 @@
+"""Where large data live: files, arrays on disk, clusters."""
