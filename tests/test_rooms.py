@@ -18,8 +18,9 @@ LEVELS = """
     posterior
     model
     average report intake
+    plots
     estimators
-    cli plots results
+    cli results
 """
 LEVEL = {room: number for number, line in enumerate(LEVELS.split("\n"), -1) for room in line.split()}
 FREE = ("__init__", "__main__")

@@ -8,11 +8,11 @@ from horseshoe._version import __version__
 if TYPE_CHECKING:
     from horseshoe import families, plots, priors, results
     from horseshoe._types import Status
+    from horseshoe.estimators.adaptive_classifier import AdaptiveClassifier
+    from horseshoe.estimators.adaptive_regressor import AdaptiveRegressor
+    from horseshoe.estimators.adaptive_survival import AdaptiveSurvival
     from horseshoe.estimators.classifier import HorseshoeClassifier
-    from horseshoe.estimators.cv import AdaptiveRegressor
-    from horseshoe.estimators.cv_classifier import AdaptiveClassifier
-    from horseshoe.estimators.cv_survival import AdaptiveSurvival
-    from horseshoe.estimators.means import normal_means
+    from horseshoe.estimators.normal_means import normal_means
     from horseshoe.estimators.path import horseshoe_path
     from horseshoe.estimators.regressor import HorseshoeRegressor
     from horseshoe.estimators.sample import sample_posterior
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "HorseshoeClassifier": "horseshoe.estimators.classifier",
-    "AdaptiveClassifier": "horseshoe.estimators.cv_classifier",
+    "AdaptiveClassifier": "horseshoe.estimators.adaptive_classifier",
     "HorseshoeRegressor": "horseshoe.estimators.regressor",
-    "AdaptiveRegressor": "horseshoe.estimators.cv",
+    "AdaptiveRegressor": "horseshoe.estimators.adaptive_regressor",
     "HorseshoeSurvival": "horseshoe.estimators.survival",
-    "AdaptiveSurvival": "horseshoe.estimators.cv_survival",
+    "AdaptiveSurvival": "horseshoe.estimators.adaptive_survival",
     "Posterior": "horseshoe.posterior.draws",
     "Status": "horseshoe._types",
     "horseshoe_path": "horseshoe.estimators.path",
     "load_model": "horseshoe.estimators.saving",
-    "normal_means": "horseshoe.estimators.means",
+    "normal_means": "horseshoe.estimators.normal_means",
     "sample_posterior": "horseshoe.estimators.sample",
 }
 """Each name is imported when it is first asked for."""

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
-from typing import Any, NamedTuple
+from os import PathLike
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+
+class HasShape(Protocol):
+    """What holds an array without being one: a data frame, a sparse matrix, a Dask array, genotypes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of rows, and of columns if there are several."""
+
+
+MatrixLike = ArrayLike | HasShape
+"""X: NumPy, pandas, polars, scipy.sparse or Dask, a memory map, or what bed-reader opens."""
+VectorLike = ArrayLike | HasShape
+"""A number for each row; of y it may have a column for each response."""
+PerRow = VectorLike | None
+"""What may be said of each row, or not."""
+FilePath = str | PathLike[str]
+Seed = int | np.random.Generator | np.random.RandomState | None
+VariableList = Sequence[int | str] | NDArray[Any]
+"""Columns of X by number or by name."""
+FeatureGroups = Sequence[Hashable] | NDArray[Any] | Mapping[Any, Sequence[int | str]]
+PriorScale = ArrayLike | Mapping[int, float] | Mapping[str, float]
 
 
 class Moments(NamedTuple):

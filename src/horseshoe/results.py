@@ -2,8 +2,8 @@
 
 from horseshoe._types import FitResult, Iteration, Step
 from horseshoe.average.result import ComponentRow, Progress
-from horseshoe.estimators.chance import ChanceSelection
 from horseshoe.estimators.path import Path
+from horseshoe.estimators.permutation import ChanceSelection
 from horseshoe.posterior.several import SeveralPosterior
 
 __all__ = [

@@ -14,10 +14,10 @@ import pytest
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, load_model
 from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
-from horseshoe.estimators.baseline import Baseline
-from horseshoe.estimators.intervals import Kept
+from horseshoe.estimators.baseline_hazard import Baseline
 from horseshoe.estimators.model_rules import AVERAGE, BASELINE, ESTIMATED, KEPT, MODE
 from horseshoe.estimators.model_schema import CHOICES, CODEC
+from horseshoe.estimators.training import Kept
 from horseshoe.families import Family
 from horseshoe.priors import HalfCauchy
 from horseshoe.store.codec import dtype_of, is_record, origin_of, parts_of

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from horseshoe import AdaptiveRegressor, HorseshoeRegressor, load_model
 from horseshoe._types import Status
-from horseshoe.estimators.cv_streamed import dealt
+from horseshoe.estimators.partial_fit import deal
 
 
 def table(n=1100, p=9, seed=0, mean=0.0):
@@ -141,7 +141,7 @@ def test_the_posterior_can_be_drawn_from_sums():
 
 
 def fold_pairs(n, k):
-    fold = dealt(np.arange(n), k, 0)
+    fold = deal(np.arange(n), k, 0)
     return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(k)]
 
 
@@ -161,10 +161,10 @@ def test_the_average_of_chunks_is_that_of_the_same_folds(chunks, mean):
 
 
 def test_rows_are_dealt_by_their_number():
-    parts = [dealt(part, 7, 3) for part in np.array_split(np.arange(50_000), 13)]
-    assert np.array_equal(np.concatenate(parts), dealt(np.arange(50_000), 7, 3))
+    parts = [deal(part, 7, 3) for part in np.array_split(np.arange(50_000), 13)]
+    assert np.array_equal(np.concatenate(parts), deal(np.arange(50_000), 7, 3))
     assert np.ptp(np.bincount(np.concatenate(parts))) <= 1
-    assert not np.array_equal(dealt(np.arange(100), 7, 3), dealt(np.arange(100), 7, 4))
+    assert not np.array_equal(deal(np.arange(100), 7, 3), deal(np.arange(100), 7, 4))
 
 
 def test_what_sums_cannot_tell_is_refused(tmp_path):

@@ -98,7 +98,7 @@ def test_the_sampler_says_it_of_the_mode(monkeypatch):
 
 
 def sampling_options(model):
-    from horseshoe.estimators.settings import em_options
+    from horseshoe.estimators.parameters import em_options
 
     return em_options(model)
 

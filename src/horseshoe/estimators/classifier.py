@@ -1,43 +1,32 @@
-"""Classification: a binomial regression for two classes, one against the rest for more."""
+"""The posterior mode of a sparse classification: a binomial regression for two classes."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from horseshoe._checks import check_choice, check_level
-from horseshoe._types import Callback, Iteration, Mask, Status, Vector
-from horseshoe.data.rows import known_rows
-from horseshoe.data.validation import check_weights, check_x
+from horseshoe._checks import check_level
+from horseshoe._types import FilePath, MatrixLike, PerRow, Status, VectorLike
 from horseshoe.data.view import View
-from horseshoe.estimators.chance import ChanceMixin
-from horseshoe.estimators.classes import Classes, encode_labels, labels_of, softmax_deviance
-from horseshoe.estimators.described import Described
-from horseshoe.estimators.ending import first_remark, remark_weights, warn_unfinished, weigh
-from horseshoe.estimators.fitting import OF_ALL
-from horseshoe.estimators.intervals import Kept, Training
-from horseshoe.estimators.outputs import Joint, gather
+from horseshoe.estimators.base import Header, read_header
+from horseshoe.estimators.classification import ClassData, Classification, softmax_deviance
+from horseshoe.estimators.convergence import warn_unfinished
+from horseshoe.estimators.mode import Mode
 from horseshoe.estimators.regressor import HorseshoeRegressor
-from horseshoe.estimators.saving import Saved
-from horseshoe.estimators.selector import Selector, hand_down_names, named_aliases, remember_columns
-from horseshoe.estimators.settings import em_options
-from horseshoe.families import Binomial, Family
-from horseshoe.model.fit import Earlier, fit_several
+from horseshoe.estimators.training import Kept
+from horseshoe.families import Binomial
+from horseshoe.model.fit import fit_several
+from horseshoe.model.spec import ModelSpec
 from horseshoe.posterior.predictive import half_width
-from horseshoe.priors import GlobalPrior, LocalPrior
 from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
 from horseshoe.threads import one_thread
 
-if TYPE_CHECKING:
-    pass
 
-
-class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin, Described):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HorseshoeClassifier(Mode, Classification):
     """Sparse logistic regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Two classes are one binomial regression. More are fitted one against the rest, and each class then has
@@ -102,74 +91,18 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
     ['malignant', 'malignant']
     """
 
-    classes_: Any
-    coef_: Vector
-    coef_std_: Vector
-    intercept_: Any
-    lambda2_: Vector
-    tau2_: Any
-    support_: Mask
-    aliases_: dict[Any, tuple[Any, ...]]
-    scale_: Vector
-    family_: Family
-    kappa_: Vector
-    n_iter_: Any
-    status_: Status | tuple[Status, ...]
-    tau_at_bound_: Any
-    trace_: tuple[Iteration, ...] | tuple[tuple[Iteration, ...], ...]
-    estimators_: list[HorseshoeRegressor]
-    n_features_in_: int
-
-    def __init__(
-        self,
-        augmentation: str = "polya_gamma",
-        prior: str | LocalPrior = "horseshoe",
-        lambda_power: float = 2.0,
-        tau: str | float | GlobalPrior = "estimate",
-        tau_max: float = 1.0,
-        expectation: str = "exact",
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        weight_type: str = "count",
-        tol: float = 1e-5,
-        max_iter: int = 10_000,
-        zero_threshold: str | float = "auto",
-        class_weight: Any = None,
-        start: Any = "auto",
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        slab: float | None = None,
-        feature_groups: Any = None,
-        unpenalized: Any = None,
-        prior_scale: Any = None,
-        multi_class: str = "one_vs_rest",
-    ) -> None:
-        self.augmentation = augmentation
-        self.prior = prior
-        self.lambda_power = lambda_power
-        self.tau = tau
-        self.tau_max = tau_max
-        self.expectation = expectation
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.weight_type = weight_type
-        self.tol = tol
-        self.max_iter = max_iter
-        self.zero_threshold = zero_threshold
-        self.class_weight = class_weight
-        self.start = start
-        self.warm_start = warm_start
-        self.callback = callback
-        self.random_state = random_state
-        self.slab = slab
-        self.feature_groups = feature_groups
-        self.unpenalized = unpenalized
-        self.prior_scale = prior_scale
-        self.multi_class = multi_class
+    augmentation: str = "polya_gamma"
+    fit_intercept: bool = True
+    sigma2 = "estimate"
+    _start_names = ("auto", "linear", "marginal", "paper")
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, checkpoint: Any = None
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: PerRow = None,
+        offset: PerRow = None,
+        checkpoint: FilePath | None = None,
     ) -> HorseshoeClassifier:
         """Fit the model.
 
@@ -200,76 +133,82 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
             If ``max_iter`` was reached; of more than two classes it says for which.
         """
         with one_thread(), open_checkpoint(checkpoint) as section:
-            self._fit(X, y, sample_weight, offset, section)
+            family = Binomial(self.augmentation)
+            columns, data = self._check_data(X, y, sample_weight, offset, family)
+            header, spec = read_header(X, columns), self._spec(family, data.rows.columns)
+            self._check_classes(data.classes)
+            if self._is_softmax:
+                parts = self._softmax_parts(header, spec, data, section)
+            else:
+                parts = []
+                starts = self._starts(header.n_columns, len(data.targets))
+                for target, start in zip(data.targets, starts, strict=True):
+                    mine = None if section is None else section.section(f"class {target}")
+                    rows = data.against_rest(target)
+                    fitted = self._find_mode(spec, rows, start, mine)
+                    training = self._own_training(header, spec, rows, fitted)
+                    parts.append(self._part()._keep_fit(header, fitted, training))
+            self._keep_parts(header, parts, classes_=data.classes)
         named = () if isinstance(self.status_, Status) else self.classes_.tolist()
         warn_unfinished(self.status_, named)
         return self
 
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, checkpoint: CheckpointSection | None
-    ) -> None:
-        """Fit one class against the rest after the other, or all together."""
-        family = Binomial(self.augmentation)
-        matrix = check_x(X)
-        labels = labels_of(y, matrix.shape[0])
-        weights = check_weights(sample_weight, matrix.shape[0], self.weight_type == "precision")
-        classes, codes = encode_labels(labels, weights)
-        self._check_offset(offset, classes)
-        weights = self._class_weights(classes, codes, weights)
-        starts = self._starts(classes, matrix.shape[1])
-        if self._is_softmax:
-            self._fit_softmax(X, matrix, classes, codes, weights, starts, checkpoint)
-            return
-        targets = [1] if classes.size == 2 else range(classes.size)
-        estimators = []
-        for target, start in zip(targets, starts, strict=True):
-            part = None if checkpoint is None else checkpoint.section(f"class {target}")
-            y = (codes == target).astype(float)
-            estimators.append(self._regressor(family, start)._fit(matrix, y, weights, offset, None, part))
-        remember_columns(self, X, matrix.shape[1])
-        hand_down_names(self, estimators)
-        self.classes_, self.estimators_ = classes, estimators
-        self._gather()
+    def _softmax_parts(
+        self, header: Header, spec: ModelSpec, data: ClassData, checkpoint: CheckpointSection | None
+    ) -> list[HorseshoeRegressor]:
+        """Return a regression for each class, fitted together."""
+        labels = tuple(data.classes.tolist())
+        each = tuple(data.against_rest(code) for code in range(len(labels)))
+        refusal = "does not go with multi_class='multinomial': use 'exact' or 'approximate'"
+        parts = self._find_joint_modes(header, spec, each, labels, fit_several, checkpoint, refusal)
+        rows = data.rows
+        eta = np.column_stack([one._fitted.linear_predictor(rows.columns) for one in parts])
+        kept = Kept(rows.y.size, softmax_deviance(eta, rows.y, rows.counts))
+        return [one._keep_fit(header, one._fitted, one._training, kept) for one in parts]
 
-    def _fit_softmax(
-        self,
-        X: Any,
-        matrix: View,
-        classes: Any,
-        codes: Any,
-        sample_weight: Vector | None,
-        start: Any,
-        checkpoint: CheckpointSection | None,
-    ) -> None:
-        """Fit all classes together."""
-        n, p = matrix.shape
-        rows = known_rows(matrix, codes.astype(float), weigh(sample_weight, n, self.weight_type), 0.0)
-        part = self._part()
-        options, spec = em_options(self, checkpoint), part._spec(Binomial(self.augmentation), rows)
-        if options.expectation not in ("exact", "approximate"):
-            raise ValueError(
-                f"expectation={options.expectation!r} does not go with multi_class='multinomial': use "
-                "'exact' or 'approximate'"
-            )
-        each = tuple(rows._replace(y=(rows.y == k).astype(float)) for k in range(classes.size))
-        fitted = tuple(remark_weights(one, rows) for one in fit_several(spec, each, options, start))
-        remember_columns(self, X, p)
-        names = self.__dict__.get("feature_names_in_")
-        joint = Joint(each, spec, fitted, tuple(classes.tolist()), names, self.random_state)
-        self.classes_, self.estimators_ = classes, [self._part() for _ in fitted]
-        for k, (one, found) in enumerate(zip(self.estimators_, fitted, strict=True)):
-            one.n_features_in_ = p
-            one._store(found)
-            one._training = Training(each[k], spec, joint, k)
-        eta = np.column_stack([one._fitted.linear_predictor(rows.columns) for one in self.estimators_])
-        left = softmax_deviance(eta, rows.y, rows.counts)
-        for one in self.estimators_:
-            one._kept = Kept(rows.y.size, left)
-        hand_down_names(self, self.estimators_)
-        self._gather()
+    def _part(self) -> HorseshoeRegressor:
+        given = self.get_params(deep=False)
+        for name in ("augmentation", "class_weight", "multi_class", "start", "warm_start"):
+            del given[name]
+        return HorseshoeRegressor(family=Binomial(self.augmentation), **given)
+
+    def _takes_start(self, earlier: Mode) -> bool:
+        return isinstance(earlier, HorseshoeClassifier)
+
+    def _check_classes(self, classes: Any) -> None:
+        """Refuse to start at a fit to other classes."""
+        warm, earlier = self._earlier
+        if not isinstance(earlier, HorseshoeClassifier) or not hasattr(earlier, "classes_"):
+            return
+        what = "the earlier fit that warm_start=True starts from" if warm else "start"
+        if not np.array_equal(earlier.classes_, classes):
+            raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
+        if earlier._is_softmax != self._is_softmax:
+            raise ValueError(f"{what} has multi_class={earlier.multi_class!r}, not {self.multi_class!r}")
+
+    def sample_posterior(self, **options: Any) -> Any:
+        """Draw from the posterior of which this fit is the mode; for two classes, or with "multinomial".
+
+        Parameters
+        ----------
+        **options
+            As in `HorseshoeRegressor.sample_posterior`.
+
+        Returns
+        -------
+        Posterior
+            Of the second class against the first; a SeveralPosterior with "multinomial".
+        """
+        draws = super().sample_posterior(**options)
+        return draws if self._is_softmax else replace(draws, classes=self.classes_)
 
     def predict_interval(
-        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "auto", **options: Any
+        self,
+        X: MatrixLike,
+        level: float = 0.95,
+        offset: PerRow = None,
+        method: str = "auto",
+        **options: Any,
     ) -> Any:
         """Return the interval of the probability of the second class, or of each against the rest.
 
@@ -290,162 +229,16 @@ class HorseshoeClassifier(ChanceMixin, Saved, Classes, Selector, ClassifierMixin
         if self._is_softmax:
             return self._softmax_interval(matrix, level, method, options)
         found = [m.predict_interval(matrix, level, offset, method, **options) for m in self.estimators_]
-        return self._stack(found, axis=1)
-
-    def coef_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Any:
-        """Return the interval of each coefficient.
-
-        Parameters
-        ----------
-        level, method, **options
-            As in `HorseshoeRegressor.coef_interval`.
-
-        Returns
-        -------
-        array of shape (n_features, 2), or (n_classes, n_features, 2) for more than two
-        """
-        check_is_fitted(self)
-        return self._stack([model.coef_interval(level, method, **options) for model in self.estimators_])
-
-    def sample_posterior(self, **options: Any) -> Any:
-        """Draw from the posterior of which this fit is the mode; for two classes, or with "multinomial".
-
-        Parameters
-        ----------
-        **options
-            As in `HorseshoeRegressor.sample_posterior`.
-
-        Returns
-        -------
-        Posterior
-            Of the second class against the first; a SeveralPosterior with "multinomial".
-        """
-        check_is_fitted(self)
-        if self._is_softmax:
-            return self._joint().draw(options)
-        if len(self.estimators_) > 1:
-            raise ValueError(
-                f"the model has {len(self.estimators_)} classes, one against the rest: "
-                "ask one of them, as in estimators_[0].sample_posterior()"
-            )
-        return replace(self.estimators_[0].sample_posterior(**options), classes=self.classes_)
-
-    def summary(
-        self,
-        level: float = 0.95,
-        exponentiate: bool = False,
-        method: str = "auto",
-        by: str = "column",
-        style: str = "frame",
-    ) -> Any:
-        """Return a data frame as `HorseshoeRegressor.summary`; of several classes, the class in front.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            The coverage of the interval.
-        exponentiate : bool, default=False
-            Whether to add ``odds_ratio``, the exponential of ``coef``, and to give ``lower``, ``upper`` and
-            ``per_sd`` as odds ratios too.
-        method : {"auto", "mode", "posterior"}, default="auto"
-            Of the interval, as in `HorseshoeRegressor.coef_interval`: for classes, from draws.
-        by : {"column", "group"}, default="column"
-            As in `HorseshoeRegressor.summary`.
-        style : {"frame", "text", "markdown", "latex", "html"}, default="frame"
-            A data frame, for which pandas is needed, or a text with the numbers of the fit below.
-
-        Returns
-        -------
-        pandas.DataFrame or str
-        """
-        from horseshoe.report.summaries import summarize
-
-        check_is_fitted(self)
-        return summarize(self, style, level, exponentiate, by, method=method)
-
-    @property
-    def expected_by_chance_(self) -> Any:
-        """How many columns would be selected if none had an effect; one number for each class of several."""
-        if "estimators_" not in self.__dict__:
-            raise AttributeError("expected_by_chance_ is there after fit")
-        found = [model.expected_by_chance_ for model in self.estimators_]
-        if self._is_softmax:
-            return found[0]
-        return found[0] if len(found) == 1 else np.array(found)
-
-    def _part(self) -> HorseshoeRegressor:
-        """Return a regression for one class that is to be given its fit."""
-        return self._regressor(Binomial(self.augmentation), "auto")
-
-    def _regressor(self, family: Binomial, start: Any) -> HorseshoeRegressor:
-        shared = {
-            k: v
-            for k, v in self.get_params(deep=False).items()
-            if k not in ("augmentation", "class_weight", "multi_class")
-        }
-        return HorseshoeRegressor(family=family, **{**shared, "start": start, "warm_start": False})
-
-    def _starts(self, classes: Any, n_columns: int) -> Any:
-        """Return where each regression starts."""
-        warm = self.warm_start and hasattr(self, "estimators_")
-        earlier = self if warm else self.start
-        if isinstance(earlier, tuple) and earlier and all(isinstance(one, Earlier) for one in earlier):
-            return list(earlier)
-        if not isinstance(earlier, HorseshoeClassifier):
-            check_choice(
-                "start", earlier, ("auto", "linear", "marginal", "paper"), " or a fitted HorseshoeClassifier"
-            )
-            return earlier if self._is_softmax else [earlier] * (1 if classes.size == 2 else classes.size)
-        check_is_fitted(earlier, msg="start is a %(name)s that is not fitted: fit it before")
-        what = "the earlier fit that warm_start=True starts from" if warm else "start"
-        if earlier.n_features_in_ != n_columns:
-            raise ValueError(f"{what} has {earlier.n_features_in_} columns, but X has {n_columns}")
-        if not np.array_equal(earlier.classes_, classes):
-            raise ValueError(f"{what} was fitted to the classes {earlier.classes_}, but y has {classes}")
-        if earlier._is_softmax != self._is_softmax:
-            raise ValueError(f"{what} has multi_class={earlier.multi_class!r}, not {self.multi_class!r}")
-        if self._is_softmax:
-            parts = earlier.estimators_
-            return [Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts]
-        return list(earlier.estimators_)
+        return found[0] if len(found) == 1 else np.stack(found, axis=1)
 
     def _softmax_interval(self, matrix: View, level: float, method: str, options: dict[str, Any]) -> Any:
         """Return intervals of the probabilities, from draws or at the mode."""
         level = check_level(level)
         if self.estimators_[0]._by_posterior(method, options):
-            self.estimators_[0]._interval_draws(options)  # which warns where the chains do not agree
-            return self._joint().drawn_last.predict_interval(matrix, level)
+            return self._interval_draws(options).predict_interval(matrix, level)
         log_proba = self.predict_log_proba(matrix)
         odds = log_proba - np.log(-np.expm1(np.minimum(log_proba, -1e-300)))
         q = len(self.estimators_)
         spread = np.sqrt([one._fitted.predictor_variance(matrix) for one in self.estimators_]).T
         reach = half_width(level) * q / (q - 1.0) * spread
         return np.stack([expit(odds - reach), expit(odds + reach)], axis=2)
-
-    def _joint(self) -> Joint:
-        training = self.estimators_[0].__dict__.get("_training")
-        if training is None or training.joint is None:
-            raise ValueError(
-                "copies of a fit, and models from files, do not hold its data: fit again; intervals with "
-                "method='mode' need none"
-            )
-        joint: Joint = training.joint
-        return joint
-
-    def _gather(self) -> None:
-        models = self.estimators_
-        if self._is_softmax:
-            gather(self, ("coef_", "coef_std_", "kappa_", "intercept_", "support_"), OF_ALL)
-            self.support_ = np.asarray(self.support_.any(axis=0))
-            self.status_ = first_remark([model.status_ for model in models])
-            return
-        for name in ("coef_", "coef_std_", "lambda2_", "support_", "kappa_"):
-            setattr(self, name, self._stack([getattr(model, name) for model in models]))
-        for name in ("intercept_", "tau2_", "n_iter_", "tau_at_bound_"):
-            values = [getattr(model, name) for model in models]
-            setattr(self, name, values[0] if len(values) == 1 else np.array(values))
-        self.status_ = models[0].status_ if len(models) == 1 else tuple(m.status_ for m in models)
-        self.trace_ = models[0].trace_ if len(models) == 1 else tuple(m.trace_ for m in models)
-        self.scale_, self.family_ = models[0].scale_, models[0].family_
-        aliases = {first: tied for model in models for first, tied in model._fitted.aliases.items()}
-        self.aliases_ = named_aliases(self, aliases)

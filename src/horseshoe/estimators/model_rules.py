@@ -10,7 +10,7 @@ import numpy as np
 from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
 from horseshoe.data.structure import WIDEST
-from horseshoe.estimators.baseline import Baseline
+from horseshoe.estimators.baseline_hazard import Baseline
 from horseshoe.families import Laplace, NegativeBinomial, Ordinal, Quantile, StudentT, Tweedie
 from horseshoe.families.cox import Cox
 from horseshoe.model.fit import Earlier

@@ -15,9 +15,9 @@ from horseshoe.average.intervals import Corrected, FoldErrors
 from horseshoe.average.result import AverageFit
 from horseshoe.data.fitted import Fitted
 from horseshoe.em.m_step import Hyper
-from horseshoe.estimators.baseline import Baseline
-from horseshoe.estimators.intervals import Kept
+from horseshoe.estimators.baseline_hazard import Baseline
 from horseshoe.estimators.labels import Label, Labels
+from horseshoe.estimators.training import Kept
 from horseshoe.families import FAMILIES, Family
 from horseshoe.families.cox import Cox
 from horseshoe.model.fit import Earlier

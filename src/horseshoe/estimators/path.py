@@ -9,18 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from horseshoe._types import Matrix, Status, Vector
+from horseshoe._types import Matrix, MatrixLike, PerRow, Status, Vector, VectorLike
 from horseshoe.data.validation import check_x
-from horseshoe.data.view import View
-from horseshoe.estimators.classifier import HorseshoeClassifier
-from horseshoe.estimators.grids import Grid, check_grid
+from horseshoe.estimators.base import read_header
+from horseshoe.estimators.mode import Mode, earlier_fits
+from horseshoe.estimators.path_grid import Grid, check_grid
 from horseshoe.estimators.regressor import HorseshoeRegressor
-from horseshoe.estimators.selector import hand_down_names, remember_columns
-from horseshoe.model.fit import Earlier
 from horseshoe.report.parts import feature_names
 from horseshoe.report.tables import path_frame
-
-Estimator = HorseshoeRegressor | HorseshoeClassifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +54,7 @@ class Path:
 
     over: str
     values: Vector
-    estimators: tuple[Estimator, ...]
+    estimators: tuple[Mode, ...]
     coef: Matrix
     n_selected: NDArray[np.intp]
     status: tuple[Status | tuple[Status, ...], ...]
@@ -79,14 +75,14 @@ class Path:
 
 
 def horseshoe_path(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: VectorLike,
     over: str = "tau",
     values: Any = None,
-    estimator: Estimator | None = None,
-    sample_weight: Any = None,
-    offset: Any = None,
-    exposure: Any = None,
+    estimator: Mode | None = None,
+    sample_weight: PerRow = None,
+    offset: PerRow = None,
+    exposure: PerRow = None,
     warm_start: bool = True,
     **fit_params: Any,
 ) -> Path:
@@ -162,58 +158,42 @@ def horseshoe_path(
     )
 
 
-def _check_estimator(estimator: Any) -> Estimator:
+def _check_estimator(estimator: Any) -> Mode:
     if estimator is None:
         return HorseshoeRegressor()
-    if isinstance(estimator, type) and issubclass(estimator, Estimator):
+    if isinstance(estimator, type) and issubclass(estimator, Mode):
         name = estimator.__name__
         raise TypeError(f"estimator={name} is a class: hand in one of its kind, such as {name}()")
-    if not isinstance(estimator, Estimator):
+    if not isinstance(estimator, Mode):
         raise TypeError(
-            f"estimator={estimator!r} must be a HorseshoeRegressor or a HorseshoeClassifier, or None"
+            f"estimator={estimator!r} must be a HorseshoeRegressor, a HorseshoeClassifier or a "
+            "HorseshoeSurvival, or None"
         )
     return estimator
 
 
-def _fits(base: Estimator, grid: Grid, X: Any, y: Any, known: Any, warm_start: bool) -> tuple[Estimator, ...]:
+def _fits(base: Mode, grid: Grid, X: Any, y: Any, known: Any, warm_start: bool) -> tuple[Mode, ...]:
     """Return the fits, which share the columns of X."""
     from sklearn.exceptions import ConvergenceWarning
 
     columns, start = check_x(X), base.start
-    models: list[Estimator] = []
+    read_header(X, columns)  # which refuses names of several types
+    models: list[Mode] = []
     for settings in grid.settings:
         given = {**base.get_params(deep=False), **settings, "start": start, "warm_start": False}
         model = type(base)(**given)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(columns, y, **known)
-        _name(model, X, columns)
-        start = _onward(model) if warm_start else start
+        if warm_start:  # what is zero here is not tried again
+            earlier = tuple(one._replace(again=False) for one in earlier_fits(model))
+            start = earlier[0] if len(earlier) == 1 else earlier
         model.start = base.start  # where it goes if it is fitted again
         models.append(model)
     return tuple(models)
 
 
-def _onward(model: Estimator) -> Any:
-    """Return where the next fit starts: at this one, and what is zero here is not tried again."""
-    if isinstance(model, HorseshoeRegressor):
-        return Earlier(model.coef_, model.coef_std_, model.intercept_, model.sigma2_, again=False)
-    for part in model.estimators_:
-        part.start = "auto"
-    return tuple(_onward(part) for part in model.estimators_)
-
-
-def _name(model: Estimator, X: Any, columns: View) -> None:
-    """Give a model the names of X, which was handed to it as bare columns."""
-    remember_columns(model, X, columns.shape[1])
-    if isinstance(model, HorseshoeClassifier):
-        hand_down_names(model, model.estimators_)
-        model._gather()
-    else:
-        hand_down_names(model, [model])
-
-
-def _warn_unfinished(grid: Grid, models: tuple[Estimator, ...]) -> None:
+def _warn_unfinished(grid: Grid, models: tuple[Mode, ...]) -> None:
     """Warn the caller of the caller, once, if fits reached ``max_iter``."""
     from sklearn.exceptions import ConvergenceWarning
 

@@ -1,38 +1,33 @@
-"""The scikit-learn surface: validate, fit, and answer in the user's units."""
+"""The posterior mode of a sparse regression."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from horseshoe._types import Callback
-from horseshoe.estimators.chance import ChanceMixin
-from horseshoe.estimators.described import Described
-from horseshoe.estimators.ending import warn_unfinished
-from horseshoe.estimators.fitting import FittingMixin
-from horseshoe.estimators.intervals import IntervalMixin
-from horseshoe.estimators.levels import LevelsMixin
-from horseshoe.estimators.outputs import by_output, outputs_of
-from horseshoe.estimators.saving import Saved
-from horseshoe.estimators.scored import Scored
-from horseshoe.estimators.selector import Selector, check_new
-from horseshoe.families import Family
-from horseshoe.model.final_status import expected_by_chance
-from horseshoe.posterior.predictive import predictive_std
-from horseshoe.priors import GlobalPrior, LocalPrior
-from horseshoe.store.checkpoint import open_checkpoint
+from horseshoe._checks import check_level
+from horseshoe._types import FilePath, Matrix, MatrixLike, PerRow, VectorLike
+from horseshoe.data.compressed import condensed
+from horseshoe.data.rows import Rows
+from horseshoe.estimators.base import Header, by_part, check_new, read_header
+from horseshoe.estimators.checked_data import RegressionData, check_regression
+from horseshoe.estimators.convergence import warn_unfinished
+from horseshoe.estimators.mode import Mode, normal_interval
+from horseshoe.estimators.partial_fit import FoldSums
+from horseshoe.estimators.regression import Regression
+from horseshoe.families import Ordered, resolve_family
+from horseshoe.model.fit import fit_several
+from horseshoe.model.spec import ModelSpec
+from horseshoe.posterior.predictive import predictive_interval, predictive_std
+from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
 from horseshoe.threads import one_thread
 
-if TYPE_CHECKING:
-    from horseshoe.report.statistics import FitStatistics
 
-
-class HorseshoeRegressor(
-    FittingMixin, IntervalMixin, ChanceMixin, Saved, LevelsMixin, Scored, Selector, RegressorMixin, Described
-):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HorseshoeRegressor(Mode, Regression):
     """Sparse regression: the posterior mode under a global-local shrinkage prior, by EM.
 
     Few coefficients are not zero; those are hardly shrunk, and come with standard deviations. Nothing is
@@ -167,60 +162,17 @@ class HorseshoeRegressor(
     {'sex': -17.55, 'bmi': 5.74, 'bp': 1.02, 's3': -0.91, 's5': 43.56}
     """
 
-    def __init__(
-        self,
-        family: str | Family = "gaussian",
-        prior: str | LocalPrior = "horseshoe",
-        lambda_power: float = 2.0,
-        tau: str | float | GlobalPrior = "estimate",
-        tau_max: float = 1.0,
-        sigma2: str | float = "estimate",
-        expectation: str = "exact",
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        weight_type: str = "count",
-        tol: float = 1e-5,
-        max_iter: int = 10_000,
-        zero_threshold: str | float = "auto",
-        start: Any = "auto",
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        slab: float | None = None,
-        feature_groups: Any = None,
-        unpenalized: Any = None,
-        prior_scale: Any = None,
-    ) -> None:
-        self.family = family
-        self.prior = prior
-        self.lambda_power = lambda_power
-        self.tau = tau
-        self.tau_max = tau_max
-        self.sigma2 = sigma2
-        self.expectation = expectation
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.weight_type = weight_type
-        self.tol = tol
-        self.max_iter = max_iter
-        self.zero_threshold = zero_threshold
-        self.start = start
-        self.warm_start = warm_start
-        self.callback = callback
-        self.random_state = random_state
-        self.slab = slab
-        self.feature_groups = feature_groups
-        self.unpenalized = unpenalized
-        self.prior_scale = prior_scale
+    sigma2: str | float = "estimate"
+    fit_intercept: bool = True
 
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        offset: Any = None,
-        exposure: Any = None,
-        checkpoint: Any = None,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: PerRow = None,
+        offset: PerRow = None,
+        exposure: PerRow = None,
+        checkpoint: FilePath | None = None,
     ) -> HorseshoeRegressor:
         """Fit the model.
 
@@ -256,12 +208,59 @@ class HorseshoeRegressor(
             If ``max_iter`` was reached.
         """
         with one_thread(), open_checkpoint(checkpoint) as section:
-            self._fit(X, y, sample_weight, offset, exposure, section)
+            # 1. Check the data and the parameters.
+            columns, data = check_regression(
+                X, y, self.family, self.weight_type, sample_weight, offset, exposure
+            )
+            header, spec = read_header(X, columns), self._spec(data.family, data.rows.columns)
+            # 2. and 3. Find the mode of one response or of several, and keep it.
+            if data.outputs:
+                self._fit_outputs(header, spec, data, section)
+            else:
+                self._fit_rows(header, spec, data.rows, section)
         warn_unfinished(self.status_)
         return self
 
-    @by_output(axis=1)
-    def predict(self, X: Any, return_std: bool = False, offset: Any = None, exposure: Any = None) -> Any:
+    def _fit_outputs(
+        self, header: Header, spec: ModelSpec, data: RegressionData, checkpoint: CheckpointSection | None
+    ) -> None:
+        """Fit several responses, which share their scales."""
+        refusal = (
+            f"is for one response, but y has {len(data.outputs)} columns: use 'exact', which shares one "
+            "factor among all of them, or 'approximate'"
+        )
+        parts = self._find_joint_modes(
+            header, spec, data.each, data.outputs, fit_several, checkpoint, refusal
+        )
+        self._keep_parts(header, parts, outputs_=np.array(data.outputs, dtype=object))
+
+    def _fit_rows(
+        self, header: Header, spec: ModelSpec, rows: Rows, checkpoint: CheckpointSection | None = None
+    ) -> None:
+        """Fit one response."""
+        (start,) = self._starts(header.n_columns, 1)
+        fitted = self._find_mode(spec, rows, start, checkpoint)
+        self._keep_fit(header, fitted, self._own_training(header, spec, rows, fitted))
+
+    def _fit_sums(self, header: Header, sums: FoldSums) -> None:
+        (products,) = sums.scaled(self.weight_type, header.names)
+        rows = condensed(products, self.fit_intercept).rows
+        rows.columns.names = header.names
+        self._fit_rows(header, self._spec(resolve_family(self.family), rows.columns), rows)
+        self._sums = sums
+        warn_unfinished(self.status_)
+
+    def _part(self) -> HorseshoeRegressor:
+        return type(self)(**{**self.get_params(deep=False), "start": "auto", "warm_start": False})
+
+    @by_part(axis=1)
+    def predict(
+        self,
+        X: MatrixLike,
+        return_std: bool = False,
+        offset: PerRow = None,
+        exposure: PerRow = None,
+    ) -> Any:
         """Predict the response: its mean, on the scale of y; of ordered levels the median level.
 
         Parameters
@@ -288,72 +287,68 @@ class HorseshoeRegressor(
         spread = np.sqrt(self._fitted.predictor_variance(matrix))
         return found, predictive_std(self.family_, eta, spread, self.sigma2_)
 
-    def summary(
+    @by_part(axis=1)
+    def predict_interval(
         self,
+        X: MatrixLike,
         level: float = 0.95,
-        exponentiate: bool = False,
+        offset: PerRow = None,
         method: str = "auto",
-        by: str = "column",
-        style: str = "frame",
-    ) -> Any:
-        """Return a data frame: feature, coef, std, lower, upper, per_sd, shrinkage, selected.
-
-        The first row is the intercept, which is never "selected". ``per_sd`` is the effect of one standard
-        deviation of the column. Where it was known, there is the ``group`` of each column too, and whether
-        it is unpenalised. Needs pandas, which the extra ``horseshoe[pandas]`` installs.
+        exposure: PerRow = None,
+        **options: Any,
+    ) -> Matrix:
+        """Return the central interval of the predictive distribution, one row (lower, upper) for each of X.
 
         Parameters
         ----------
+        X, offset, exposure
+            As in `predict`.
         level : float, default=0.95
-            The coverage of the interval.
-        exponentiate : bool, default=False
-            Whether to add ``odds_ratio`` or ``rate_ratio``, the exponential of ``coef``, and to give
-            ``lower``, ``upper`` and ``per_sd`` as ratios too; for log odds and logarithms of means.
+            The coverage.
         method : {"auto", "mode", "posterior"}, default="auto"
-            Of the interval, as in `coef_interval`.
-        by : {"column", "group"}, default="column"
-            "group" returns a row for each group instead: group, size, norm (the root of the sum of squares of
-            ``per_sd``) and selected.
-        style : {"frame", "text", "markdown", "latex", "html"}, default="frame"
-            A data frame, for which pandas is needed, or a text with the numbers of the fit below.
+            "mode": given the selection, and Gaussian at the mode. "posterior": from draws of the whole
+            posterior. "auto" is the latter for classes, survival, "ordinal", "negative_binomial", "laplace"
+            and "quantile", whose intervals at the mode are too narrow (docs/families.md), if there is a
+            sampler for the prior and the weights.
+        **options
+            Of `sample_posterior`, where draws are taken.
 
         Returns
         -------
-        pandas.DataFrame or str
+        array of shape (m, 2), or (m, n_outputs, 2) for several responses
         """
-        from horseshoe.report.summaries import summarize
+        level = check_level(level)
+        matrix = check_new(self, X)
+        if self._by_posterior(method, options):
+            draws = self._interval_draws(options)
+            found = draws.predict_interval(matrix, level, offset=offset, exposure=exposure)
+            return np.asarray(self.family_.named(found))
+        eta = self._eta(matrix, offset, exposure)
+        spread = np.sqrt(self._fitted.predictor_variance(matrix))
+        found = predictive_interval(self.family_, eta, spread, self.sigma2_, level)
+        return np.asarray(self.family_.named(found))
 
+    def thresholds_interval(self, level: float = 0.95, method: str = "auto", **options: Any) -> Matrix:
+        """Return the interval of each threshold between ordered levels; for ``family="ordinal"``.
+
+        Parameters
+        ----------
+        level, method, **options
+            As in `coef_interval`.
+
+        Returns
+        -------
+        array of shape (n_levels - 1, 2)
+        """
         check_is_fitted(self)
-        return summarize(self, style, level, exponentiate, by, method=method)
-
-    @property
-    def expected_by_chance_(self) -> Any:
-        """How many columns would be selected if none had an effect."""
-        for part in outputs_of(self):
-            if part._fitted.hyper is not None:  # they share their columns; a constant one has no say
-                return part.expected_by_chance_
-        if "coef_" not in self.__dict__:
-            raise AttributeError("expected_by_chance_ is there after fit")
-        return 0.0 if outputs_of(self) else expected_by_chance(self._fitted)
-
-    def _statistics(self) -> FitStatistics:
-        from horseshoe.report.statistics import FitStatistics, all_outputs
-
-        if outputs_of(self):
-            found = [part.statistics() for part in outputs_of(self)]
-            return all_outputs(found, int(self.support_.sum()))
-        kept = self._keep()
-        return FitStatistics(
-            n=0 if kept is None else kept.n,
-            p=self.n_features_in_,
-            n_selected=int(self.support_.sum()),
-            family=type(self.family_).__name__,
-            has_noise=self.family_.squared_error,
-            deviance=None if kept is None else kept.deviance,
-            status=self.status_,
-            noise_sd=float(np.sqrt(self.sigma2_)) if self.family_.is_location else None,
-            n_iter=self.n_iter_,
-            expected_by_chance=self.expected_by_chance_,
-            n_events=getattr(self, "n_events_", None),
-            concordance=getattr(self.__dict__.get("_baseline"), "concordance", None),
-        )
+        level = check_level(level)
+        family = self.family_
+        if not isinstance(family, Ordered):
+            raise ValueError("thresholds are between ordered levels: they come with family='ordinal'")
+        if self._by_posterior(method, options):
+            return self._interval_draws(options).interval(level, of="nuisance")
+        if family.continuous:
+            raise ValueError(
+                "no two rows of y are the same: thresholds have intervals with method='posterior'"
+            )
+        return np.asarray(normal_interval(family.thresholds_, family.thresholds_std_, level))

@@ -7,18 +7,25 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _get_feature_names
 
 from horseshoe._checks import check_number
-from horseshoe.data.offsets import check_known
-from horseshoe.data.responses import check_responses, refuse_several_responses
-from horseshoe.data.rows import known_rows
+from horseshoe._types import (
+    FeatureGroups,
+    FilePath,
+    MatrixLike,
+    PerRow,
+    PriorScale,
+    Seed,
+    VariableList,
+    VectorLike,
+)
 from horseshoe.data.structure import check_structure
-from horseshoe.data.validation import check_x
-from horseshoe.estimators.ending import remark_weights, warn_unfinished_mode, weigh
-from horseshoe.estimators.response import learned
-from horseshoe.estimators.settings import check_slab
-from horseshoe.families import Family, resolve_family
+from horseshoe.estimators.base import read_header
+from horseshoe.estimators.checked_data import check_regression
+from horseshoe.estimators.convergence import remark_weights, warn_unfinished_mode, weigh
+from horseshoe.estimators.parameters import check_sigma2, check_slab
+from horseshoe.estimators.training import FittedModes
+from horseshoe.families import Family
 from horseshoe.model.fit import fit, fit_several
 from horseshoe.model.sample import refuse_fractions, sample, sample_several
 from horseshoe.model.spec import ModelSpec
@@ -30,14 +37,14 @@ from horseshoe.sampling.chains import Plan, Progress
 
 
 def sample_posterior(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: VectorLike,
     family: str | Family = "gaussian",
     prior: str | LocalPrior = "horseshoe",
     n_draws: int = 1000,
     n_warmup: int = 1000,
     n_chains: int = 4,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    random_state: Seed = None,
     progress: bool | Callable[[Progress], Any] = False,
     *,
     tau: str | float | GlobalPrior = "estimate",
@@ -46,17 +53,17 @@ def sample_posterior(
     fit_intercept: bool = True,
     standardize: bool = True,
     slab: float | None = None,
-    feature_groups: Any = None,
-    unpenalized: Any = None,
-    prior_scale: Any = None,
-    sample_weight: Any = None,
-    offset: Any = None,
-    exposure: Any = None,
+    feature_groups: FeatureGroups | None = None,
+    unpenalized: VariableList | None = None,
+    prior_scale: PriorScale | None = None,
+    sample_weight: PerRow = None,
+    offset: PerRow = None,
+    exposure: PerRow = None,
     weight_type: str = "count",
     thin: int = 1,
     store_lambda2: bool = False,
     n_jobs: int | None = None,
-    checkpoint: Any = None,
+    checkpoint: FilePath | None = None,
     max_memory: float = MAX_MEMORY,
 ) -> Any:
     """Draw from the posterior distribution of which the estimators find the mode.
@@ -128,20 +135,11 @@ def sample_posterior(
     >>> abs(posterior.mean()[2] - 5.77) < 0.1  # bmi
     np.True_
     """
-    kind = resolve_family(family)
-    columns = check_x(X)
-    n = columns.shape[0]
-    several = check_responses(y, n) if kind.constant_weights else None
-    if several is None and not kind.constant_weights:
-        refuse_several_responses(y, n, f"the family {type(kind).__name__}", kind.several)
-    weights = weigh(sample_weight, n, weight_type)
-    first = y if several is None else several.values[:, 0]
-    kind, response = learned(kind, first, n, weights, two_labels=True)
-    known = check_known(offset, exposure, n, kind)
-    refuse_fractions(weights, kind)
-    kind.check_offset(np.asarray(known))
-    rows = known_rows(columns, response.values, weights, known)
-    kind = kind.adapt_to(rows.y, rows.counts, rows.offset)
+    columns, data = check_regression(
+        X, y, family, weight_type, sample_weight, offset, exposure, two_labels=True
+    )
+    kind, rows, header = data.family, data.rows, read_header(X, columns)
+    refuse_fractions(weigh(sample_weight, columns.shape[0], weight_type), kind)
     plan = _plan(n_chains, n_warmup, n_draws, thin, store_lambda2)
     top = 1.0 if tau_max is None else check_number("tau_max", tau_max)
     wanted = resolve_local(prior)
@@ -149,7 +147,7 @@ def sample_posterior(
         kind,
         settled(wanted),
         resolve_global(tau, top),
-        sigma2=_variance(sigma2, kind),
+        sigma2=check_sigma2(sigma2, kind.has_dispersion, exact=False),
         fit_intercept=fit_intercept,
         standardize=standardize,
         slab=check_slab(slab),
@@ -159,73 +157,40 @@ def sample_posterior(
     drawn = replace(spec, prior=wanted)
     if isinstance(tau, str) and tau_max is None:
         drawn = replace(drawn, tau=HalfCauchy(np.inf, float(rows.counts.sum()) ** -0.5))
-    if several is not None:
-        values = several.values if rows.number is None else several.values[rows.number]
-        each = tuple(rows._replace(y=one.copy(), level=0.0) for one in values.T)
-        modes = tuple(remark_weights(one, rows) for one in fit_several(spec, each))
-        warn_unfinished_mode(modes[0].result.status)
-        return sample_several(drawn, each, modes, plan, run_options, several.names, _get_feature_names(X))
-    mode = remark_weights(fit(spec, rows), rows)
-    warn_unfinished_mode(mode.result.status)
-    return sample(
-        drawn,
-        rows,
-        mode,
-        plan,
-        run_options,
-        _get_feature_names(X),
-        response.labels if kind.is_binary else None,
-    )
+    each = data.each if data.outputs else (rows,)
+    found = fit_several(spec, each) if data.outputs else (fit(spec, rows),)
+    modes = tuple(remark_weights(one, rows) for one in found)
+    warn_unfinished_mode(modes[0].result.status)
+    if data.outputs:
+        return sample_several(drawn, each, modes, plan, run_options, data.outputs, header.names)
+    labels = data.labels if kind.is_binary else None
+    return sample(drawn, rows, modes[0], plan, run_options, header.names, labels)
 
 
-def sample_fitted(model: Any, options: dict[str, Any]) -> Posterior:
-    """Draw from the posterior of a fitted `HorseshoeRegressor`; what its `sample_posterior` does.
+def sample_modes(modes: FittedModes, options: dict[str, Any]) -> Posterior | SeveralPosterior:
+    """Draw from the posterior of what was fitted; ``options`` are those of `sample_posterior`.
 
     Examples
     --------
     >>> from horseshoe import HorseshoeRegressor
     >>> x = np.arange(10.0)
     >>> model = HorseshoeRegressor(random_state=1).fit(x[:, None], 3.0 * x + np.sin(7.0 * x))
-    >>> sample_fitted(model, {"n_draws": 500, "n_chains": 2}).coef.shape
+    >>> sample_modes(model._training.modes, {"random_state": 1, "n_draws": 500, "n_chains": 2}).coef.shape
     (2, 500, 1)
     """
-    training = getattr(model, "_training", None)
-    if training is None:
-        raise ValueError(
-            "copies of a fit, and models from files, do not hold its data: fit again, or call "
-            "horseshoe.sample_posterior; "
-            "intervals with method='mode' need none"
-        )
-    names = model.__dict__.get("feature_names_in_")
-    plan, run_options = _planned({"random_state": model.random_state, **options})
-    return sample(training.spec, training.rows, model._fitted, plan, run_options, names)
-
-
-def _planned(chosen: dict[str, Any]) -> tuple[Plan, RunOptions]:
-    """Return what is drawn and how, from the options of `sample_posterior`."""
+    chosen = dict(options)
     run_options = RunOptions(**{name: chosen.pop(name) for name in RunOptions._fields if name in chosen})
     defaults = {"n_chains": 4, "n_warmup": 1000, "n_draws": 1000, "thin": 1, "store_lambda2": False}
     unknown = [name for name in chosen if name not in defaults]
     if unknown:
         known = ", ".join([*defaults, *RunOptions._fields])
         raise TypeError(f"{', '.join(unknown)}: not among the options of sample_posterior here: {known}")
-    return _plan(**{**defaults, **chosen}), run_options
-
-
-def sample_joint(joint: Any, options: dict[str, Any]) -> SeveralPosterior:
-    """Draw from the joint posterior of several responses or classes; what their `sample_posterior` does.
-
-    Examples
-    --------
-    >>> from horseshoe import HorseshoeRegressor
-    >>> x = np.arange(10.0)
-    >>> y = np.column_stack([np.sin(7.0 * x) + x, x + np.cos(x)])
-    >>> model = HorseshoeRegressor(random_state=1).fit(x[:, None], y)
-    >>> model.sample_posterior(n_draws=500, n_chains=2).coef.shape
-    (2, 500, 2, 1)
-    """
-    plan, run_options = _planned({"random_state": joint.random_state, **options})
-    return sample_several(joint.spec, joint.rows, joint.fitted, plan, run_options, joint.labels, joint.names)
+    plan = _plan(**{**defaults, **chosen})
+    if modes.labels:
+        return sample_several(
+            modes.spec, modes.rows, modes.fitted, plan, run_options, modes.labels, modes.names
+        )
+    return sample(modes.spec, modes.rows[0], modes.fitted[0], plan, run_options, modes.names)
 
 
 def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: Any) -> Plan:
@@ -241,13 +206,3 @@ def _plan(n_chains: Any, n_warmup: Any, n_draws: Any, thin: Any, store_lambda2: 
         if value < least:
             raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
     return Plan(int(n_chains), int(n_warmup), int(n_draws), int(thin), bool(store_lambda2))
-
-
-def _variance(sigma2: Any, family: Family) -> str | float:
-    if isinstance(sigma2, str) and sigma2 == "estimate":
-        return sigma2
-    if not family.has_dispersion:
-        raise ValueError(
-            f"sigma2={sigma2!r} has no meaning for a family without a noise variance: leave it out"
-        )
-    return check_number("sigma2", sigma2, instead=" or 'estimate'")

@@ -10,48 +10,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from horseshoe.estimators.base import Header
+
 KINDS = {
     "HorseshoeRegressor": "horseshoe.estimators.regressor",
     "HorseshoeClassifier": "horseshoe.estimators.classifier",
-    "AdaptiveRegressor": "horseshoe.estimators.cv",
-    "AdaptiveClassifier": "horseshoe.estimators.cv_classifier",
+    "AdaptiveRegressor": "horseshoe.estimators.adaptive_regressor",
+    "AdaptiveClassifier": "horseshoe.estimators.adaptive_classifier",
     "HorseshoeSurvival": "horseshoe.estimators.survival",
-    "AdaptiveSurvival": "horseshoe.estimators.cv_survival",
+    "AdaptiveSurvival": "horseshoe.estimators.adaptive_survival",
 }
 """The estimators that can be saved, and where they live."""
 SAVED_AS_NONE = ("callback", "cv", "random_state")
 """Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
 STRUCTURE = ("feature_groups", "unpenalized", "prior_scale")
 """Parameters saved by the numbers of the columns, however they were given."""
-
-
-class Saved:
-    """What an estimator has to be saved.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from horseshoe import HorseshoeRegressor, load_model
-    >>> x = np.arange(20.0)
-    >>> model = HorseshoeRegressor().fit(x[:, None], 3.0 * x + np.cos(x))
-    >>> path = Path(tempfile.mkdtemp()) / "model.json"
-    >>> model.save(path)
-    >>> bool(load_model(path).predict([[21.0]]) == model.predict([[21.0]]))
-    True
-    """
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, which `horseshoe.load_model` reads.
-
-        The file is JSON, exact to the last bit, without the training data. What was under this name stays
-        until the new file is whole.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Where; the folder must be there.
-        """
-        save_model(self, path)
 
 
 def save_model(model: Any, path: str | os.PathLike[str], recipe: dict[str, Any] | None = None) -> Path:
@@ -187,14 +160,13 @@ def _saved_structure(model: Any, name: str) -> Any:
 
 def _saved_parameter(name: str, value: Any) -> Any:
     """Return a parameter as it is saved: an earlier fit as what a fit starts from, a class as its object."""
-    from horseshoe.model.fit import Earlier
+    from horseshoe.estimators.mode import earlier_fits
 
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if name in SAVED_AS_NONE and not (whole and abs(int(value)) < 2**63):
         return None
     if name == "start" and not isinstance(value, str | tuple):
-        parts = value.__dict__.get("estimators_", [value])
-        starts = tuple(Earlier(one.coef_, one.coef_std_, one.intercept_, one.sigma2_) for one in parts)
+        starts = earlier_fits(value)
         return starts if hasattr(value, "estimators_") else starts[0]
     if name == "components" and not isinstance(value, str):
         return tuple(value)
@@ -251,22 +223,18 @@ def _decoded(content: dict[str, Any]) -> Any:
 
 
 def _restore(model: Any, fitted: Any) -> None:
-    """Give an estimator its fit back; to one for classes or several responses, that of each part."""
-    several = fitted.outputs is not None or fitted.classes is not None
-    parts = [model._part() for _ in fitted.regressions] if several else [model]
-    if fitted.classes is not None:
-        model.classes_, model.estimators_ = fitted.classes.array(), parts
-    for one in {id(one): one for one in (model, *parts)}.values():
-        one.n_features_in_ = fitted.n_features
-        if fitted.feature_names is not None:
-            one.feature_names_in_ = np.array(fitted.feature_names, dtype=object)
-    for part, regression in zip(parts, fitted.regressions, strict=True):
-        part._store(regression)
-    for part, kept in zip(parts, getattr(fitted, "kept", ()), strict=False):
-        part._kept = kept
-    if fitted.classes is not None:
-        model._gather()
+    """Give an estimator its fit back; to one for classes, that of each of its regressions."""
+    names = None if fitted.feature_names is None else np.array(fitted.feature_names, dtype=object)
+    header, labels = Header(fitted.n_features, names), {}
     if fitted.outputs is not None:
-        model._store_outputs(parts, fitted.outputs)
+        labels["outputs_"] = np.array(fitted.outputs, dtype=object)
+    if fitted.classes is not None:
+        labels["classes_"] = fitted.classes.array()
+    kept = getattr(fitted, "kept", (None,) * len(fitted.regressions))
+    parts = [model._part() for _ in kept] if labels else [model]
+    for part, one, known in zip(parts, fitted.regressions, kept, strict=True):
+        part._keep_fit(header, one, kept=known)
+    if labels:
+        model._keep_parts(header, parts, **labels)
     if fitted.baseline is not None:
         model._keep_baseline(fitted.baseline, None if fitted.strata is None else fitted.strata.array())

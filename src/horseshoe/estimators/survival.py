@@ -1,39 +1,33 @@
-"""Cox's model with a sparse prior: scikit-learn's surface, and what scikit-survival's tools ask for."""
+"""The posterior mode of a sparse Cox model, with what scikit-survival's tools ask for."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from horseshoe._checks import check_choice, check_level, check_number
-from horseshoe._types import Callback, Matrix
+from horseshoe._checks import check_choice, check_level
+from horseshoe._types import FilePath, Matrix, MatrixLike, PerRow, VectorLike
 from horseshoe.data.dense import Dense
 from horseshoe.data.offsets import check_known
-from horseshoe.data.structure import check_structure
 from horseshoe.data.validation import check_x
-from horseshoe.estimators.baseline import baseline
-from horseshoe.estimators.concordance import concordance_of
-from horseshoe.estimators.ending import remark_weights, warn_unfinished
-from horseshoe.estimators.intervals import Kept, Training
-from horseshoe.estimators.lifetimes import refuse_no_events
-from horseshoe.estimators.regressor import HorseshoeRegressor
-from horseshoe.estimators.risks import Risks
-from horseshoe.estimators.selector import check_new, remember_columns
-from horseshoe.estimators.settings import check_slab, em_options
+from horseshoe.estimators.base import check_new, read_header
+from horseshoe.estimators.convergence import warn_unfinished
+from horseshoe.estimators.event_times import refuse_no_events
+from horseshoe.estimators.mode import Mode
+from horseshoe.estimators.survival_curves import SurvivalModel
 from horseshoe.families.cox import Cox
-from horseshoe.families.deviance import deviance
-from horseshoe.model.fit import fit
-from horseshoe.model.spec import ModelSpec
-from horseshoe.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
-from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
+from horseshoe.posterior.predictive import predictive_interval
+from horseshoe.report.statistics import FitStatistics
+from horseshoe.store.checkpoint import open_checkpoint
 from horseshoe.threads import one_thread
 
 EXPECTATIONS = ("exact", "approximate")
 
 
-class HorseshoeSurvival(Risks, HorseshoeRegressor):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class HorseshoeSurvival(Mode, SurvivalModel):
     """Sparse proportional hazards: the posterior mode of Cox's partial likelihood under a shrinkage prior.
 
     Few coefficients, logarithms of hazard ratios, are not zero; those are hardly shrunk, and come with
@@ -106,61 +100,17 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
     (array([3]), np.float64(1.2))
     """
 
-    family = Cox()
-    fit_intercept = False
     sigma2 = "estimate"
 
-    def __init__(
+    def fit(
         self,
-        prior: str | LocalPrior = "horseshoe",
-        lambda_power: float = 2.0,
-        tau: str | float | GlobalPrior = "estimate",
-        tau_max: float = 1.0,
-        ties: str = "efron",
-        expectation: str = "exact",
-        standardize: bool = True,
-        weight_type: str = "count",
-        tol: float = 1e-5,
-        max_iter: int = 10_000,
-        zero_threshold: str | float = "auto",
-        start: Any = "auto",
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        slab: float | None = None,
-        feature_groups: Any = None,
-        unpenalized: Any = None,
-        prior_scale: Any = None,
-    ) -> None:
-        self.prior = prior
-        self.lambda_power = lambda_power
-        self.tau = tau
-        self.tau_max = tau_max
-        self.ties = ties
-        self.expectation = expectation
-        self.standardize = standardize
-        self.weight_type = weight_type
-        self.tol = tol
-        self.max_iter = max_iter
-        self.zero_threshold = zero_threshold
-        self.start = start
-        self.warm_start = warm_start
-        self.callback = callback
-        self.random_state = random_state
-        self.slab = slab
-        self.feature_groups = feature_groups
-        self.unpenalized = unpenalized
-        self.prior_scale = prior_scale
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        offset: Any = None,
-        entry: Any = None,
-        strata: Any = None,
-        checkpoint: Any = None,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: PerRow = None,
+        offset: PerRow = None,
+        entry: PerRow = None,
+        strata: PerRow = None,
+        checkpoint: FilePath | None = None,
     ) -> HorseshoeSurvival:
         """Fit the model.
 
@@ -196,50 +146,29 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
             If ``max_iter`` was reached.
         """
         with one_thread(), open_checkpoint(checkpoint) as section:
-            self._fit(X, y, sample_weight, offset, entry, strata, section)
+            columns = check_x(X)
+            data = self._check_data(columns, y, sample_weight, offset, entry, strata)
+            refuse_no_events(data.seen, data.strata)
+            check_choice("expectation", self.expectation, EXPECTATIONS)
+            header, spec = read_header(X, columns), self._spec(data.family, columns)
+            (start,) = self._starts(header.n_columns, 1)
+            found = self._find_mode(spec, data.rows, start, section)
+            bare = Cox(self.ties)  # which knows no times
+            fitted = replace(found, family=bare, result=replace(found.result, family=bare))
+            self._keep_fit(header, fitted, self._own_training(header, spec, data.rows, fitted))
+            self._keep_hazard(data, fitted.linear_predictor(data.rows.columns) + data.rows.offset)
         warn_unfinished(self.status_)
         return self
 
-    def _fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        offset: Any,
-        entry: Any = None,
-        strata: Any = None,
-        checkpoint: CheckpointSection | None = None,
-    ) -> HorseshoeSurvival:
-        """Fit without a warning, for those who fit several."""
-        columns = check_x(X)
-        p = columns.shape[1]
-        rows, family, labels = self._rows(columns, y, sample_weight, offset, entry, strata)
-        refuse_no_events(family.seen, labels)
-        check_choice("expectation", self.expectation, EXPECTATIONS)
-        options = em_options(self, checkpoint)
-        spec = ModelSpec(
-            family,
-            resolve_known(self.prior),
-            resolve_global(self.tau, self.tau_max),
-            check_number("lambda_power", self.lambda_power, high=2.0),
-            fit_intercept=False,
-            standardize=self.standardize,
-            slab=check_slab(self.slab),
-            structure=check_structure(self.feature_groups, self.unpenalized, self.prior_scale, columns),
-        )
-        fitted = remark_weights(fit(spec, rows, options, self._start(p)), rows)
-        bare = Cox(self.ties)
-        remember_columns(self, X, p)
-        self._store(replace(fitted, family=bare, result=replace(fitted.result, family=bare)))
-        eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        ordered = concordance_of(family.seen.take(rows.y.astype(int)), eta)
-        self._keep_baseline(replace(baseline(family, rows.y, eta), concordance=ordered), labels)
-        self._training = Training(rows._replace(y=rows.y.copy()), spec)
-        return self
+    @property
+    def _likelihood(self) -> Any:
+        return self._training.spec.family
 
-    def predict(  # type: ignore[override]
-        self, X: Any, return_std: bool = False, offset: Any = None
-    ) -> Any:
+    def _statistics(self) -> FitStatistics:
+        found = super()._statistics()
+        return replace(found, n_events=self.n_events_, concordance=self._baseline.concordance)
+
+    def predict(self, X: MatrixLike, return_std: bool = False, offset: PerRow = None) -> Any:
         """Predict the risk: the linear predictor X b + offset, the logarithm of a hazard ratio.
 
         Parameters
@@ -256,20 +185,16 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         array of shape (m,), or a pair of them
         """
         matrix = check_new(self, X)
-        eta = self._eta(matrix, offset, None)
+        eta = self._eta(matrix, offset)
         return (eta, np.sqrt(self._fitted.predictor_variance(matrix))) if return_std else eta
 
-    def _keep(self) -> Kept | None:
-        """Return what is kept of the training data: their family knows the risk sets."""
-        training = self.__dict__.get("_training")
-        if training is None:
-            return self.__dict__.get("_kept")
-        rows, family = training.rows, training.spec.family
-        eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        return Kept(rows.y.size, deviance(family, rows.y, eta, rows.counts, rows.offset))
-
-    def predict_interval(  # type: ignore[override]
-        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "auto", **options: Any
+    def predict_interval(
+        self,
+        X: MatrixLike,
+        level: float = 0.95,
+        offset: PerRow = None,
+        method: str = "auto",
+        **options: Any,
     ) -> Matrix:
         """Return the interval of the risk of each row, compared with that of the average row.
 
@@ -291,7 +216,8 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         """
         level, matrix = check_level(level), check_new(self, X)
         if not self._by_posterior(method, options):
-            return super().predict_interval(X, level, offset, "mode")
+            eta, spread = self._eta(matrix, offset), np.sqrt(self._fitted.predictor_variance(matrix))
+            return predictive_interval(self.family_, eta, spread, self.sigma2_, level)
         center = self._fitted.center
         known = check_known(offset, None, matrix.shape[0], self.family_) + float(center @ self.coef_)
         away = Dense(matrix.dense() - center)

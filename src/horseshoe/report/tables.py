@@ -63,7 +63,7 @@ def coefficient_columns(
     """
     ratio = ratio_name(model.family_, exponentiate)
     averaged = is_average(model)
-    lower, upper = (model.coef_interval(level) if averaged else model.coef_interval(level, method=method)).T
+    lower, upper = model.coef_interval(level, method=method).T
     effects = {"lower": lower, "upper": upper, "per_sd": model.coef_ * model.scale_}
     if averaged:
         first = _average_intercept(model)

@@ -10,7 +10,7 @@ import numpy as np
 
 from horseshoe._checks import check_number
 from horseshoe._types import Vector
-from horseshoe.estimators.settings import NARROWEST, WIDEST
+from horseshoe.estimators.parameters import NARROWEST, WIDEST
 from horseshoe.families import resolve_family
 from horseshoe.priors import LocalPrior, is_sparse, resolve_known
 from horseshoe.priors.base import check_tau
@@ -58,7 +58,7 @@ def check_grid(estimator: Any, over: Any, values: Any) -> Grid:
     [{'prior': Horseshoe(a=0.4, b=0.5)}]
     """
     prior = resolve_known(estimator.prior)
-    if not isinstance(over, str) or over not in RISING or not hasattr(estimator, over):
+    if not isinstance(over, str) or over not in RISING or over not in estimator.get_params(deep=False):
         return _prior_grid(estimator, prior, over, values)
     _refuse_idle(estimator, over)
     numbers = _numbers(_default(estimator, prior, over) if values is None else values, CHECKS[over])
@@ -122,7 +122,7 @@ def _prior_grid(estimator: Any, prior: LocalPrior, over: Any, values: Any) -> Gr
     own = _parameters(prior)
     if not isinstance(over, str) or over not in own:
         kind = type(estimator).__name__
-        known = ", ".join(repr(name) for name in RISING if hasattr(estimator, name))
+        known = ", ".join(repr(name) for name in RISING if name in estimator.get_params(deep=False))
         has = f"or a parameter of the prior, {', '.join(map(repr, own))}" if own else "its prior has none"
         raise ValueError(
             f"over={over!r} is no parameter of a {kind} with prior={prior!r}: use one of {known}, {has}"

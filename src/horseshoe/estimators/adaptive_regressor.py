@@ -1,46 +1,33 @@
-"""The regressor that adapts to the unknown sparsity: several methods, weighed by cross-validation."""
+"""The regressor that adapts to the unknown sparsity: several methods, weighted by cross-validation."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from horseshoe._checks import check_choice, check_level
-from horseshoe._types import Matrix, Vector
+from horseshoe._checks import check_choice, check_level, check_random_state
+from horseshoe._types import FilePath, Matrix, MatrixLike, PerRow, Vector, VectorLike
 from horseshoe.average.fit import fit_averages
 from horseshoe.average.folds import check_classes
 from horseshoe.average.ordinal_covariates import has_lone_levels
-from horseshoe.average.sets import Fold
+from horseshoe.data.compressed import folded
 from horseshoe.data.offsets import check_known
-from horseshoe.data.responses import Responses, check_responses, leading, refuse_several_responses
-from horseshoe.data.rows import Rows, known_rows
-from horseshoe.data.validation import check_x
-from horseshoe.estimators.average import Averaged
-from horseshoe.estimators.cv_streamed import StreamedAverage
-from horseshoe.estimators.described import Described
-from horseshoe.estimators.ending import first_remark, weigh
-from horseshoe.estimators.levels import LevelsMixin
-from horseshoe.estimators.outputs import by_output, gather
-from horseshoe.estimators.response import learned
-from horseshoe.estimators.saving import Saved
-from horseshoe.estimators.scored import Scored
-from horseshoe.estimators.selector import check_new, hand_down_names, remember_columns
-from horseshoe.families import Family, Ordered, resolve_family
-from horseshoe.model.spec import Prepared
+from horseshoe.data.responses import leading
+from horseshoe.estimators.adaptive import Adaptive, Folds
+from horseshoe.estimators.base import Header, by_part, check_new, read_header
+from horseshoe.estimators.checked_data import RegressionData, check_regression
+from horseshoe.estimators.partial_fit import FoldSums
+from horseshoe.estimators.regression import Regression
+from horseshoe.estimators.training import Training
+from horseshoe.families import Ordered, resolve_family
 from horseshoe.store.checkpoint import CheckpointSection, open_checkpoint
 from horseshoe.threads import one_thread
 
-OF_EACH = (
-    *("coef_", "sparse_coef_", "intercept_", "sparse_intercept_", "support_", "inclusion_"),
-    *("cv_error_", "calibration_slope_", "sigma2_"),
-)
-OF_ALL = ("family_", "scale_")
-"""What several responses have each, and what they share."""
 
-
-class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, RegressorMixin, Described):
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdaptiveRegressor(Adaptive, Regression):
     """Regression that adapts to the unknown sparsity: what to reach for when in doubt.
 
     Sometimes ridge predicts best, sometimes a sparse mode, sometimes nothing beats the mean. This fits
@@ -138,45 +125,17 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
     ['bmi', 'bp', 's5']
     """
 
-    def __init__(
-        self,
-        family: str | Family = "gaussian",
-        components: Any = "default",
-        cv: Any = 10,
-        selection: str = "1se",
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        weight_type: str = "count",
-        n_jobs: int | None = None,
-        callback: Any = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        feature_groups: Any = None,
-        unpenalized: Any = None,
-        prior_scale: Any = None,
-    ) -> None:
-        self.family = family
-        self.components = components
-        self.cv = cv
-        self.selection = selection
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.weight_type = weight_type
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.random_state = random_state
-        self.feature_groups = feature_groups
-        self.unpenalized = unpenalized
-        self.prior_scale = prior_scale
+    fit_intercept: bool = True
 
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        offset: Any = None,
-        exposure: Any = None,
-        groups: Any = None,
-        checkpoint: Any = None,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: PerRow = None,
+        offset: PerRow = None,
+        exposure: PerRow = None,
+        groups: PerRow = None,
+        checkpoint: FilePath | None = None,
     ) -> AdaptiveRegressor:
         """Fit every component to every training set, and average.
 
@@ -193,89 +152,71 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
             Itself.
         """
         with one_thread(), open_checkpoint(checkpoint) as section:
-            self._fit(X, y, sample_weight, offset, exposure, groups, section)
-        return self
+            columns, data = check_regression(
+                X, y, self.family, self.weight_type, sample_weight, offset, exposure
+            )
+            header, rows, family = read_header(X, columns), data.rows, data.family
+            if data.outputs:
+                self._fit_outputs(X, header, data, groups, section)
+                return self
+            explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
+            check = None
+            if isinstance(family, Ordered):  # of numbers that stand for levels only the order matters
+                codes, levels = np.searchsorted(family.points_, rows.y).astype(float), family.levels_
+                explained = rows._replace(y=codes)
+                if not has_lone_levels(family, codes.size):  # else no fold can learn of every level
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        offset: Any,
-        exposure: Any,
-        groups: Any,
-        checkpoint: CheckpointSection | None,
-    ) -> None:
-        family = resolve_family(self.family)
-        columns = check_x(X)
-        n, p = columns.shape
-        several = check_responses(y, n)
-        if several is not None and not family.constant_weights:
-            refuse_several_responses(y, n, f"the family {type(family).__name__}", family.several)
-        weights = weigh(sample_weight, n, self.weight_type)
-        if several is None:
-            family, encoded = learned(family, y, n, weights)
-            response = encoded.values
-        else:
-            response = family.encode(several.values[:, 0]).values
-        known = check_known(offset, exposure, n, family)
-        family.check_offset(np.asarray(known))
-        rows = known_rows(columns, response, weights, known)
-        if several is not None:
-            self._fit_outputs(X, rows, family, several, groups, checkpoint)
-            return
-        family = family.adapt_to(rows.y, rows.counts, rows.offset)
-        explained = rows._replace(y=rows.y - rows.offset) if family.is_location else rows
-        if isinstance(family, Ordered):  # of numbers that stand for levels only the order matters
-            explained = rows._replace(y=np.searchsorted(family.points_, rows.y).astype(float))
-        folds = _with_all_levels(self._folds(explained, X, response, groups), family, explained.y)
-        fitted = self._adapt(rows, family, folds, checkpoint)
-        self.__dict__.pop("_sums", None)
-        self._rows = rows
-        remember_columns(self, X, p)
-        self._store(fitted)
+                    def check(folds: Folds) -> Folds:
+                        return check_classes(folds, codes, levels)
+
+            folds = self._folds(explained, X, data.given, groups, check=check)
+            fitted = self._average(rows, family, folds, section)
+            self._keep_fit(header, fitted, Training(rows))
+        return self
 
     def _fit_outputs(
         self,
         X: Any,
-        rows: Rows,
-        family: Family,
-        several: Responses,
+        header: Header,
+        data: RegressionData,
         groups: Any,
         checkpoint: CheckpointSection | None,
     ) -> None:
         """Average for all responses together, on the same folds."""
-        values = several.values if rows.number is None else several.values[rows.number]
+        rows, each = data.rows, data.each
+        values = np.column_stack([one.y for one in each])
         common = leading(values - rows.offset[:, None], rows.counts)
-        folds = self._folds(rows._replace(y=common), X, several.values, groups)
-        each = [rows._replace(y=one.copy()) for one in values.T]
-        fitted = fit_averages(each, family, folds, checkpoint=checkpoint, **self._options(rows))
-        remember_columns(self, X, rows.columns.shape[1])
-        parts = [self._part() for _ in fitted]
-        for part, one in zip(parts, fitted, strict=True):
-            part.n_features_in_ = self.n_features_in_
-            part._store(one)
-        self._store_outputs(parts, several.names)
+        folds = self._folds(rows._replace(y=common), X, data.given, groups)
+        found = fit_averages(each, data.family, folds, checkpoint=checkpoint, **self._options(rows))
+        parts = [self._part()._keep_fit(header, one) for one in found]
+        self._keep_parts(header, parts, outputs_=np.array(data.outputs, dtype=object))
 
     def _part(self) -> AdaptiveRegressor:
-        """Return a regression for one response of several that is to be given its fit."""
+        """Return an estimator of one of several responses, without a fit."""
         return AdaptiveRegressor(**self.get_params(deep=False))
 
-    def _store_outputs(self, parts: list[AdaptiveRegressor], names: tuple[str, ...]) -> None:
-        self.__dict__.pop("_fitted", None)
-        self.estimators_, self.outputs_ = parts, np.array(names, dtype=object)
-        hand_down_names(self, parts)
-        gather(self, OF_EACH, OF_ALL)
-        for name in ("components_", "component_weights_", "path_"):
-            setattr(self, name, tuple(getattr(part, name) for part in parts))
-        self.support_ = np.asarray(self.support_.any(axis=0))
-        self.status_ = first_remark([part.status_ for part in parts])
-        self.__dict__.pop("cv_prediction_", None)
-        if all(hasattr(part, "cv_prediction_") for part in parts):  # models from files hold no rows
-            self.cv_prediction_ = np.column_stack([part.cv_prediction_ for part in parts])
+    def _new_sums(self) -> FoldSums:
+        """Return sums of no rows; rows are dealt to folds by their number as they come."""
+        if isinstance(self.cv, bool) or not isinstance(self.cv, int | np.integer) or self.cv < 2:
+            raise ValueError(
+                f"cv={self.cv!r} must be a number of folds of at least 2 for partial_fit, which deals rows "
+                "to folds as they come: splitters go with fit"
+            )
+        seed = 0 if self.random_state is None else self.random_state
+        if not isinstance(seed, int | np.integer):
+            raise ValueError(
+                "random_state must be a whole number or None for partial_fit: a generator moves on"
+            )
+        check_random_state(seed)
+        return FoldSums(int(self.cv), int(seed))
 
-    @by_output(axis=1)
-    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> Vector:
+    def _fit_sums(self, header: Header, sums: FoldSums) -> None:
+        rows, folds = folded(sums.scaled(self.weight_type, header.names))
+        self._keep_fit(header, self._average(rows, resolve_family(self.family), folds))
+        self._sums = sums
+
+    @by_part(axis=1)
+    def predict(self, X: MatrixLike, offset: PerRow = None, exposure: PerRow = None) -> Vector:
         """Predict the response by the average: its mean, on the scale of y; of levels the median level.
 
         Parameters
@@ -293,9 +234,14 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         eta = self._eta(matrix, offset, exposure)
         return np.asarray(self.family_.named(self.family_.predicted(eta)))
 
-    @by_output(axis=1)
+    @by_part(axis=1)
     def predict_interval(
-        self, X: Any, level: float = 0.95, offset: Any = None, method: str = "cv+", exposure: Any = None
+        self,
+        X: MatrixLike,
+        level: float = 0.95,
+        offset: PerRow = None,
+        method: str = "cv+",
+        exposure: PerRow = None,
     ) -> Matrix:
         """Return intervals of the responses of new rows.
 
@@ -319,18 +265,3 @@ class AdaptiveRegressor(StreamedAverage, Saved, LevelsMixin, Scored, Averaged, R
         known = check_known(offset, exposure, matrix.shape[0], self.family_)
         found = self._fitted.predict_interval(matrix, known, check_level(level))
         return np.asarray(self.family_.named(found))
-
-
-def _with_all_levels(folds: Any, family: Family, codes: Vector) -> Any:
-    """Return folds, or what makes them, each of which learns of every ordered level.
-
-    Where most rows have a level of their own, none does.
-    """
-    if not isinstance(family, Ordered) or has_lone_levels(family, codes.size):
-        return folds
-    levels = family.levels_
-
-    def make(prepared: Prepared) -> tuple[Fold, ...]:
-        return check_classes(folds(prepared) if callable(folds) else folds, codes, levels)
-
-    return make

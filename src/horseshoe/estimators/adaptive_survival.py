@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from sklearn.base import RegressorMixin
-
-from horseshoe._types import Vector
+from horseshoe._types import FilePath, MatrixLike, PerRow, Vector, VectorLike
 from horseshoe.average.folds import check_events
-from horseshoe.average.sets import Fold
 from horseshoe.data.validation import check_x
-from horseshoe.estimators.average import Averaged
-from horseshoe.estimators.baseline import baseline
-from horseshoe.estimators.concordance import concordance_of
-from horseshoe.estimators.described import Described
-from horseshoe.estimators.lifetimes import refuse_no_events
-from horseshoe.estimators.risks import Risks
-from horseshoe.estimators.saving import Saved
-from horseshoe.estimators.scored import Scored
-from horseshoe.estimators.selector import check_new, remember_columns
+from horseshoe.estimators.adaptive import Adaptive
+from horseshoe.estimators.base import check_new, read_header
+from horseshoe.estimators.event_times import refuse_no_events
+from horseshoe.estimators.survival_curves import SurvivalModel
 from horseshoe.families.cox import Cox
-from horseshoe.model.spec import Prepared
+from horseshoe.report.statistics import FitStatistics
 from horseshoe.store.checkpoint import open_checkpoint
 from horseshoe.threads import one_thread
 
 
-class AdaptiveSurvival(  # type: ignore[misc]
-    Risks, Saved, Scored, Averaged, RegressorMixin, Described
-):
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdaptiveSurvival(Adaptive, SurvivalModel):
     """Proportional hazards that adapt to the unknown sparsity: `AdaptiveRegressor` for survival.
 
     Several methods are fitted to the data without each fold, weighed by what the rows left out add to Cox's
@@ -73,47 +63,16 @@ scale_, status_
     (array([3]), np.float64(1.2))
     """
 
-    family = Cox()
-    fit_intercept = False
-
-    def __init__(
-        self,
-        components: Any = "default",
-        cv: Any = 10,
-        selection: str = "1se",
-        ties: str = "efron",
-        standardize: bool = True,
-        weight_type: str = "count",
-        n_jobs: int | None = None,
-        callback: Any = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        feature_groups: Any = None,
-        unpenalized: Any = None,
-        prior_scale: Any = None,
-    ) -> None:
-        self.components = components
-        self.cv = cv
-        self.selection = selection
-        self.ties = ties
-        self.standardize = standardize
-        self.weight_type = weight_type
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.random_state = random_state
-        self.feature_groups = feature_groups
-        self.unpenalized = unpenalized
-        self.prior_scale = prior_scale
-
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        offset: Any = None,
-        entry: Any = None,
-        strata: Any = None,
-        groups: Any = None,
-        checkpoint: Any = None,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: PerRow = None,
+        offset: PerRow = None,
+        entry: PerRow = None,
+        strata: PerRow = None,
+        groups: PerRow = None,
+        checkpoint: FilePath | None = None,
     ) -> AdaptiveSurvival:
         """Fit every component to every training set, and average.
 
@@ -130,22 +89,19 @@ scale_, status_
             Itself.
         """
         columns = check_x(X)
-        rows, family, labels = self._rows(columns, y, sample_weight, offset, entry, strata)
-        refuse_no_events(family.seen, labels)
-        beyond = rows._replace(y=family.coupling(rows.y, rows.offset).slope / rows.counts)
-        folds = self._folds(beyond, X, family.seen.event.astype(int), groups)
-        events = family.seen.event[rows.y.astype(int)]
-
-        def make(prepared: Prepared) -> tuple[Fold, ...]:
-            return check_events(folds(prepared) if callable(folds) else folds, events)
-
+        data = self._check_data(columns, y, sample_weight, offset, entry, strata)
+        refuse_no_events(data.seen, data.strata)
+        rows, family, happened = data.rows, data.family, data.seen.event
+        events = happened[rows.y.astype(int)]
+        # Folds spread the score of each row at no effect: how much earlier than expected its event came.
+        scores = rows._replace(y=family.coupling(rows.y, rows.offset).slope / rows.counts)
+        folds = self._folds(
+            *(scores, X, happened.astype(int), groups), check=lambda found: check_events(found, events)
+        )
         with one_thread(), open_checkpoint(checkpoint) as section:
-            fitted = self._adapt(rows, family, make, section)
-        remember_columns(self, X, columns.shape[1])
-        self._store(replace(fitted, family=Cox(self.ties)))
-        eta = self._fitted.linear_predictor(rows.columns) + rows.offset
-        ordered = concordance_of(family.seen.take(rows.y.astype(int)), fitted.record.prediction)
-        self._keep_baseline(replace(baseline(family, rows.y, eta), concordance=ordered), labels)
+            fitted = self._average(rows, family, folds, section)
+        self._keep_fit(read_header(X, columns), replace(fitted, family=Cox(self.ties)))
+        self._keep_hazard(data, fitted.record.prediction)
         return self
 
     def left_out(self) -> Any:
@@ -160,7 +116,7 @@ scale_, status_
             "fits that have not seen them"
         )
 
-    def predict(self, X: Any, offset: Any = None) -> Vector:
+    def predict(self, X: MatrixLike, offset: PerRow = None) -> Vector:
         """Predict the risk by the average: the linear predictor X b + offset, the log of a hazard ratio.
 
         Parameters
@@ -174,4 +130,8 @@ scale_, status_
         -------
         array of shape (m,)
         """
-        return self._eta(check_new(self, X), offset, None)
+        return self._eta(check_new(self, X), offset)
+
+    def _statistics(self) -> FitStatistics:
+        found = super()._statistics()
+        return replace(found, n_events=self.n_events_, cv_concordance=self._baseline.concordance)

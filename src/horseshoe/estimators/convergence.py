@@ -1,4 +1,4 @@
-"""What is said of how a fit ended, beside what the loop knows: weights that are hardly any, and warnings."""
+"""Warnings and remarks on how a fit ended, and on weights that are small."""
 
 from __future__ import annotations
 
@@ -17,7 +17,18 @@ WEIGHT_TYPES = ("count", "precision")
 LIGHT = 0.1
 """Weights that add up to less than this share of the rows are pointed out."""
 UNFINISHED = (Status.MAX_ITER, Status.STALLED, Status.UNSETTLED)
-"""Endings that are warned of."""
+"""The statuses that are warned of."""
+
+
+def check_weight_type(weight_type: Any) -> str:
+    """Return what sample weights mean.
+
+    Examples
+    --------
+    >>> check_weight_type("count")
+    'count'
+    """
+    return check_choice("weight_type", weight_type, WEIGHT_TYPES)
 
 
 def weigh(sample_weight: Any, n_rows: int, weight_type: Any) -> Vector | None:
@@ -28,8 +39,7 @@ def weigh(sample_weight: Any, n_rows: int, weight_type: Any) -> Vector | None:
     >>> weigh([0.01, 0.03, 0.0], 3, "precision")
     array([0.5, 1.5, 0. ])
     """
-    check_choice("weight_type", weight_type, WEIGHT_TYPES)
-    if weight_type == "count":
+    if check_weight_type(weight_type) == "count":
         return check_weights(sample_weight, n_rows)
     weights = check_weights(sample_weight, n_rows, any_total=True)
     if weights is None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._checks import check_number
-from horseshoe._types import FitResult, Status, Vector
+from horseshoe._types import FitResult, Status, Vector, VectorLike
 from horseshoe.data.checks import read_array
 from horseshoe.data.dense import Identity
 from horseshoe.data.fitted import rescale
@@ -17,15 +17,14 @@ from horseshoe.data.validation import check_y, refuse_masked, refuse_sparse
 from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
-from horseshoe.estimators.ending import warn_unfinished
-from horseshoe.estimators.regressor import HorseshoeRegressor
-from horseshoe.estimators.settings import check_sigma2, em_options
+from horseshoe.estimators.convergence import warn_unfinished
+from horseshoe.estimators.parameters import ModeParameters, check_sigma2, em_options
 from horseshoe.model.fit import empty_result
 from horseshoe.priors import GlobalPrior, LocalPrior, resolve_global, resolve_known
 
 
 def normal_means(
-    y: Any,
+    y: VectorLike,
     sigma2: str | float = "estimate",
     prior: str | LocalPrior = "horseshoe",
     lambda_power: float = 2.0,
@@ -58,7 +57,7 @@ def normal_means(
     >>> normal_means([0.3, -0.2, 8.0, 0.5, -0.1, 0.2], sigma2=1.0).coef.round(2)
     array([0.  , 0.  , 7.49, 0.  , 0.  , 0.  ])
     """
-    params = HorseshoeRegressor(tol=tol, max_iter=max_iter, zero_threshold=zero_threshold)
+    params = ModeParameters(tol=tol, max_iter=max_iter, zero_threshold=zero_threshold)
     options, known = em_options(params), check_sigma2(sigma2)
     hyper = Hyper(
         resolve_known(prior),

@@ -1,29 +1,49 @@
-"""What classifiers made of binomial regressions share: labels in, probabilities out."""
+"""What classifiers are asked: labels in, probabilities out; and the labels and weights of a fit, checked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._checks import check_choice, check_number
-from horseshoe._types import Mask, Matrix, Vector
-from horseshoe.data.validation import check_labels, check_weights
+from horseshoe._types import Matrix, MatrixLike, PerRow, Vector, VectorLike
+from horseshoe.data.offsets import check_known
+from horseshoe.data.rows import Rows, known_rows
+from horseshoe.data.validation import check_labels, check_weights, check_x
 from horseshoe.data.view import View
-from horseshoe.estimators.ending import weigh
-from horseshoe.estimators.selector import check_new
+from horseshoe.estimators.base import Estimator, check_new
+from horseshoe.estimators.convergence import weigh
+from horseshoe.families import Family
 from horseshoe.families.deviance import Deviance
+from horseshoe.report.statistics import FitStatistics
 from horseshoe.threads import one_thread
 
-if TYPE_CHECKING:
-    from horseshoe.report.statistics import FitStatistics
+
+class ClassData(NamedTuple):
+    """Rows that count, whose y are the numbers of their ``classes``; and the ``labels`` of all rows."""
+
+    rows: Rows
+    classes: Any
+    labels: Any
+
+    def against_rest(self, code: int) -> Rows:
+        """Return the rows with 1 where they are of a class and 0 elsewhere."""
+        return self.rows._replace(y=(self.rows.y == code).astype(float))
+
+    @property
+    def targets(self) -> list[int]:
+        """The classes that are fitted against the rest: of two the second, otherwise all."""
+        return [1] if self.classes.size == 2 else list(range(self.classes.size))
 
 
-class Classes:
+@dataclass(eq=False, repr=False, kw_only=True)
+class Classification(ClassifierMixin, Estimator):
     """Classes and their probabilities: one binomial regression for two, for more one for each of them.
 
     Examples
@@ -34,12 +54,13 @@ class Classes:
     (['b'], True)
     """
 
-    classes_: Any
-    estimators_: list[Any]
-    support_: Mask
-    class_weight: Any
-    weight_type: str
+    class_weight: Any = None
     multi_class: str = "one_vs_rest"
+    _of_parts_only = frozenset({"sigma2_", "cv_prediction_"})
+
+    @property
+    def _is_joint(self) -> bool:
+        return self._is_softmax
 
     @property
     def _is_softmax(self) -> bool:
@@ -53,9 +74,28 @@ class Classes:
                 "offset does not go with multi_class='multinomial': added to every class it changes nothing, "
                 "so leave it out, or fit the classes on their own"
             )
-        check_two(offset, classes)
+        if offset is not None and classes.size > 2:
+            raise ValueError(
+                f"offset is for two classes, but y has {classes.size}: fit each class on its own"
+            )
 
-    def decision_function(self, X: Any, offset: Any = None) -> Any:
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, family: Family
+    ) -> tuple[View, ClassData]:
+        """Return the columns of X and the rows that count; ``family`` is that of two classes."""
+        columns = check_x(X)
+        n = columns.shape[0]
+        labels = labels_of(y, n)
+        weights = check_weights(sample_weight, n, self.weight_type == "precision")
+        classes, codes = encode_labels(labels, weights)
+        self._check_offset(offset, classes)
+        weights = weigh(self._class_weights(classes, codes, weights), n, self.weight_type)
+        known = check_known(offset, None, n, family)
+        family.check_offset(np.asarray(known))
+        rows = known_rows(columns, codes.astype(float), weights, known)
+        return columns, ClassData(rows, classes, labels)
+
+    def decision_function(self, X: MatrixLike, offset: PerRow = None) -> Any:
         """Return the linear predictor: log odds of the second class, or of each against the rest.
 
         With "multinomial", of more than two classes, against the geometric mean of all.
@@ -73,12 +113,12 @@ class Classes:
         """
         matrix = self._check_new(X, offset)
         if self._is_softmax:
-            all_ = np.column_stack([model._fitted.linear_predictor(matrix) for model in self.estimators_])
-            return all_[:, 1] - all_[:, 0] if all_.shape[1] == 2 else all_
+            each = np.column_stack([model._fitted.linear_predictor(matrix) for model in self.estimators_])
+            return each[:, 1] - each[:, 0] if each.shape[1] == 2 else each
         eta = [model.linear_predictor(matrix, offset=offset) for model in self.estimators_]
         return eta[0] if len(eta) == 1 else np.column_stack(eta)
 
-    def predict_proba(self, X: Any, offset: Any = None) -> Matrix:
+    def predict_proba(self, X: MatrixLike, offset: PerRow = None) -> Matrix:
         """Return the probability of each class.
 
         For more than two classes those of the separate regressions, scaled to add up to 1.
@@ -94,7 +134,7 @@ class Classes:
         """
         return np.exp(self.predict_log_proba(X, offset))
 
-    def predict_log_proba(self, X: Any, offset: Any = None) -> Matrix:
+    def predict_log_proba(self, X: MatrixLike, offset: PerRow = None) -> Matrix:
         """Return the logarithm of `predict_proba`, finite where that underflows.
 
         Parameters
@@ -112,7 +152,7 @@ class Classes:
         log_proba = eta if self._is_softmax else -np.logaddexp(0.0, -eta)
         return np.asarray(log_proba - logsumexp(log_proba, axis=1, keepdims=True))
 
-    def predict(self, X: Any, offset: Any = None) -> Any:
+    def predict(self, X: MatrixLike, offset: PerRow = None) -> Any:
         """Return the most probable class of each row.
 
         Parameters
@@ -129,7 +169,13 @@ class Classes:
         return self.classes_[best]
 
     @one_thread()
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def score(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: PerRow = None,
+        offset: PerRow = None,
+    ) -> float:
         """Return the share of rows whose class is predicted.
 
         Parameters
@@ -150,7 +196,13 @@ class Classes:
         return float(np.average(right, weights=weigh(sample_weight, len(predicted), self.weight_type)))
 
     @one_thread()
-    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def log_likelihood(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: PerRow = None,
+        offset: PerRow = None,
+    ) -> float:
         """Return the log-likelihood of the labels, as `predict_log_proba` has it.
 
         Parameters
@@ -204,22 +256,15 @@ class Classes:
         self._check_offset(offset, self.classes_)
         return check_new(self, X)
 
-    def _statistics(self) -> FitStatistics:
-        from horseshoe.report.statistics import all_classes, all_outputs
+    def statistics(self) -> FitStatistics:
+        """Return the fit in a few numbers, as `HorseshoeRegressor.statistics` does: of all classes together.
 
-        selected = int(np.atleast_2d(self.support_).any(axis=0).sum())
-        if self._is_softmax:
-            found = all_outputs([model.statistics() for model in self.estimators_], selected)
-            return replace(found, family="Multinomial")
-        return all_classes([model.statistics() for model in self.estimators_], selected)
-
-    def _stack(self, values: list[Any], axis: int = 0) -> Any:
-        return values[0] if len(values) == 1 else np.stack(values, axis=axis)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        return tags
+        Returns
+        -------
+        FitStatistics
+        """
+        found = super().statistics()
+        return replace(found, family="Multinomial") if self._is_softmax else found
 
 
 def softmax_deviance(eta: Matrix, codes: Vector, counts: Vector) -> Deviance:
@@ -235,17 +280,6 @@ def softmax_deviance(eta: Matrix, codes: Vector, counts: Vector) -> Deviance:
     own = eta[np.arange(codes.size), places] - logsumexp(eta, axis=1)
     share = np.bincount(places, weights=counts, minlength=eta.shape[1]) / counts.sum()
     return Deviance(-2.0 * float(counts @ own), -2.0 * float(counts @ np.log(share[places])))
-
-
-def check_two(offset: Any, classes: Any) -> None:
-    """Refuse an offset for more than two classes.
-
-    Examples
-    --------
-    >>> check_two(None, np.arange(3))
-    """
-    if offset is not None and classes.size > 2:
-        raise ValueError(f"offset is for two classes, but y has {classes.size}: fit each class on its own")
 
 
 def encode_labels(labels: Any, weights: Vector | None) -> tuple[Any, Any]:

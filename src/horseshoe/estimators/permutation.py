@@ -62,61 +62,32 @@ class ChanceSelection:
         )
 
 
-class ChanceMixin:
-    """`chance_selection` for estimators that have ``fit``, ``get_params`` and ``get_support``."""
+def compare_with_shuffled(
+    model: Any,
+    X: Any,
+    y: Any,
+    n_permutations: int,
+    n_jobs: int | None,
+    random_state: Any,
+    fit_params: dict[str, Any],
+) -> ChanceSelection:
+    """Return what a copy of the model selects from the data, and from X with its rows shuffled.
 
-    def chance_selection(
-        self,
-        X: Any,
-        y: Any,
-        n_permutations: int = 20,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        **fit_params: Any,
-    ) -> ChanceSelection:
-        """Fit to the data and, as often as asked, to data whose rows of X are shuffled against y.
+    `horseshoe.HorseshoeRegressor.chance_selection` says more.
+    """
+    from joblib import Parallel, delayed  # imported here: it comes with scikit-learn, and takes time
 
-        Columns keep their correlations, and y its weights and offsets; only what X has to do with y is lost.
-        The estimator itself is not changed.
-
-        Parameters
-        ----------
-        X, y
-            As in `fit`.
-        n_permutations : int, default=20
-            How often.
-        n_jobs : int, optional
-            Processes; -1 is one for each core.
-        random_state : int, numpy.random.Generator or RandomState, default=0
-            Seed of the shuffles.
-        **fit_params
-            ``sample_weight`` and what else `fit` takes.
-
-        Returns
-        -------
-        ChanceSelection
-            Its ``is_noise`` is the verdict.
-
-        Examples
-        --------
-        >>> from horseshoe import HorseshoeRegressor
-        >>> X = np.random.default_rng(0).standard_normal((50, 200))
-        >>> HorseshoeRegressor().chance_selection(X, X[:, 0] + X[:, 1], n_permutations=5).is_noise
-        False
-        """
-        from joblib import Parallel, delayed  # imported here: it comes with scikit-learn, and takes time
-
-        whole = isinstance(n_permutations, int | np.integer) and not isinstance(n_permutations, bool)
-        if not whole or n_permutations < 1:
-            raise ValueError(f"n_permutations={n_permutations!r} must be a whole number of at least 1")
-        first = _selection(self, X, y, None, fit_params)
-        rng, n = check_random_state(random_state), first[2]
-        orders = [rng.permutation(n) for _ in range(n_permutations)]
-        work = (delayed(_selection)(self, X, y, order, fit_params) for order in orders)
-        others = Parallel(n_jobs=check_jobs(n_jobs))(work)
-        return ChanceSelection(
-            first[0], np.array([one[0] for one in others]), first[1], np.array([one[1] for one in others])
-        )
+    whole = isinstance(n_permutations, int | np.integer) and not isinstance(n_permutations, bool)
+    if not whole or n_permutations < 1:
+        raise ValueError(f"n_permutations={n_permutations!r} must be a whole number of at least 1")
+    first = _selection(model, X, y, None, fit_params)
+    rng, n = check_random_state(random_state), first[2]
+    orders = [rng.permutation(n) for _ in range(n_permutations)]
+    work = (delayed(_selection)(model, X, y, order, fit_params) for order in orders)
+    others = Parallel(n_jobs=check_jobs(n_jobs))(work)
+    return ChanceSelection(
+        first[0], np.array([one[0] for one in others]), first[1], np.array([one[1] for one in others])
+    )
 
 
 def _selection(model: Any, X: Any, y: Any, order: Any, fit_params: dict[str, Any]) -> tuple[int, float, int]:
@@ -128,10 +99,5 @@ def _selection(model: Any, X: Any, y: Any, order: Any, fit_params: dict[str, Any
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fresh.fit(X if order is None else _safe_indexing(X, order), y, **fit_params)
-    parts = getattr(fresh, "estimators_", [fresh])
-    found = max(evidence(one._training.spec, one._training.rows, one._fitted) for one in parts)
-    return int(fresh.get_support().sum()), found, _n_rows(X)
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    found = max(evidence(one._training.spec, one._training.rows, one._fitted) for one in fresh._parts)
+    return int(fresh.get_support().sum()), found, int(X.shape[0]) if hasattr(X, "shape") else len(X)
