@@ -126,7 +126,7 @@ def test_all_folds_of_an_average_are_summed_up_in_one_pass(monkeypatch):
     x, y, rng = data("tall")
     known = {"sample_weight": rng.uniform(0.5, 2.0, y.size), "offset": rng.uniform(-0.3, 0.3, y.size)}
     ours = AdaptiveRegressor().fit(FORMS["rows"](x), y, **known)
-    assert ours._rows.columns._parts.passes == 4
+    assert ours._training.rows.columns._parts.passes == 4
     theirs = AdaptiveRegressor().fit(x, y, **known)
     for name in ("coef_", "sparse_coef_", "cv_prediction_", "inclusion_", "cv_error_", "intercept_"):
         np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=0, atol=1e-9)
@@ -142,7 +142,7 @@ def test_averages_of_other_families_hold_what_has_room(room, monkeypatch):
     ours = AdaptiveRegressor(family="poisson", cv=2).fit(FORMS["rows"](x), y)
     theirs = AdaptiveRegressor(family="poisson", cv=2).fit(x, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9)
-    assert (ours._rows.columns._parts.passes <= 5) == (room > 0)
+    assert (ours._training.rows.columns._parts.passes <= 5) == (room > 0)
 
 
 def test_names_of_a_frame_are_known_and_checked(tmp_path):

@@ -101,15 +101,14 @@ def test_groups_of_several_responses_are_those_of_the_definition(shape: tuple[in
 @KINDS
 def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, seed: int) -> None:
     from horseshoe.em.options import Options
-    from horseshoe.estimators import classifier, fitting
+    from horseshoe.estimators import mode
 
     X, y = data(n=60 + 20 * (seed % 2))
     X = X[:, np.random.default_rng(seed).permutation(24)]
     fast = kind(feature_groups=LABEL, **TIGHT).fit(X, y)
     plain = Options(tol=1e-12, fast=False)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (fitting, classifier):
-            patch.setattr(module, "em_options", lambda model, checkpoint: plain)
+        patch.setattr(mode, "em_options", lambda model, checkpoint: plain)
         slow = kind(feature_groups=LABEL).fit(X, y)
     np.testing.assert_allclose(fast.coef_, slow.coef_, atol=1e-7)
 

@@ -178,7 +178,7 @@ def wide(seed: int = 0, n: int = 150, p: int = 400) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("start", ["auto", "linear", "paper"])
 def test_the_fast_path_ends_in_the_mode_of_plain_em(start: str, monkeypatch: Any) -> None:
-    import horseshoe.estimators.survival as module
+    import horseshoe.estimators.mode as module
 
     X, y, _ = wide()
     fast = HorseshoeSurvival(start=start, tol=1e-9).fit(X, y)

@@ -53,6 +53,7 @@ scale_, status_
 
     Examples
     --------
+    >>> import numpy as np
     >>> from horseshoe import AdaptiveSurvival
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 50))
