@@ -33,19 +33,15 @@ class FoldSums(NamedTuple):
 
     def plus(self, columns: View, y: Vector, weights: Vector | None, number: Any) -> FoldSums:
         """Return the sums with more rows, which have a ``number`` each and a positive weight."""
-        if self.n_folds == 1:
-            more = [columns.cross_products(y, weights)]
-        else:
-            fold = deal(number, self.n_folds, self.seed)
-            each = [np.flatnonzero(fold == place) for place in range(self.n_folds)]
-            more = [
-                columns.rows(rows).cross_products(y[rows], None if weights is None else weights[rows])
-                for rows in each
-            ]
-        if self.n_folds == 1 and not self.parts:
-            return self._replace(parts=tuple(more))
-        parts = self.parts or (more[0].times(0.0)._replace(n_rows=0),) * self.n_folds
-        return self._replace(parts=tuple(one.plus(new) for one, new in zip(parts, more, strict=True)))
+        fold = deal(number, self.n_folds, self.seed) if self.n_folds > 1 else np.zeros(y.size)
+        parts = self.parts or (_no_products(columns.shape[1] + 1),) * self.n_folds
+        for place, part in enumerate(parts):
+            rows = np.flatnonzero(fold == place)
+            if rows.size:
+                some = columns if rows.size == y.size else columns.rows(rows)
+                more = some.cross_products(y[rows], None if weights is None else weights[rows])
+                parts = (*parts[:place], part.plus(more), *parts[place + 1 :])
+        return self._replace(parts=parts)
 
     def scaled(self, weight_type: str, names: Any) -> tuple[CrossProducts, ...]:
         """Return the sums with weights as counts; "precision" makes their mean 1."""
@@ -157,6 +153,11 @@ def deal(number: Any, k: int, seed: int) -> Any:
         here = number // stretch == part
         fold[here] = order[number[here] % stretch]
     return fold
+
+
+def _no_products(size: int) -> CrossProducts:
+    """Return the cross-products of no rows."""
+    return CrossProducts(0, 0.0, np.zeros(size), np.zeros(size), np.zeros((size, size), order="F"))
 
 
 def _check_sums(products: CrossProducts, names: Any) -> None:
