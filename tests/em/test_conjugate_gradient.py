@@ -16,7 +16,7 @@ from horseshoe.data.sources.parts import ArrayParts
 @pytest.fixture
 def few(monkeypatch):
     """Exact steps take over late and few columns are strong, so that small data go the way of large ones."""
-    monkeypatch.setattr("horseshoe.em.gradient.FEW", 20)
+    monkeypatch.setattr("horseshoe.em.conjugate_gradient.FEW", 20)
     monkeypatch.setattr("horseshoe.conditional.gradient.STRONG", 10)
 
 
@@ -69,7 +69,7 @@ def test_the_strongest_columns_precondition(spread):
 def test_what_is_not_solved_is_told(monkeypatch):
     monkeypatch.setattr("horseshoe.conditional.gradient.STRONG", 1)
     monkeypatch.setattr("horseshoe.conditional.gradient.MOST_STEPS", 2)
-    monkeypatch.setattr("horseshoe.em.gradient.FEW", 0)
+    monkeypatch.setattr("horseshoe.em.conjugate_gradient.FEW", 0)
     x, y, rng = table(100, 150, rho=0.9)
     problem, d = plain(x, y), rng.gamma(0.5, 0.5, 150)
     given, exact = Gradient(problem, d, np.random.default_rng(0)), condition(problem, d)
@@ -106,7 +106,7 @@ def test_seeds_decide_and_sparse_is_dense(few):
 
 
 def test_many_columns_to_the_end(monkeypatch):
-    monkeypatch.setattr("horseshoe.em.gradient.FEW", 0)
+    monkeypatch.setattr("horseshoe.em.conjugate_gradient.FEW", 0)
     x, y, _ = table(150, 100)
     ours = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0).fit(x, y)
     exact = HorseshoeRegressor().fit(x, y)
@@ -119,19 +119,19 @@ def test_many_columns_to_the_end(monkeypatch):
 
 def test_dense_priors_come_to_rest(monkeypatch):
     """Nothing leaves, and EM creeps: with new signs at every step the change would never be small."""
-    monkeypatch.setattr("horseshoe.em.gradient.GRADIENT_TOL", 1e-6)
+    monkeypatch.setattr("horseshoe.em.conjugate_gradient.GRADIENT_TOL", 1e-6)
     x, y, _ = table(60, 100)
     model = HorseshoeRegressor(prior="lasso", expectation="conjugate_gradient", random_state=0).fit(x, y)
     assert model.status_.converged
     assert 50 < model.n_iter_ < 1_000
-    monkeypatch.setattr("horseshoe.em.gradient.MOST_STEPS", 20)
+    monkeypatch.setattr("horseshoe.em.conjugate_gradient.MOST_STEPS", 20)
     with pytest.warns(ConvergenceWarning, match="still move"):
         assert model.fit(x, y).status_ is Status.UNSETTLED
 
 
 @pytest.mark.parametrize("family", ["gaussian", "poisson", "student_t"])
 def test_columns_that_are_always_in(family, monkeypatch):
-    monkeypatch.setattr("horseshoe.em.gradient.FEW", 0)
+    monkeypatch.setattr("horseshoe.em.conjugate_gradient.FEW", 0)
     x, y, rng = table(150, 100)
     y = rng.poisson(np.exp(0.3 * y)) if family == "poisson" else y
     ours, exact = (

@@ -68,7 +68,8 @@ def kernel(problem: LeastSquares, prior_variance: Vector) -> Kernel:
     """
     if problem.columns.orthogonal:
         return Orthogonal(problem, prior_variance)
-    return (PrimalKernel if problem.n_columns <= problem.n_rows else DualKernel)(problem, prior_variance)
+    n, k = problem.shape
+    return (PrimalKernel if k <= n else DualKernel)(problem, prior_variance)
 
 
 def condition(problem: LeastSquares, prior_variance: Vector) -> Drawable:
@@ -117,8 +118,8 @@ def moments_of_several(
     array([[2., 1.],
            [0., 0.]])
     """
-    wide = problem.n_columns > problem.n_rows
-    mean = given.mean_of(targets) if wide else given.solve_for(pull)
+    n, k = problem.shape
+    mean = given.mean_of(targets) if k > n else given.solve_for(pull)
     residual = targets - problem.weighted.matvec(mean)
     variance, trace = np.multiply.outer(given.variance(), sigma2), given.fit_trace
     rss = np.einsum("ij,ij->j", residual, residual)

@@ -45,12 +45,13 @@ class PrimalKernel:
 
     @lazy
     def _kernel(self) -> Matrix:
-        return self._scaled()
+        return self._with_identity(0.0)
 
-    def _scaled(self) -> Matrix:
+    def _with_identity(self, times: float = 1.0) -> Matrix:
+        """Return D^1/2 X'X D^1/2 plus a multiple of the identity."""
         scaled = self._gram * self._root
         scaled *= self._root[:, None]
-        return scaled
+        return np.asarray(add_identity(scaled, times))
 
     def at(self, tau2: float) -> Primal:
         """Return the coefficients at one value of tau2."""
@@ -59,9 +60,7 @@ class PrimalKernel:
 
     def once(self) -> Primal:
         """Return the coefficients at tau2 = 1, without a kernel to keep."""
-        return Primal(
-            self._problem, self._root, lambda: add_identity(self._scaled()), self._xz, self._by_rows
-        )
+        return Primal(self._problem, self._root, self._with_identity, self._xz, self._by_rows)
 
 
 class Primal:

@@ -52,7 +52,11 @@ class Anderson:
         if len(residuals) < 2:
             return image, linear
         share = np.linalg.lstsq(np.diff(residuals, axis=0).T, residual, rcond=1e-10)[0]
-        mixed, there = (
-            values[-1] - np.tensordot(share, np.diff(values, axis=0), 1) for values in (images, linears)
-        )
-        return np.asarray(mixed), np.asarray(there)
+        return _extrapolated(images, share), _extrapolated(linears, share)
+
+
+def _extrapolated(values: tuple[Any, ...], share: Vector) -> Any:
+    """Return the last value less these shares of the steps that led to it."""
+    steps = np.diff(values, axis=0)
+    back = np.dot(share[None], steps.reshape(len(share), -1))
+    return values[-1] - back.reshape(steps.shape[1:])

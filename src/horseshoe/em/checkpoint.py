@@ -82,13 +82,13 @@ def save(
 
 
 def restore(
-    checkpoint: CheckpointSection | None,
+    checkpoint: CheckpointSection,
     likelihood: Likelihood,
     schedule: Schedule,
     progress: ProgressReporter,
 ) -> LoopPosition | None:
     """Return where the loop goes on, if it was interrupted; restore the schedule and the trace."""
-    found = None if checkpoint is None else checkpoint.load(*CLASSES, *FADING)
+    found = checkpoint.load(*CLASSES, *FADING)
     if found is None:
         return None
     state, full = found["state"], likelihood.full

@@ -52,7 +52,7 @@ class WorkingWeights(NamedTuple):
 
 def can_fuse_passes(problem: LeastSquares, family: Family) -> bool:
     """Tell whether the next problem can be summed in the pass that computes eta."""
-    return family.rowwise and problem.is_summed and problem.columns.fuses_passes
+    return family.rowwise and problem.columns.fuses_passes and problem.is_summed
 
 
 def with_sums(problem: LeastSquares, sums: CrossProducts) -> LeastSquares | None:

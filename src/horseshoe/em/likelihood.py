@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from horseshoe._lazy import lazy
-from horseshoe._types import Covariance, Mask, Matrix, Moments, Start, Status, Vector
+from horseshoe._types import Covariance, Mask, Matrix, Moments, Scales, Start, Status, Vector
 from horseshoe.conditional.base import Form, moments, moments_of_several
 from horseshoe.data.adjusted import Adjusted, Free
 from horseshoe.data.dense import Dense
@@ -22,7 +22,7 @@ from horseshoe.em.fast.state import FastState
 from horseshoe.em.m_step import noise_variance
 from horseshoe.em.null_model import NullModel
 from horseshoe.em.starts import PAPER_RSS, Begin, paper_start
-from horseshoe.em.state import State, WorkingPoint
+from horseshoe.em.state import SCALES, State, WorkingPoint
 from horseshoe.em.uncertainty import Uncertainty, covariances, sample_weighted
 from horseshoe.em.working import SLACK
 from horseshoe.families import Family, Ordered
@@ -108,9 +108,9 @@ class GaussianLikelihood:
         """Return the problem of the active columns."""
         return self.full if active.all() else self.full.take(active)
 
-    def at(self, state: State) -> State:
-        """Return the state as it is: Gaussian weights are constant."""
-        return state
+    def at(self, state: State, scales: Scales) -> State:
+        """Return the state with the scales of the next M-step: Gaussian weights are constant."""
+        return State._make((*state[:SCALES], scales, *state[SCALES + 1 :]))
 
     def moments(self, form: Form, state: State) -> Moments:
         """Return the moments of the coefficients, Eqs. (7)-(12)."""
@@ -148,8 +148,8 @@ class GaussianLikelihood:
         center, sigma2 = np.zeros(len(state.mean)), state.scales.sigma2
         if self._free is not None:
             return sample_weighted(state, of, self._free, center, diagonal)
-        each = zip(covariances(state, of, diagonal), np.atleast_1d(sigma2), strict=True)
-        return [Uncertainty(found, center, float(one) / self.total_weight) for found, one in each]
+        each = zip(covariances(state, of, diagonal), np.array(sigma2, ndmin=1).tolist(), strict=True)
+        return [Uncertainty(found, center, one / self.total_weight) for found, one in each]
 
     def without_columns(self, state: State, known: Any, tol: float) -> tuple[State, Any]:
         """Return the variance of the targets."""
@@ -179,14 +179,15 @@ class WorkingLikelihood(NullModel):
 
     constant = False
     response_scale = 1.0
+    n_responses = 1
     is_multivariate = False
 
-    @property
+    @lazy
     def has_noise(self) -> bool:
         """Whether there is a noise variance."""
         return self.family.has_dispersion
 
-    @property
+    @lazy
     def exact_spread(self) -> bool:
         """Whether the variances are those of the least-squares problem itself."""
         return self.family.information() is None
@@ -196,19 +197,19 @@ class WorkingLikelihood(NullModel):
         blank = self._blank()
         return blank if active.all() else blank.take(active)
 
-    def at(self, state: State) -> State:
-        """Update weights and targets to the current linear predictor, unless those at hand still serve."""
-        point = state.point._replace(fresh=not state.point.keeps_weights)
-        if state.point.keeps_weights:
-            return state._replace(point=point)
-        problem = self._linearise(state.problem, point, state.scales.sigma2)
+    def at(self, state: State, scales: Scales) -> State:
+        """Update scales, weights and targets to the linear predictor, unless those at hand still serve."""
+        point = state.point
+        if point.keeps_weights:
+            return state._replace(point=point._replace(fresh=False), scales=scales)
+        problem = self._linearise(state.problem, point, scales.sigma2)
         if self._profiles:
             problem = self._with_thresholds(problem, point)
         spread = state.spread_problem
         if spread is None and not self.exact_spread:
             spread = self.full if state.active.all() else self.full.take(state.active)
-        point = point._replace(next_problem=None)
-        return state._replace(point=point, problem=problem, spread_problem=spread)
+        point = point._replace(fresh=True, next_problem=None)
+        return state._replace(point=point, problem=problem, spread_problem=spread, scales=scales)
 
     def moments(self, form: Form, state: State) -> Moments:
         """Return the moments; the spread is that of the expected information, if the family has one."""

@@ -65,7 +65,9 @@ def solve(
         columns, status = likelihood.full.columns, Status.MAX_ITER
         progress = ProgressReporter(hyper, options.callback, options.tol, columns, likelihood.constant)
         schedule = _schedule(likelihood, hyper, options, progress)
-        position = restore(options.checkpoint, likelihood, schedule, progress)
+        position, known = None, options.known_sigma2
+        if options.checkpoint is not None:
+            position = restore(options.checkpoint, likelihood, schedule, progress)
         if position is None:
             start = (begin or likelihood.begin)()
             position = LoopPosition(0, schedule.begin(_first(start, hyper, options, groups)))
@@ -77,10 +79,10 @@ def solve(
                 state, status = _without_columns(likelihood, options, state), Status.NOTHING_SELECTED
                 break
             # 1. M-step: noise variances, Eq. (18); local scales, Eq. (16); global scale, Eq. (17)
-            sigma2, tau2 = _sigma2(state, options), state.scales.tau2
-            scales = m_step(hyper, state.second_moment, sigma2, state.groups, tau2)
+            sigma2 = _sigma2(state, options.sigma2) if known is None else known
+            scales = m_step(hyper, state.second_moment, sigma2, state.groups, state.scales.tau2)
             # 2. Working weights and targets at the linear predictor
-            state = likelihood.at(state.scaled(scales))
+            state = likelihood.at(state, scales)
             # 3. E-step: mean and variances of the coefficients, Eqs. (7)-(12)
             moments, fast = schedule.e_step(state)
             # 4. Move to the mean, backtracking where the log-posterior would fall
@@ -133,12 +135,10 @@ def _first(begin: Begin, hyper: Hyper, options: Options, groups: Groups | None) 
     )
 
 
-def _sigma2(state: State, options: Options) -> Any:
-    """Return the noise variances: known, Eq. (18), or the exact minimisers."""
-    if options.known_sigma2 is not None:
-        return options.known_sigma2
-    n = state.problem.total_weight
-    if options.sigma2 == "exact" and state.n_steps > 0:
+def _sigma2(state: State, how: Any) -> Any:
+    """Return the noise variances of Eq. (18), or the exact minimisers."""
+    n = state.problem.targets.total_weight
+    if how == "exact" and state.n_steps > 0:
         d = state.scales.prior_variance
         return exact_noise_variance(state.expected_rss, n, state.second_moment, d)
     return noise_variance(state.expected_rss, n)

@@ -28,31 +28,21 @@ class Hyper(NamedTuple):
     slab2: float = math.inf
     size: float = 1.0
 
-    @property
-    def shared_power(self) -> float:
-        """The lambda power in which one coefficient has the scale that ``size`` of them share.
-
-        They add (size/2) log v + W/v to (c/2) log v, where one adds (1/2) log v + W/v: the same as one in
-        lambda power c + size - 1, whatever the prior.
-        """
-        return self.lambda_power + (self.size - 1.0)
-
     def mode(self, w: Vector, groups: Groups | None = None) -> Vector:
-        """Return the local scales given W, Eq. (16); of a shared one W is the sum."""
+        """Return the local scales given W, Eq. (16); of a shared one W is the sum.
+
+        ``size`` coefficients of one scale add (size/2) log v + W/v to (c/2) log v, where one adds
+        (1/2) log v + W/v: the same as one in lambda power c + size - 1, whatever the prior.
+        """
         if groups is not None:
             return groups.mode(self.local, w, self.lambda_power, self.size)
-        return self.local.mode(w, self.shared_power)
-
-    @property
-    def null_rate(self) -> float:
-        """A: the lambda2 of a null coefficient is divided by 2A an iteration; by 2A / size if shared."""
-        return self.local.null_rate(self.shared_power)
+        return self.local.mode(w, self.lambda_power + (self.size - 1.0))
 
     def slowest(self, groups: Groups | None) -> float:
-        """Return the factor by which the lambda2 of null coefficients changes an iteration at most."""
+        """Return size / 2A, the factor by which the lambda2 of null coefficients changes at most."""
         if groups is not None:
             return groups.slowest(self.local, self.lambda_power, self.size)
-        return self.size / (2.0 * self.null_rate)
+        return self.size / (2.0 * self.local.null_rate(self.lambda_power + (self.size - 1.0)))
 
     @property
     def known(self) -> bool:
@@ -106,8 +96,10 @@ def m_step(
     def derivative(t: float) -> float:
         return slope(math.exp(t))[0]
 
-    # 2. Eq. (17): at a bound, or where the derivative is zero
-    ends = _around(derivative, last, low, high)
+    # 2. Eq. (17): near the last value, at a bound, or where the derivative is zero
+    ends = None
+    if last is not None and low * (1.0 + 2.0 * NEAR) < last < high / (1.0 + 2.0 * NEAR):
+        ends = _around(derivative, last)
     if ends is None:
         at_high, lambda2 = slope(high)
         if at_high <= 0.0:
@@ -139,7 +131,7 @@ def sum_of_responses(values: Any, sigma2: Any) -> Any:
     >>> sum_of_responses(np.array([[1.0, 2.0]]), np.array([0.5, 1.0]))
     array([4.])
     """
-    return values / sigma2 if values.ndim == 1 else (values / sigma2).sum(axis=1)
+    return values / sigma2 if values.ndim == 1 else np.add.reduce(values / sigma2, axis=1)
 
 
 class Ends(NamedTuple):
@@ -151,10 +143,8 @@ class Ends(NamedTuple):
     at_top: float
 
 
-def _around(derivative: Callable[[float], float], last: float | None, low: float, high: float) -> Ends | None:
+def _around(derivative: Callable[[float], float], last: float) -> Ends | None:
     """Return the ends of the neighbourhood of ``last``, if the zero is between them."""
-    if last is None or not low * (1.0 + 2.0 * NEAR) < last < high / (1.0 + 2.0 * NEAR):
-        return None
     bottom, top = math.log(last) - NEAR, math.log(last) + NEAR
     ends = Ends(bottom, top, derivative(bottom), derivative(top))
     return ends if ends.at_bottom < 0.0 < ends.at_top else None

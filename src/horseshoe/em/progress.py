@@ -78,14 +78,14 @@ def objective(hyper: Hyper, state: State) -> float | None:
     if mean.ndim == 1:
         log_sigma2 = math.log(scales.sigma2)
     else:
-        quadratic, log_sigma2 = quadratic.sum(), np.log(scales.sigma2).sum()
+        quadratic, log_sigma2 = np.add.reduce(quadratic), np.add.reduce(np.log(scales.sigma2))
     log_det = moments.log_det + (0.0 if d is bare else float(np.log(bare / d).sum()))
     # 2. the prior: a scale of g columns counts once
     local = hyper.local.neg_log_density(lambda2, hyper.lambda_power)
     if state.groups is not None:
         local = local / state.groups.spread(state.groups.size)[positive]
     return float(
-        0.5 * state.problem.total_weight * log_sigma2
+        0.5 * state.problem.targets.total_weight * log_sigma2
         + 0.5 * hyper.size * log_det
         + 0.5 * quadratic
         + np.add.reduce(local)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from horseshoe._types import FitResult, Mask, Matrix, Status
+from horseshoe._types import FitResult, Iteration, Mask, Matrix, Status
 from horseshoe.conditional.base import condition
 from horseshoe.em.likelihood import Likelihood
 from horseshoe.em.m_step import Hyper
@@ -34,9 +35,9 @@ def results(
         exact = likelihood.moments(condition, state)
         state = state._replace(moments=exact, mean=exact.mean)
     assert state.moments is not None
-    active, scales, moments = state.active, state.scales, state.moments
+    active, scales, moments, q = state.active, state.scales, state.moments, likelihood.n_responses
     # 1. exact zeros
-    mean, variance = (np.atleast_2d(one.T) for one in (moments.mean, moments.variance))
+    mean, variance = moments.mean.T.reshape(q, -1), moments.variance.T.reshape(q, -1)
     whole = scatter(active, mean)
     coef = np.where(selected(likelihood, hyper, options, whole, groups), whole, 0.0)
     support = coef[:, active] != 0.0
@@ -45,12 +46,12 @@ def results(
     found = likelihood.uncertainty(state, of, moments.error is not None)
     # 3. one fit for each response
     lambda2, (low, high) = scatter(active, scales.lambda2), hyper.tau.bounds
-    sigma2, rss = (np.broadcast_to(one, len(coef)).tolist() for one in (scales.sigma2, moments.expected_rss))
-    intercepts, out = likelihood.intercepts(state), []
+    sigma2, rss = _of_each(scales.sigma2, q), _of_each(moments.expected_rss, q)
+    intercepts, lines, out = likelihood.intercepts(state), tuple(progress.lines), []
     for k, one in enumerate(found):
-        lines = tuple(progress.lines)
         if isinstance(scales.sigma2, np.ndarray):
-            lines = tuple(line._replace(sigma2=np.take(line.sigma2, k)) for line in lines)
+            trace: list[Any] = progress.lines
+            lines = tuple([Iteration._make((*line[:3], line.sigma2[k], *line[4:])) for line in trace])
         out.append(
             FitResult(
                 coef=coef[k],
@@ -73,6 +74,11 @@ def results(
             )
         )
     return tuple(out)
+
+
+def _of_each(value: Any, q: int) -> list[float]:
+    """Return the value of each of q responses, or one for all."""
+    return list(value.tolist()) if isinstance(value, np.ndarray) else [float(value)] * q
 
 
 def _status(

@@ -106,10 +106,6 @@ class State(NamedTuple):
     fast: FastState | None = None
     groups: Groups | None = None
 
-    def scaled(self, scales: Scales) -> State:
-        """Return the state with the scales of the next M-step."""
-        return State._make((*self[:SCALES], scales, *self[SCALES + 1 :]))
-
     def advanced(self, moments: Moments, point: WorkingPoint, fast: FastState | None) -> State:
         """Return the state with the moments of one more E-step."""
         mean, rss, k = moments.mean, moments.expected_rss, self.n_steps + 1
@@ -158,4 +154,5 @@ def relative_change(mean: Any, before: Any, unit: Vector | None = None) -> float
         mean, before = (unit * mean.T).T, (unit * before.T).T
     if mean.ndim == 1:
         return float(blas.dasum(mean - before) / (1.0 + blas.dasum(mean)))
-    return float((np.abs(mean - before).sum(axis=0) / (1.0 + np.abs(mean).sum(axis=0))).max())
+    moved, size = (np.add.reduce(np.abs(one), axis=0) for one in (mean - before, mean))
+    return float(np.maximum.reduce(moved / (1.0 + size)))

@@ -47,13 +47,14 @@ def covariances(
     ``diagonal`` takes the variances of the last E-step alone. With ``loads`` the unpenalised coefficients
     e - loads b are behind them, where e has the variance ``own``, one for each response.
     """
-    chosen, sigma2 = np.atleast_2d(of.T), np.atleast_1d(state.scales.sigma2)
-    given: list[Any] = [None] * len(sigma2)
+    sigma2 = np.array(state.scales.sigma2, ndmin=1).tolist()
+    q = len(sigma2)
+    given: list[Any] = [None] * q
     if diagonal and state.moments is not None:
-        given = [Independent(one) for one in np.atleast_2d(state.moments.variance.T)]
+        given = [Independent(one) for one in state.moments.variance.T.reshape(q, -1)]
     elif len(state.mean) and (loads is not None or of.any()):
-        given = [condition(state.problem, state.scales.prior_variance)] * len(sigma2)
-    each = zip(given, sigma2.tolist(), chosen, strict=True)
+        given = [condition(state.problem, state.scales.prior_variance)] * q
+    each = zip(given, sigma2, of.T.reshape(q, -1), strict=True)
     if loads is None:
         return [one.covariance(s2, mask) if mask.any() else None for one, s2, mask in each]
     return [joint(*one, loads, variance) for one, variance in zip(each, own, strict=True)]

@@ -70,13 +70,12 @@ class Mixed:
         mixed, eta = self._mixer.mixed(here, there, state.point.eta)
         if mixed is there:  # the first step
             return state
-        k, q = state.second_moment.size, np.size(state.expected_rss)
+        several, k = isinstance(state.expected_rss, np.ndarray), state.second_moment.size
+        q = state.expected_rss.size if several else 1
         if not np.abs(mixed[: k + q] - there[: k + q]).max() < LIMITS.mixed_step:
             return None
         second, rss = np.exp(mixed[:k]).reshape(state.second_moment.shape), np.exp(mixed[k : k + q])
-        state = state._replace(
-            second_moment=second, expected_rss=rss if np.ndim(state.expected_rss) else float(rss[0])
-        )
+        state = state._replace(second_moment=second, expected_rss=rss if several else float(rss[0]))
         return self._plain.likelihood.jump(state, mixed[k + q :], eta)
 
     def _afresh(self, state: State) -> State:

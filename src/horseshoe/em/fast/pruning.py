@@ -39,10 +39,12 @@ def worth_keeping(
     >>> worth_keeping(moments, Scales(np.full(2, 1e-8), 1.0, 1.0), groups=Groups(np.array([0, 0])))
     array([ True,  True])
     """
-    d, variance, square = scales.prior_variance, moments.variance, moments.mean * moments.mean
-    prior = scales.sigma2 * d if variance.ndim == 1 else d
-    if variance.ndim > 1:  # the mean over the responses, in units of sigma2
-        variance, square = (sum_of_responses(one, scales.sigma2) / size for one in (variance, square))
+    prior, sigma2 = scales.prior_variance, scales.sigma2
+    variance, square = moments.variance, moments.mean * moments.mean
+    if variance.ndim == 1:
+        prior = sigma2 * prior
+    else:  # the mean over the responses, in units of sigma2
+        variance, square = sum_of_responses(variance, sigma2) / size, sum_of_responses(square, sigma2) / size
     if groups is not None:
         share = np.divide(variance, prior, out=np.ones_like(prior), where=prior > 0.0)
         gain = np.divide(square, prior, out=np.zeros_like(prior), where=prior > 0.0)
@@ -56,8 +58,6 @@ def worth_keeping(
 
 def prune(likelihood: Likelihood, hyper: Hyper, state: State, fast: FastState) -> State | None:
     """Return the state without the columns that only fade, or None if none leaves."""
-    if fast.rate > 1.0:
-        return None  # the noise still falls so fast that nothing fades beside it
     paused = state.n_steps < fast.last_prune + LIMITS.prune_pause
     if paused and len(state.mean) <= LIMITS.few_columns:
         return None

@@ -56,7 +56,11 @@ class Fast:
         self._known, self._max_iter = known_sigma2, max_iter
         constant, multivariate = plain.likelihood.constant, plain.likelihood.is_multivariate
         self._has_newton = newton and plain.likelihood.exact_spread and (constant or not multivariate)
-        self._has_shortcuts = not multivariate
+        self._has_shortcuts, self._bounds, self._fade = (
+            not multivariate,
+            hyper.tau.bounds,
+            hyper.slowest(None),
+        )
 
     def begin(self, state: State) -> State:
         """Return the state with nothing to remember yet."""
@@ -66,48 +70,48 @@ class Fast:
 
     def e_step(self, state: State) -> tuple[Moments, FastState]:
         """Return the moments, as cheaply as the path to the mode allows."""
-        before, sigma2 = _fast(state), state.scales.sigma2
-        rate = largest(before.sigma2 / sigma2) * self._hyper.slowest(state.groups)
+        before, sigma2, groups = state.fast, state.scales.sigma2, state.groups
+        assert before is not None
+        slowest = self._fade if groups is None else self._hyper.slowest(groups)
         if not self._has_shortcuts:
-            return self._plain.e_step(state)[0], before._replace(sigma2=sigma2, rate=rate)
+            rate = largest(before.sigma2 / sigma2) * slowest
+            return self._plain.e_step(state)[0], FastState(sigma2, rate, *before[2:])
+        rate = before.sigma2 / sigma2 * slowest
         # 1. the covariance of pruned columns fades with the d_j of null coefficients
-        pruned = self._faded(before.pruned, rate, state)
+        pruned = None if before.pruned is None else self._faded(before.pruned, rate, state)
         found, resting = self._moments(state, pruned, before.resting)
         if pruned is not None:
             if self._is_impossible(found, state):  # too little noise is left for an expansion: drop it
                 pruned, (found, resting) = None, self._moments(state, None, before.resting)
             else:
                 pruned = pruned.faded(found.fading_growth)
-        fast = FastState(
-            sigma2, rate, pruned, resting, before.last_prune, before.patience, before.next_newton
-        )
-        return found, fast
+        return found, FastState(sigma2, rate, pruned, resting, *before[4:])
 
     def _is_impossible(self, found: Moments, state: State) -> bool:
         """Tell whether no coefficients have such moments: E[RSS] below 0, or a trace beyond that of I."""
         if found.expected_rss < 0.0:
             return True
-        beyond = abs(found.fit_trace) > 2.0 * state.problem.n_rows
+        beyond = abs(found.fit_trace) > 2.0 * state.problem.shape[0]
         return beyond and not self._plain.is_approximate(state.n_steps)
 
-    def _faded(self, pruned: Fading | None, rate: float, state: State) -> Fading | None:
+    def _faded(self, pruned: Fading, rate: float, state: State) -> Fading | None:
         """Return what is left of the covariance of pruned columns after the M-step."""
-        if pruned is None:
-            return None
         pruned = pruned.faded(rate)
-        narrow, small = state.mean.size <= state.problem.n_rows, pruned.level < LIMITS.expandable_level
-        if isinstance(pruned, MatrixFading) and narrow and small and rate < 1.0:
+        level, narrow = pruned.level, state.mean.size <= state.problem.shape[0]
+        if isinstance(pruned, MatrixFading) and narrow and level < LIMITS.expandable_level and rate < 1.0:
             return pruned.expanded(state.problem)
-        return pruned if pruned.level > LIMITS.gone_level else None
+        return pruned if level > LIMITS.gone_level else None
 
     def _moments(
         self, state: State, pruned: Fading | None, resting: RestingDual | None
     ) -> tuple[Moments, RestingDual | None]:
         """Return the moments, and the engine of frozen columns where there are any."""
-        problem, d, sigma2 = state.problem, state.scales.prior_variance, state.scales.sigma2
-        constant, (n, k) = self._likelihood.constant, problem.shape
-        approximate = self._plain.is_approximate(state.n_steps)
-        dual = (k > n or (isinstance(pruned, MatrixFading))) and not approximate
+        problem, sigma2, constant = state.problem, state.scales.sigma2, self._likelihood.constant
+        (n, k), approximate = problem.shape, self._plain.is_approximate(state.n_steps)
+        dual = (k > n or isinstance(pruned, MatrixFading)) and not approximate
+        if not dual and pruned is None and (state.n_steps > 0 or k <= LIMITS.many_columns or not constant):
+            return self._plain.e_step(state)[0], None
+        d = state.scales.prior_variance
         single = dual and state.change >= (LIMITS.single_change if constant else self._plain.tol)
         if constant and (dual or (state.n_steps == 0 and k > LIMITS.many_columns)):
             spread = float(d @ problem.squares)
@@ -129,12 +133,12 @@ class Fast:
 
     def after(self, before: State, state: State) -> tuple[State, Status | None]:
         """Prune, or jump to the end of the tail, or go on."""
-        fast = _fast(state)
-        ended = self._plain.after(before, state)[1]
-        fades = fast.pruned is not None and largest(state.scales.sigma2) > SIGMA2_FLOOR  # there nothing does
-        if ended is Status.CONVERGED and (fades or fast.resting is not None):
-            ended = None
-        if ended is None and state.n_steps > 1:
+        fast, ended = state.fast, self._plain.after(before, state)[1]
+        assert fast is not None
+        if ended is Status.CONVERGED:
+            fades = fast.pruned is not None and state.scales.sigma2 > SIGMA2_FLOOR  # there nothing does
+            ended = None if fades or fast.resting is not None else ended
+        if ended is None and state.n_steps > 1 and fast.rate <= 1.0:  # otherwise noise falls faster
             pruned = prune(self._likelihood, self._hyper, state, fast)
             if pruned is not None:
                 return pruned, None
@@ -153,16 +157,19 @@ class Fast:
 
     def _is_tail(self, before: State, state: State, fast: FastState) -> bool:
         """Tell whether only the tail is left: what is active stays, and hardly moves."""
+        if not self._has_newton or state.scales.tau2 not in self._bounds or state.n_steps < fast.next_newton:
+            return False
         warming_up = self._plain.expectation == "approximate" and state.n_steps <= EXACT_WARMUP
-        if not self._has_newton or warming_up or state.n_steps < fast.next_newton or state.point.is_loose:
+        if warming_up or state.point.is_loose or len(state.mean) > state.problem.shape[0]:
             return False
-        if len(state.mean) > state.problem.n_rows or fast.pruned_variance > LIMITS.faded_level:
-            return False
-        if state.scales.tau2 not in self._hyper.tau.bounds:
+        if fast.pruned is not None and fast.pruned.level > LIMITS.faded_level:
             return False
         now, then = state.second_moment, before.second_moment
         if now.ndim > 1:
-            now, then = (sum_of_responses(one.second_moment, one.scales.sigma2) for one in (state, before))
+            now, then = (
+                sum_of_responses(now, state.scales.sigma2),
+                sum_of_responses(then, before.scales.sigma2),
+            )
         return bool(np.logical_and.reduce(np.abs(now - then) < LIMITS.settled_change * then))
 
     def _newton(self, state: State, fast: FastState) -> tuple[State, bool]:
@@ -176,7 +183,7 @@ class Fast:
         state = state._replace(fast=fast, point=state.point._replace(keeps_weights=False))
         mixer = Anderson()
         for _ in range(LIMITS.max_jumps):
-            state = self._likelihood.at(state)
+            state = self._likelihood.at(state, state.scales)
             there = self._jump(state)
             if there is None:
                 return state, False
@@ -190,19 +197,15 @@ class Fast:
     def _jump(self, state: State) -> State | None:
         """Go to the fixed point of EM on the least-squares problem at hand, if that is safe."""
         assert state.moments is not None
+        assert state.fast is not None
         approximate = self._plain.expectation == "approximate"
         several = self._likelihood.targets_of(state)
         em = EMMap(state.problem, self._hyper, self._known, approximate, state.groups, *several)
         path = find_fixed_point(em, state.moments)
         if not path or state.n_steps + len(path) > self._max_iter:
             return None
-        fast = _fast(state)._replace(pruned=None, sigma2=path[-1][0].sigma2)
+        fast = state.fast._replace(pruned=None, sigma2=path[-1][0].sigma2)
         for scales, found in path:
             state = state._replace(scales=scales).advanced(found, state.point, fast)
             self._progress.report(state)
         return state
-
-
-def _fast(state: State) -> FastState:
-    assert state.fast is not None
-    return state.fast
