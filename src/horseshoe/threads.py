@@ -43,10 +43,10 @@ def one_thread(strict: bool = False) -> Iterator[None]:
     own = get_ident()
     with _Hold.lock:
         if not _Hold.holders:
-            _Hold.found = _numbers()
+            _Hold.found = _numbers_of_threads()
         _Hold.holders[own] += 1
         _Hold.strict += strict
-        _set_threads((pool, 1) for pool, _ in _Hold.found)
+        _set_threads(1)
     try:
         yield
     finally:
@@ -54,8 +54,7 @@ def one_thread(strict: bool = False) -> Iterator[None]:
             _Hold.holders -= Counter((own,))
             _Hold.strict -= strict
             if own not in _Hold.holders:  # OpenMP counts for each thread separately
-                alone = [item for item in _Hold.found if _is_openmp(item[0])]
-                _set_threads(alone if _Hold.holders else _Hold.found)
+                _set_threads(None, every=not _Hold.holders)
 
 
 def call_threads(operations: float) -> AbstractContextManager[None]:
@@ -77,13 +76,13 @@ def _given_back() -> Iterator[None]:
     with _Hold.lock:
         alone = set(_Hold.holders) == {get_ident()} and not _Hold.strict
         if alone:
-            _set_threads(_Hold.found)
+            _set_threads(None)
     try:
         yield
     finally:
         if alone:
             with _Hold.lock:
-                _set_threads((pool, 1) for pool, _ in _Hold.found)
+                _set_threads(1)
 
 
 def available_threads() -> int:
@@ -95,22 +94,22 @@ def available_threads() -> int:
     True
     """
     with _Hold.lock:
-        found = _Hold.found if _Hold.holders else _numbers()
+        found = _Hold.found if _Hold.holders else _numbers_of_threads()
     return max((threads for _, threads in found), default=1)
 
 
-def _numbers() -> tuple[tuple[Any, int], ...]:
-    return tuple((pool, pool.num_threads) for pool in _blas_pools())
+def _numbers_of_threads() -> tuple[tuple[Any, int], ...]:
+    """Return the pools, and how many threads each has."""
+    return tuple([(pool, pool.num_threads) for pool in _blas_pools()])
 
 
-def _is_openmp(pool: Any) -> bool:
-    return getattr(pool, "threading_layer", "") == "openmp"
-
-
-def _set_threads(wanted: Any) -> None:
-    for pool, threads in wanted:
-        if pool.num_threads != threads:
-            pool.set_num_threads(threads)
+def _set_threads(number: int | None, every: bool = True) -> None:
+    """Give the pools that were found so many threads, or what they had; not ``every``: those of OpenMP."""
+    for pool, before in _Hold.found:
+        wanted = before if number is None else number
+        openmp = getattr(pool, "threading_layer", "") == "openmp"
+        if (every or openmp) and pool.num_threads != wanted:
+            pool.set_num_threads(wanted)
             if hasattr(pool, "clear_controlling_thread"):  # or only one thread could ever set it
                 pool.clear_controlling_thread(force=True)
 

@@ -32,7 +32,7 @@ from horseshoe.priors import (
     LocalPrior,
     Slab,
 )
-from horseshoe.priors.names import LOCAL_PRIORS
+from horseshoe.priors.local import LOCAL_PRIORS
 from horseshoe.store.codec import Codec
 
 TRACE_ENDS = 100

@@ -32,7 +32,7 @@ from horseshoe.families import Binomial
 from horseshoe.families.multinomial import center_over_classes
 from horseshoe.model.final_status import with_final_status
 from horseshoe.model.spec import ModelSpec, Prepared, check_rows_fingerprint, known_sigma2, prepare
-from horseshoe.model.unpenalized import unshrunk, with_unpenalized
+from horseshoe.model.unpenalized import with_unpenalized
 from horseshoe.priors import GlobalPrior, Groups
 from horseshoe.threads import one_thread
 
@@ -157,8 +157,9 @@ def _in_units(
     fitted = restore(result, whole, prepared.all_spread, family, aliases, hyper, cutoff)
     if spec.structure is None:
         return fitted
-    fitted = replace(fitted, structure=spec.structure)
-    return fitted if fitted.unpenalized is None else unshrunk(fitted, fitted.unpenalized)
+    free = False if spec.unpenalized is None else spec.unpenalized  # the prior of these is flat
+    lambda2, kappa = np.where(free, np.inf, fitted.lambda2), np.where(free, 0.0, fitted.kappa)
+    return replace(fitted, structure=spec.structure, lambda2=lambda2, kappa=kappa)
 
 
 def _solve_untied(

@@ -15,7 +15,7 @@ from horseshoe.families import Family, Ordered
 from horseshoe.model.spec import ModelSpec, Prepared, known_sigma2, prepare
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.run import RunOptions, draw
-from horseshoe.posterior.several import SeveralPosterior, draw_several
+from horseshoe.posterior.several import SeveralPosterior
 from horseshoe.priors import GlobalSampler, LocalSampler, estimated
 from horseshoe.sampling.chains import Plan
 from horseshoe.sampling.gibbs import Model
@@ -40,12 +40,10 @@ def sample(
 
     ``names`` are those of the columns, ``classes`` the labels of y, if there are any.
     """
-    _refuse_no_posterior(spec, [mode])
+    _refuse_no_posterior(spec, rows, [mode.result.status], mode.scale > 0.0)
     if spec.family.latent_rows:
-        refuse_fractions(rows.weights, spec.family)
-        _refuse_many_rows(spec, rows)
         rows = rows.repeated()
-    (prepared,) = _prepare(spec, [rows], [mode])
+    (prepared,) = _prepare(spec, [rows], mode)
     noise = known_sigma2(spec, prepared.units)
     model = Model(
         **_shared_arguments(spec, rows, prepared),
@@ -53,8 +51,8 @@ def sample(
         sigma2=None if isinstance(noise, str) else noise,
         center=spec.fit_intercept and not isinstance(spec.family, Ordered),
     )
-    known = {name: value for name, value in vars(spec).items() if value is not None}
-    return draw(model, prepared.units, rows, mode, plan, run_options, known, names, classes, prepared.whole)
+    units = ((prepared.units, prepared.whole),)
+    return draw(model, units, [rows], [mode], plan, run_options, _settings(spec), names, classes)[0]
 
 
 def sample_several(
@@ -70,9 +68,9 @@ def sample_several(
 
     ``rows`` are the same but for y, a class has 1 in its own rows; ``labels`` name responses or classes.
     """
-    _refuse_no_posterior(spec, modes)
+    _refuse_no_posterior(spec, rows[0], [mode.result.status for mode in modes], modes[0].scale > 0.0)
     _refuse_sharing(spec)
-    prepared = _prepare(spec, rows, modes)
+    prepared = _prepare(spec, rows, modes[0])
     units = tuple((one.units, one.whole) for one in prepared)
     known = [known_sigma2(spec, one.units) for one in prepared]
     levels = [one.design.free.level for one in prepared if one.design.free is not None]
@@ -85,25 +83,34 @@ def sample_several(
         known=None if isinstance(known[0], str) else np.array(known, dtype=np.float64),
         is_softmax=spec.family.is_binary,
     )
-    return draw_several(model, units, rows, modes, plan, run_options, vars(spec), labels, names)
+    parts = draw(model, units, rows, modes, plan, run_options, _settings(spec), names, labels=labels)
+    return SeveralPosterior(parts, labels, model.is_softmax)
 
 
-def _prepare(spec: ModelSpec, rows: Sequence[Rows], modes: Sequence[Fitted]) -> tuple[Prepared, ...]:
+def _settings(spec: ModelSpec) -> dict[str, Any]:
+    """Return what decides the draws beside the data, by name."""
+    return {name: value for name, value in vars(spec).items() if value is not None}
+
+
+def _prepare(spec: ModelSpec, rows: Sequence[Rows], mode: Fitted) -> tuple[Prepared, ...]:
     """Return the data of each regression on the scale on which the prior acts; they are those of the fit."""
-    _refuse_light_rows(spec, rows[0])
     prepared = prepare(spec, rows)
     spread = prepared[0].all_units.places(prepared[0].all_spread)
-    if not np.allclose(spread, modes[0].scale, rtol=1e-9, atol=0.0):
+    if not np.allclose(spread, mode.scale, rtol=1e-9, atol=0.0):
         raise ValueError("X was changed since the fit: fit again before you sample from the posterior")
     return prepared
 
 
-def _refuse_no_posterior(spec: ModelSpec, modes: Sequence[Fitted]) -> None:
-    """Refuse what has no sampler, and fits of which there is nothing to draw."""
+def _refuse_no_posterior(spec: ModelSpec, rows: Rows, statuses: Sequence[Status], vary: Any = True) -> None:
+    """Refuse what has no sampler, and fits of which there is nothing to draw; some columns ``vary``."""
     _refuse_without_sampler(spec)
-    _refuse_nothing_shrunk(spec, np.greater(modes[0].scale, 0.0))
-    for mode in modes:
-        _refuse_status(mode.result.status)
+    _refuse_nothing_shrunk(spec, vary)
+    for status in statuses:
+        if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
+            raise ValueError(f"there is no posterior to sample with these data: {status}")
+    refuse_fractions(rows.weights, spec.family)
+    _refuse_many_rows(spec, rows)
+    _refuse_light_rows(spec, rows)
 
 
 def _shared_arguments(spec: ModelSpec, rows: Rows, prepared: Prepared) -> dict[str, Any]:
@@ -150,12 +157,7 @@ def can_sample(spec: ModelSpec, rows: Rows, status: Status) -> bool:
     False
     """
     try:
-        _refuse_without_sampler(spec)
-        _refuse_nothing_shrunk(spec)
-        _refuse_status(status)
-        refuse_fractions(rows.weights, spec.family)
-        _refuse_many_rows(spec, rows)
-        _refuse_light_rows(spec, rows)
+        _refuse_no_posterior(spec, rows, [status])
     except ValueError:
         return False
     return True
@@ -180,7 +182,7 @@ def refuse_fractions(weights: Vector | None, family: Family) -> None:
         )
 
 
-def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any = True) -> None:
+def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any) -> None:
     """Refuse where all columns, or of those that vary all, are always in."""
     unpenalized = spec.unpenalized
     if unpenalized is not None and np.all(unpenalized | ~np.asarray(vary)):
@@ -188,11 +190,6 @@ def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any = True) -> None:
             "unpenalized has every column: nothing is shrunk, and there are no scales to draw; leave one out "
             "of unpenalized, or use intervals with method='mode', which are those of an ordinary regression"
         )
-
-
-def _refuse_status(status: Status) -> None:
-    if status in (Status.CONSTANT_RESPONSE, Status.BOUNDARY, Status.NO_COLUMNS):
-        raise ValueError(f"there is no posterior to sample with these data: {status}")
 
 
 def _refuse_without_sampler(spec: ModelSpec) -> None:

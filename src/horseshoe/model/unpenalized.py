@@ -8,7 +8,6 @@ import numpy as np
 
 from horseshoe._types import Covariance, FitResult, Mask, Vector
 from horseshoe.data.adjusted import Free
-from horseshoe.data.fitted import Fitted
 from horseshoe.linalg import scatter
 
 LEAST = 1e-150
@@ -64,20 +63,3 @@ def _turned(result: FitResult, free: Free, shrunk: Mask) -> Covariance:
     factor = np.empty_like(given)
     factor[:, ~behind], factor[:, behind] = given[:, :-q], given[:, -q:] @ free.turn.T
     return Covariance(np.zeros(behind.size), factor, 1.0)
-
-
-def unshrunk(fitted: Fitted, unpenalized: Mask) -> Fitted:
-    """Return the fit with what the prior says of columns that it has no say in.
-
-    Examples
-    --------
-    >>> from horseshoe import HorseshoeRegressor
-    >>> fitted = HorseshoeRegressor(unpenalized=[0]).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 2.5])._fitted
-    >>> fitted.kappa, fitted.lambda2
-    (array([0.]), array([inf]))
-    """
-    return replace(
-        fitted,
-        lambda2=np.where(unpenalized, np.inf, fitted.lambda2),
-        kappa=np.where(unpenalized, 0.0, fitted.kappa),
-    )

@@ -16,9 +16,16 @@ from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.families import Family, Ordered, Predictive
 from horseshoe.families.base import EXTREME
 
-FEW = np.polynomial.hermite_e.hermegauss(15)
 END, PLACES = 7.0, np.linspace(0.0, 1.0, 281)
-MANY = np.linspace(-END, END, 281), np.exp(-0.5 * np.linspace(-END, END, 281) ** 2)
+
+
+def _rule(nodes: Vector, weights: Vector) -> tuple[Vector, Vector]:
+    """Return nodes and weights that add up to 1."""
+    return nodes, weights / weights.sum()
+
+
+FEW = _rule(*np.polynomial.hermite_e.hermegauss(15))
+MANY = _rule(np.linspace(-END, END, 281), np.exp(-0.5 * np.linspace(-END, END, 281) ** 2))
 WELL_KNOWN = 0.7
 """A few nodes do where eta's standard deviation is below this share of the noise of a single y."""
 CHUNK = 1024
@@ -113,7 +120,7 @@ def level_interval(family: Ordered, shares: Matrix, level: float) -> Matrix:
 
 def _level_shares(family: Ordered, eta: Vector, spread: Vector) -> Matrix:
     """Return the probabilities of levels where eta is not quite known."""
-    nodes, weights = _nodes(MANY)
+    nodes, weights = MANY
     shares = np.zeros((eta.size, family.points_.size))
     for node, weight in zip(nodes, weights, strict=True):
         shares += weight * family.probabilities(eta + node * spread)
@@ -143,8 +150,10 @@ def _each_quantile(family: Family, eta: Vector, spread: Vector, sigma2: float, p
         noise = np.full_like(eta, np.sqrt(sigma2 / information))
     known, out = spread < WELL_KNOWN * noise, np.empty_like(eta)
     for chosen, rule in ((known, FEW), (~known, MANY)):
-        for rows in _chunks(np.flatnonzero(chosen)):
-            mixture = Mixture(family, eta[rows], spread[rows], sigma2, *_nodes(rule))
+        places = np.flatnonzero(chosen)
+        for begin in range(0, places.size, CHUNK):
+            rows = places[begin : begin + CHUNK]
+            mixture = Mixture(family, eta[rows], spread[rows], sigma2, *rule)
             out[rows] = mixture.quantile(probability)
     return out
 
@@ -249,13 +258,3 @@ class Mixture:
             low = np.where(long, np.floor(self._center - reach * self._width), low)
             reach *= 2.0
         return low, high
-
-
-def _nodes(rule: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-    """Return the nodes of a rule and its weights, which add up to 1."""
-    nodes, weights = rule
-    return nodes, weights / weights.sum()
-
-
-def _chunks(rows: Any) -> list[Any]:
-    return [rows[start : start + CHUNK] for start in range(0, rows.size, CHUNK)]

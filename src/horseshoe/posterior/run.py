@@ -18,7 +18,7 @@ from horseshoe.data.standardise import Units
 from horseshoe.data.unpenalized import all_coefficients
 from horseshoe.families import Ordered
 from horseshoe.posterior.draws import Posterior
-from horseshoe.posterior.starts import start_one
+from horseshoe.posterior.starts import UnitsPair, start_one, start_several
 from horseshoe.priors import estimated
 from horseshoe.sampling.chains import Draws, Outcome, Plan, Progress, Run
 from horseshoe.sampling.checkpoint import load_run, save_run
@@ -43,35 +43,38 @@ class RunOptions(NamedTuple):
 
 def draw(
     model: Model,
-    units: Units,
-    rows: Rows,
-    mode: Fitted,
+    units: Sequence[UnitsPair],
+    rows: Sequence[Rows],
+    modes: Sequence[Fitted],
     plan: Plan,
     run_options: RunOptions,
     spec: dict[str, Any],
     names: Any = None,
     classes: Any = None,
-    whole: Units | None = None,
-) -> Posterior:
-    """Run the chains; ``spec`` is what decides the draws beside the data, by name.
+    labels: Sequence[Any] = (),
+) -> tuple[Posterior, ...]:
+    """Run the chains, and return the draws of each regression: of one, or of several that have ``labels``.
 
-    ``whole`` are the units of all columns where some are not shrunk, ``units`` those of the others.
+    ``units`` and ``modes`` are those of each regression; ``spec`` is what decides the draws beside the data.
     """
-    need = plan.bytes(units.kept.size, len(estimated(model.prior)))
+    need = plan.bytes(units[0][0].kept.size * len(rows), len(estimated(model.prior)))
     refuse_memory(need, run_options.max_memory)
-    run = Run(
-        model,
-        plan,
-        lambda piece: in_units(piece, model, units, whole),
-        check_jobs(run_options.n_jobs),
-        reporter(run_options.progress, need),
+    several = isinstance(model, SeveralModel)
+    joint = rows[0]._replace(y=np.column_stack([one.y for one in rows])) if several else rows[0]
+    jobs, report = check_jobs(run_options.n_jobs), _reporter(run_options.progress, need)
+    run = Run(model, plan, lambda piece: _all_in_units(piece, model, units), jobs, report)
+    start: Callable[..., State] = start_several if several else start_one
+    begin = partial(start, model, modes, units, plan.n_chains, run_options.random_state)
+    outcome = _run_chains(run, joint, run_options, spec, begin)
+    parts = tuple(
+        _posterior_of(outcome, model, units[k][0], rows[k], modes[k], plan, names, classes, k)
+        for k in range(len(rows))
     )
-    start = partial(start_one, model, mode, (units, whole), plan.n_chains, run_options.random_state)
-    outcome = run_chains(run, rows, run_options, spec, start)
-    posterior = posterior_of(outcome, model, units, rows, mode, plan, names, classes)
-    kept = posterior.coef.shape[1]
-    warn_of_disagreement(posterior.rhat(), posterior.feature_names, kept, outcome, plan)
-    return posterior
+    own = parts[0].feature_names
+    named = [f"{name} for {label!r}" for label in labels for name in own] if labels else own
+    rhat = np.concatenate([part.rhat() for part in parts])
+    _warn_of_disagreement(rhat, named, parts[0].coef.shape[1], outcome, plan)
+    return parts
 
 
 def refuse_memory(need: int, max_memory: Any) -> None:
@@ -89,7 +92,7 @@ def refuse_memory(need: int, max_memory: Any) -> None:
         )
 
 
-def run_chains(
+def _run_chains(
     run: Run, rows: Rows, run_options: RunOptions, spec: dict[str, Any], start: Callable[[], State]
 ) -> Outcome:
     """Run the chains from the checkpoint, if there is one, or from their starts."""
@@ -110,6 +113,19 @@ def _settings(spec: dict[str, Any], plan: Plan, run_options: RunOptions) -> dict
     if isinstance(run_options.random_state, int | np.integer):
         values["random_state"] = int(run_options.random_state)
     return values
+
+
+def _all_in_units(piece: Draws, model: Model, units: Sequence[UnitsPair]) -> Draws:
+    """Return draws of all regressions in the user's units; of several the third axis is the regression."""
+    if not isinstance(model, SeveralModel):
+        return in_units(piece, model, *units[0])
+    own, shared = ("coef", "intercept", "sigma2"), {name: piece[name] for name in piece if name == "lambda2"}
+    each = [
+        in_units({name: piece[name][:, :, k] for name in own} | shared, model, *units[k])
+        for k in range(len(units))
+    ]
+    stacked = {name: np.stack([one[name] for one in each], axis=2) for name in own}
+    return dict(piece) | stacked | {name: each[0][name] for name in shared}
 
 
 def in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
@@ -149,7 +165,7 @@ def in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> D
     return out
 
 
-def reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
+def _reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
     """Return what is told how a run is doing, if anybody is."""
     if callable(progress):
         report: Callable[[Progress], Any] = progress
@@ -160,18 +176,18 @@ def reporter(progress: Any, need: int) -> Callable[[Progress], Any] | None:
     return lambda news: print(news, file=sys.stderr, flush=True)
 
 
-def posterior_of(
+def _posterior_of(
     outcome: Outcome,
-    model: Model | SeveralModel,
+    model: Model,
     units: Units,
     rows: Rows,
     mode: Fitted,
     plan: Plan,
     names: Any,
-    classes: Any = None,
-    output: int | None = None,
+    classes: Any,
+    output: int,
 ) -> Posterior:
-    """Return the draws of one regression, of several that with the number ``output``."""
+    """Return the draws of one regression: of several, that with the number ``output``."""
     state, draws = outcome.state, outcome.draws
     after = max(1, state.sweeps - plan.n_warmup)
     kappa: Vector = np.ones(units.kept.size)
@@ -181,7 +197,7 @@ def posterior_of(
     shapes = dict(zip(estimated(model.prior), np.moveaxis(draws.get("shapes", NO_SHAPES), 2, 0), strict=True))
     unnamed = [f"x{j}" for j in range(units.kept.size)]
     coef, intercept, sigma2 = draws["coef"], draws["intercept"], draws["sigma2"]
-    if output is not None:
+    if isinstance(model, SeveralModel):
         coef, intercept, sigma2 = coef[:, :, output], intercept[:, :, output], sigma2[:, :, output]
     nuisance = None if model.family.nuisance is None else draws["nuisance"]
     return Posterior(
@@ -204,7 +220,7 @@ def posterior_of(
     )
 
 
-def warn_of_disagreement(
+def _warn_of_disagreement(
     found: Vector, names: Sequence[str], kept: int, outcome: Outcome, plan: Plan
 ) -> None:
     """Warn of draws that are too few, ``kept`` of each chain: R-hats of coefficients and their names."""

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from horseshoe._checks import check_jobs, check_level
+from horseshoe._checks import check_level
 from horseshoe._extras import data_frame
-from horseshoe.data.fitted import Fitted
-from horseshoe.data.rows import Rows
-from horseshoe.data.standardise import Units
 from horseshoe.posterior.draws import Posterior
 from horseshoe.posterior.given import new_rows
-from horseshoe.posterior.run import (
-    RunOptions,
-    in_units,
-    posterior_of,
-    refuse_memory,
-    reporter,
-    run_chains,
-    warn_of_disagreement,
-)
-from horseshoe.posterior.starts import start_several
 from horseshoe.sampling import diagnostics
-from horseshoe.sampling.chains import Draws, Plan, Run
-from horseshoe.sampling.several import SeveralModel
 
 
 @dataclass(frozen=True)
@@ -182,47 +166,3 @@ class SeveralPosterior:
         for piece in pieces:
             eta = np.stack([one for _, one in piece], axis=2)
             yield np.exp(eta - logsumexp(eta, axis=2, keepdims=True))
-
-
-def draw_several(
-    model: SeveralModel,
-    units: tuple[tuple[Units, Units | None], ...],
-    rows: tuple[Rows, ...],
-    modes: tuple[Fitted, ...],
-    plan: Plan,
-    run_options: RunOptions,
-    spec: dict[str, Any],
-    labels: tuple[Any, ...],
-    names: Any = None,
-) -> SeveralPosterior:
-    """Run the chains; ``spec`` is what decides the draws beside the data, by name.
-
-    ``units`` are, of each regression, those of the columns that are shrunk, and of all if some are not.
-    """
-    p, q = units[0][0].kept.size, len(rows)
-    need = plan.bytes(p * q)
-    refuse_memory(need, run_options.max_memory)
-    together = rows[0]._replace(y=np.column_stack([one.y for one in rows]))
-    report, jobs = reporter(run_options.progress, need), check_jobs(run_options.n_jobs)
-    run = Run(model, plan, lambda piece: _in_units(piece, model, units), jobs, report)
-    start = partial(start_several, model, modes, units, plan.n_chains, run_options.random_state)
-    outcome = run_chains(run, together, run_options, spec, start)
-    parts = tuple(
-        posterior_of(outcome, model, units[k][0], one, modes[k], plan, names, output=k)
-        for k, one in enumerate(rows)
-    )
-    found = SeveralPosterior(parts, labels, model.is_softmax)
-    each = [f"{name} for {label!r}" for label in labels for name in parts[0].feature_names]
-    warn_of_disagreement(found.rhat().ravel(), each, parts[0].coef.shape[1], outcome, plan)
-    return found
-
-
-def _in_units(piece: Draws, model: SeveralModel, units: Any) -> Draws:
-    """Return draws in the user's units, with zeros for the constant columns."""
-    own, shared = ("coef", "intercept", "sigma2"), {name: piece[name] for name in piece if name == "lambda2"}
-    each = [
-        in_units({name: piece[name][:, :, k] for name in own} | shared, model, *units[k])
-        for k in range(len(units))
-    ]
-    stacked = {name: np.stack([one[name] for one in each], axis=2) for name in own}
-    return dict(piece) | stacked | {name: each[0][name] for name in shared}

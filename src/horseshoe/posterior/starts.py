@@ -21,16 +21,18 @@ UnitsPair = tuple[Units, Units | None]
 """The units of the columns that are shrunk, and of all columns where some are not."""
 
 
-def start_one(model: Model, mode: Fitted, units: UnitsPair, n_chains: int, random_state: Any) -> State:
+def start_one(
+    model: Model, modes: Sequence[Fitted], units: Sequence[UnitsPair], n_chains: int, random_state: Any
+) -> State:
     """Return the starts of one regression."""
-    result, family = mode.result, mode.result.family or mode.family
-    coef, flat, level = _at_mode(model, mode, *units)
+    result, family = modes[0].result, modes[0].result.family or modes[0].family
+    coef, flat, level = _at_mode(model, modes[0], *units[0])
     if isinstance(family, Ordered):
         family = family.with_intercept_absorbed(result.intercept)
         flat, level = (0.0, 0.0) if model.free is None else (flat, level)
     nuisance = getattr(family, family.nuisance) if family.nuisance is not None else 0.0
     eta = model.columns.matvec(coef) + level + model.offset
-    state = _dispersed(model, [coef], [mode], units, n_chains, random_state)
+    state = _dispersed(model, [coef], modes, units[0], n_chains, random_state)
     state.coef, state.sigma2 = state.coef[:, 0], state.sigma2[:, 0]
     if model.sigma2 is not None:
         state.sigma2 = np.full(n_chains, model.sigma2)
@@ -59,7 +61,7 @@ def start_several(
 
 
 def _dispersed(
-    model: Model | SeveralModel,
+    model: Model,
     coefs: Sequence[Any],
     modes: Sequence[Fitted],
     units: UnitsPair,
@@ -99,9 +101,7 @@ def _dispersed(
     )
 
 
-def _at_mode(
-    model: Model | SeveralModel, mode: Fitted, units: Units, whole: Units | None
-) -> tuple[Any, Any, Any]:
+def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
     """Return the coefficients at the mode, what is not shrunk, and its part of each linear predictor."""
     result = mode.result
     if model.free is None or whole is None:

@@ -34,7 +34,7 @@ from horseshoe.priors.base import (
     is_sparse,
     settled,
 )
-from horseshoe.priors.global_ import FixedScale, HalfCauchy, InverseGammaGlobal
+from horseshoe.priors.global_ import FixedScale, HalfCauchy, InverseGammaGlobal, resolve_global
 from horseshoe.priors.groups import Groups, grouped
 from horseshoe.priors.local import (
     GammaScale,
@@ -47,8 +47,9 @@ from horseshoe.priors.local import (
     Ridge,
     StrawdermanBerger,
     StudentT,
+    resolve_known,
+    resolve_local,
 )
-from horseshoe.priors.names import resolve_global, resolve_known, resolve_local
 from horseshoe.priors.slab import Slab
 
 __all__ = [

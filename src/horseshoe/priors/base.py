@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from horseshoe._checks import check_number
 from horseshoe._types import Vector
 from horseshoe.variates import HUGE, TINY, Source
 
@@ -140,23 +141,6 @@ def is_known(prior: LocalPrior) -> bool:
     return getattr(prior, "known", False)
 
 
-def positive_number(name: str, value: object) -> float:
-    """Return ``value`` as a positive float, or say which argument is not one."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name}={value!r} must be a positive number")
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name}={value!r} must be a positive finite number")
-    return float(value)
-
-
-def number_or_estimate(name: str, value: object) -> None:
-    """Refuse what is neither a positive number nor "estimate"."""
-    if isinstance(value, str) and value != "estimate":
-        raise ValueError(f"{name}={value!r} must be a positive number or 'estimate'")
-    if not isinstance(value, str):
-        positive_number(name, value)
-
-
 def check_tau(name: str, value: object) -> float:
     """Return a global scale whose square, times or over that of any local scale, is within range.
 
@@ -166,7 +150,7 @@ def check_tau(name: str, value: object) -> float:
     Traceback (most recent call last):
     ValueError: tau=1e+200 must be between 1e-40 and 1e+12: the prior variance is its square
     """
-    tau, (low, high) = positive_number(name, value), TAU_RANGE
+    tau, (low, high) = check_number(name, value), TAU_RANGE
     if not low <= tau <= high:
         raise ValueError(
             f"{name}={value!r} must be between {low:g} and {high:g}: the prior variance is its square"
@@ -177,4 +161,4 @@ def check_tau(name: str, value: object) -> float:
 def require_positive(prior: object, **values: object) -> None:
     """Refuse parameters of a prior that are not positive numbers."""
     for name, value in values.items():
-        positive_number(f"{type(prior).__name__}: {name}", value)
+        check_number(f"{type(prior).__name__}: {name}", value)

@@ -1,4 +1,4 @@
-"""Priors of the global scale."""
+"""Priors of the global scale, and that which a user's arguments name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from horseshoe._types import Vector
-from horseshoe.priors.base import TAU_RANGE, check_tau, held, require_positive
+from horseshoe.priors.base import TAU_RANGE, GlobalPrior, check_tau, held, require_positive
 from horseshoe.variates import Source, gamma_above
 
 SCALE_RANGE = 1e-40, 1e40
@@ -141,6 +141,23 @@ class FixedScale:
     def draw(self, n: int, s: Vector, tau2: Vector, rng: Source) -> Vector:
         """Return the one value."""
         return np.full_like(tau2, self.tau2)
+
+
+def resolve_global(tau: object, tau_max: float) -> GlobalPrior:
+    """Return the global prior that a user's arguments name.
+
+    Examples
+    --------
+    >>> resolve_global(0.5, tau_max=1.0)
+    FixedScale(tau2=0.25)
+    """
+    if isinstance(tau, str):
+        if tau != "estimate":
+            raise ValueError(f"tau={tau!r} is not known: use 'estimate' or a positive number")
+        return HalfCauchy(check_tau("tau_max", tau_max))
+    if isinstance(tau, GlobalPrior):
+        return tau
+    return FixedScale(check_tau("tau", tau) ** 2)
 
 
 def _log1p_exp(x: float) -> float:

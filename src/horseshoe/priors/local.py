@@ -1,4 +1,4 @@
-"""Priors of the local scales: small classes that know two formulas each."""
+"""Priors of the local scales, small classes that know two formulas each, and their names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from horseshoe._checks import check_number
 from horseshoe._types import Vector
-from horseshoe.priors.base import held, number_or_estimate, refusal, require_positive
+from horseshoe.priors.base import (
+    LocalPrior,
+    estimated,
+    held,
+    refusal,
+    require_positive,
+)
 from horseshoe.priors.shapes import CENTRE, Shapes
 from horseshoe.variates import Source, power_exponential_step, reciprocal_inverse_gaussian
 
@@ -59,13 +66,14 @@ class InvertedBeta:
     b: float | str = 0.5
 
     def __post_init__(self) -> None:
-        number_or_estimate(f"{type(self).__name__}: a", self.a)
-        number_or_estimate(f"{type(self).__name__}: b", self.b)
+        for name, value in (("a", self.a), ("b", self.b)):
+            if not isinstance(value, str) or value != "estimate":
+                check_number(f"{type(self).__name__}: {name}", value, instead=" or 'estimate'")
 
     @property
     def estimated(self) -> tuple[str, ...]:
         """The names of those shapes that are to be estimated."""
-        return self.shapes().names
+        return ("a",) * isinstance(self.a, str) + ("b",) * isinstance(self.b, str)
 
     def settled(self) -> InvertedBeta:
         """Return the prior with 1/2, that of the horseshoe, for what is to be estimated."""
@@ -89,7 +97,8 @@ class InvertedBeta:
 
     def mode(self, w: Vector, lambda_power: float) -> Vector:
         """Solve (A + m) v^2 + (A - W) v - W = 0, m = a + b; Eq. (16) is a = b = 1/2, c = 2."""
-        (a, b), rate = self._numbers, self.null_rate(lambda_power)
+        a, b = self._numbers
+        rate = (1.0 + lambda_power) / 2.0 - a
         return _positive_root(rate + a + b, rate - w, w)
 
     def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
@@ -334,3 +343,52 @@ class Ridge:
     def draw(self, w: Vector, lambda2: Vector, rng: Source, size: float = 1.0) -> Vector:
         """Return ones."""
         return np.ones_like(w)
+
+
+LOCAL_PRIORS: dict[str, type[LocalPrior]] = {
+    "horseshoe": Horseshoe,
+    "horseshoe_like": HorseshoeLike,
+    "strawderman_berger": StrawdermanBerger,
+    "lasso": Lasso,
+    "normal_gamma": NormalGamma,
+    "student_t": StudentT,
+    "ridge": Ridge,
+}
+
+
+def resolve_local(prior: object) -> LocalPrior:
+    """Return the local prior that a user's argument names.
+
+    Examples
+    --------
+    >>> resolve_local("lasso")
+    Lasso(shape=1.0, rate=0.5)
+    """
+    if isinstance(prior, str):
+        if prior not in LOCAL_PRIORS:
+            raise ValueError(f"prior={prior!r} is not known: use one of {', '.join(map(repr, LOCAL_PRIORS))}")
+        return LOCAL_PRIORS[prior]()
+    candidate = prior() if isinstance(prior, type) else prior
+    if not isinstance(candidate, LocalPrior):
+        raise TypeError(
+            f"prior={prior!r} must be a name ({', '.join(map(repr, LOCAL_PRIORS))}) or an object with the "
+            "methods null_rate, mode and neg_log_density (see horseshoe.priors.LocalPrior)"
+        )
+    return candidate
+
+
+def resolve_known(prior: object) -> LocalPrior:
+    """Return the local prior that a user's argument names, if there is nothing in it to be estimated.
+
+    Examples
+    --------
+    >>> resolve_known("horseshoe")
+    Horseshoe(a=0.5, b=0.5)
+    >>> resolve_known(Horseshoe(a="estimate"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: prior=Horseshoe(a='estimate', b=0.5): the posterior mode has no estimate of a: draw from ...
+    """
+    found = resolve_local(prior)
+    if estimated(found):
+        raise ValueError(refusal(found))
+    return found
