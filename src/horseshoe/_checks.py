@@ -96,7 +96,7 @@ def check_jobs(n_jobs: Any) -> int | None:
 
 
 def check_memory(need: float, what: str, instead: str) -> None:
-    """Refuse what needs more bytes than are free, where the system tells: it would be killed without a word.
+    """Refuse what needs more bytes than are free, where that is known: it would be killed without a message.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def require(module: str, extra: str) -> Any:
-    """Import ``module``, or say which extra installs it.
+    """Import ``module``, or raise an error that names the extra.
 
     Examples
     --------

@@ -41,7 +41,7 @@ PriorScale = ArrayLike | Mapping[int, float] | Mapping[str, float]
 
 
 class Moments(NamedTuple):
-    """What an E-step says of the coefficients, given the scales.
+    """The moments of the coefficients given the scales, as an E-step finds them.
 
     ``error`` is that of the variances in units of their prior ones, root mean square, if they are estimates.
     ``expected_rss`` is E||z - X b||^2 and ``fit_trace`` its part tr(X'X Cov[b]) / sigma2. ``log_det`` is
@@ -274,9 +274,9 @@ class FitResult:
         Whether ``covariance`` comes from the expected information at the mode; ``moments`` are those of the
         last E-step, which may have other weights.
     family : Family or None
-        The family with what it estimates beside the coefficients; None where it has no say in the loop.
+        The family with what it estimates beside the coefficients; None where the loop does not change it.
     free : array or None
-        Where the linear predictor is best known in what is not shrunk, until that is back in its place: then
+        Where the linear predictor is best known in the unpenalised columns, until these are in place: then
         the covariance has it behind the columns that are selected, and ``intercept`` may be a vector.
     """
 

@@ -1,7 +1,7 @@
 """Random numbers that NumPy does not have, and one source of them for several chains at once.
 
 Every function takes a `numpy.random.Generator` or `Streams`, and draws a number of variates that depends on
-nothing but the shape asked for, so that a chain is the same alone and in company.
+nothing but the shape asked for, so that a chain does not depend on the other chains.
 """
 
 from __future__ import annotations

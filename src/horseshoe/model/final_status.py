@@ -93,8 +93,8 @@ def _is_reproduced(spec: ModelSpec, rows: Rows, fitted: Fitted) -> bool:
 def reproduces(rows: Rows, coef: Vector, intercept: bool, noise: float = 0.0) -> bool:
     """Tell whether least squares on the columns with coefficients leaves nothing of y but rounding.
 
-    As many columns as rows always do that, and say nothing; of sums no single row is known. Where ``noise``,
-    the noise variance that the fit has found, is more than a few per cent of y, columns are not passed over.
+    As many columns as rows always do that, and mean nothing; of compressed rows no single one is known.
+    Where ``noise``, the noise variance of the fit, is more than a few per cent of y, columns are not read.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def _asked(n: float, fitted: Fitted, columns: int, groups: int) -> float:
 
 
 def _found(fitted: Fitted) -> Vector:
-    """Return the coefficients, but for those of columns that are always in."""
+    """Return the coefficients, with zeros for unpenalised columns."""
     return fitted.coef if fitted.unpenalized is None else np.where(fitted.unpenalized, 0.0, fitted.coef)
 
 

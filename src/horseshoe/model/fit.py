@@ -208,7 +208,7 @@ def _of_whole_groups(ties: Ties | None, groups: Groups | None) -> Ties | None:
 
 
 def _refuse_memory(spec: ModelSpec, shape: tuple[int, int], options: Options) -> None:
-    """Refuse a fit whose matrices and vectors have no room in memory, and say what has."""
+    """Refuse a fit whose matrices and vectors have no room in memory, and name what has."""
     n, p = shape
     side, vectors, what = min(n, p), VECTORS, "an exact fit"
     instead = "fit some of the columns, or on a machine that has more"
@@ -222,7 +222,7 @@ def _refuse_memory(spec: ModelSpec, shape: tuple[int, int], options: Options) ->
 
 
 def _aliases_of(ties: Ties, kept: Mask) -> dict[int, tuple[int, ...]]:
-    """Return which of the user's columns stand for which others."""
+    """Return the copies of each of the user's columns that was fitted."""
     places = np.flatnonzero(kept)
     found: dict[int, tuple[int, ...]] = {}
     for later in np.flatnonzero(~ties.keep):

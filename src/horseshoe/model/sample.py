@@ -183,7 +183,7 @@ def refuse_fractions(weights: Vector | None, family: Family) -> None:
 
 
 def _refuse_nothing_shrunk(spec: ModelSpec, vary: Any) -> None:
-    """Refuse where all columns, or of those that vary all, are always in."""
+    """Refuse where all columns, or all that vary, are unpenalised."""
     unpenalized = spec.unpenalized
     if unpenalized is not None and np.all(unpenalized | ~np.asarray(vary)):
         raise ValueError(

@@ -59,7 +59,7 @@ class ModelSpec:
 
     @property
     def unpenalized(self) -> Mask | None:
-        """Which columns are not shrunk; None where all are."""
+        """Which columns are unpenalised; None where all are shrunk."""
         return None if self.structure is None else self.structure.unpenalized
 
     @property
@@ -87,7 +87,7 @@ class Prepared:
 
     @property
     def all_units(self) -> Units:
-        """The units of all columns that are fitted, those that are not shrunk included."""
+        """The units of all columns that are fitted, unpenalised ones included."""
         return self.units if self.whole is None else self.whole
 
     @property

@@ -1,4 +1,4 @@
-"""A fit in which the columns that are always in are back in their places."""
+"""A fit with its unpenalised columns, which were projected out, back in their places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST = 1e-150
 
 
 def with_unpenalized(result: FitResult, free: Free, shrunk: Mask) -> FitResult:
-    """Return a fit to the columns that are shrunk as one to all; ``shrunk`` tells which of all these are.
+    """Return a fit to the shrunk columns as one to all columns; ``shrunk`` is the mask of the former.
 
     The predictor is level + X~ b + B g, X~ = X - B M, so that the coefficients of B are g - M b.
     """
@@ -50,7 +50,7 @@ def with_unpenalized(result: FitResult, free: Free, shrunk: Mask) -> FitResult:
 
 
 def _behind(result: FitResult, shrunk: Mask) -> Mask:
-    """Tell which of the columns that are not zero, of all, are always in."""
+    """Tell which of the columns with coefficients other than zero are unpenalised."""
     whole = np.where(shrunk, scatter(shrunk, result.support), True)
     return np.asarray(~shrunk[whole])
 

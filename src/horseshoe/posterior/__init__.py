@@ -1,1 +1,1 @@
-"""The draws, and what they say."""
+"""The draws from the posterior, their summaries and predictions."""

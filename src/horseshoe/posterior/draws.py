@@ -1,4 +1,4 @@
-"""The draws of a posterior: those of the parameters, and what they say of rows."""
+"""The draws of a posterior: those of the parameters, and predictions for rows."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Posterior(Summaries):
         What the family estimates beside: the size of a negative binomial, the degrees of freedom of
         Student's t.
     kappa : array of shape (p,)
-        The posterior mean of kappa = 1 / (1 + n w tau2 lambda2): near 0 where the data speak, 1 where the
-        prior does.
+        The posterior mean of kappa = 1 / (1 + n w tau2 lambda2): near 0 where the data decide, 1 where
+        the prior does.
     acceptance : array of shape (chains,)
         The share of accepted proposals, for families that need them; otherwise 0.
     family : Family
@@ -84,7 +84,7 @@ class Posterior(Summaries):
         Returns
         -------
         array of shape (m,), or a pair of them
-            Of ordered levels with labels, numbers from 0 stand for them; `predict_proba` has them all.
+            Of ordered levels with labels, they are numbered from 0; `predict_proba` has them all.
         """
         matrix, known = new_rows(self, X, offset, exposure)
         first, second, noise = (np.zeros(matrix.shape[0]) for _ in range(3))
@@ -275,7 +275,7 @@ class Posterior(Summaries):
         ----------
         method : {"credible", "decoupled"}, default="credible"
             The columns whose interval leaves out zero; or decoupled shrinkage and selection (Hahn and
-            Carvalho): the fewest columns that predict as well as all of them, as far as the posterior tells.
+            Carvalho): the fewest columns that predict as well as all of them, within its uncertainty.
         level : float, default=0.95
             The probability in the intervals.
 
@@ -308,7 +308,7 @@ class Posterior(Summaries):
 
     def _means(self, eta: Matrix) -> Matrix:
         """Return E[y] given each draw."""
-        if not isinstance(self.family, Ordered):  # whose mean hangs on the thresholds too
+        if not isinstance(self.family, Ordered):  # whose mean depends on the thresholds too
             return self.family.mean(eta)
         return np.array([self._family(draw)[0].mean(values) for draw, values in enumerate(eta)])
 

@@ -1,7 +1,7 @@
 """The predictive distribution of a new response: the family's, mixed over the uncertainty of eta.
 
-eta is Gaussian at the mode. Where it is known better than a single y tells it, a Gauss-Hermite sum over a few
-of its values is accurate; far from the data, where it is not, a fine grid takes its place.
+eta is Gaussian at the mode. Where its standard deviation is small beside the noise of one y, a Gauss-Hermite
+sum over a few of its values is accurate; far from the data, where it is not, a fine grid takes its place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import ndtri
 
-from horseshoe._types import Mask, Matrix, Vector
+from horseshoe._types import Matrix, Vector
 from horseshoe.families import Family, Ordered, Predictive
 from horseshoe.families.base import EXTREME
 
@@ -195,7 +195,7 @@ class Mixture:
                     middle = np.floor(middle)
                 if np.all((middle <= low) | (high - low <= PRECISION * self._width)):
                     break
-                enough = self._reached(middle, probability)
+                enough = self._cdf(middle) >= probability
                 low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return high
 
@@ -235,9 +235,6 @@ class Mixture:
                 last = enough
             return np.where(zero, 0.0, np.exp(0.5 * (low + high)))
 
-    def _reached(self, y: Vector, probability: float) -> Mask:
-        return np.asarray(self._cdf(y) >= probability)
-
     def _cdf(self, y: Vector) -> Vector:
         points = self._points
         assert isinstance(self._family, Predictive)
@@ -248,13 +245,13 @@ class Mixture:
         """Return values of y on either side of the quantile; whole numbers, for counts' sake."""
         low, high = np.floor(self._center - self._width), np.ceil(self._center + self._width)
         reach = 2.0
-        while (short := ~self._reached(high, probability)).any() and reach < 1e300:
+        while (short := ~(self._cdf(high) >= probability)).any() and reach < 1e300:
             high = np.where(short, np.ceil(self._center + reach * self._width), high)
             reach *= 2.0
         if self._family.positive_only:
             return np.full_like(low, -1.0 if self._family.discrete else 0.0), high
         reach = 2.0
-        while (long := self._reached(low, probability)).any() and reach < 1e300:
+        while (long := self._cdf(low) >= probability).any() and reach < 1e300:
             low = np.where(long, np.floor(self._center - reach * self._width), low)
             reach *= 2.0
         return low, high

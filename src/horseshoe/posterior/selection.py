@@ -1,7 +1,7 @@
 """From draws, none of which is zero, to the few columns that matter.
 
 "credible" looks at each column on its own. "decoupled" is the decoupled shrinkage and selection of Hahn and
-Carvalho (2015): the posterior has shrunk already, so what is left is to say its mean b in fewer columns.
+Carvalho (2015): the posterior has shrunk already, and its mean b is approximated by fewer columns.
 
 1. *The path.* The adaptive lasso, with weights 1 / |b_j|, explains the linear predictor X b of the data,
    which has no noise. The columns that are not zero at its corners are the candidates; of several with as

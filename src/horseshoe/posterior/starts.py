@@ -18,7 +18,7 @@ from horseshoe.sampling.several import SeveralModel
 from horseshoe.sampling.streams import Streams
 
 UnitsPair = tuple[Units, Units | None]
-"""The units of the columns that are shrunk, and of all columns where some are not."""
+"""The units of the shrunk columns, and of all columns where some are unpenalised."""
 
 
 def start_one(
@@ -102,7 +102,7 @@ def _dispersed(
 
 
 def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
-    """Return the coefficients at the mode, what is not shrunk, and its part of each linear predictor."""
+    """Return the coefficients at the mode, the unpenalised ones, and their part of each linear predictor."""
     result = mode.result
     if model.free is None or whole is None:
         return result.coef, result.intercept, result.intercept

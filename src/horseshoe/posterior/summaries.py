@@ -1,4 +1,4 @@
-"""What draws say of the parameters: means, intervals, and whether the chains agree."""
+"""Summaries of the draws of the parameters: means, intervals, and whether the chains agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Summaries:
-    """The draws of each parameter, and what they say of it: see `horseshoe.Posterior`."""
+    """The draws of each parameter, and their summaries: see `horseshoe.Posterior`."""
 
     coef: Any
     intercept: Any
@@ -108,7 +108,7 @@ class Summaries:
         return diagnostics.mcse_mean(self.draws(of))
 
     def sign_probability(self) -> Vector:
-        """Return the probability that a coefficient has the sign of most of its draws; 1/2 knows nothing."""
+        """Return the posterior probability of the more probable sign of each coefficient."""
         positive = (self.coef > 0.0).mean(axis=(0, 1))
         negative = (self.coef < 0.0).mean(axis=(0, 1))
         return np.asarray(np.maximum(positive, negative))

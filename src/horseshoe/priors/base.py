@@ -1,4 +1,4 @@
-"""What a prior has to say, and what its formulas share."""
+"""The protocols of priors, and the checks that they share."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def settled(prior: LocalPrior) -> LocalPrior:
 
 
 def refusal(prior: object) -> str:
-    """Say why a prior with something to be estimated has no mode."""
+    """Return why a prior with something to be estimated has no mode."""
     names = " and ".join(estimated(prior))
     return (
         f"prior={prior!r}: the posterior mode has no estimate of {names}: draw from the posterior with "

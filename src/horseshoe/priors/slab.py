@@ -1,4 +1,4 @@
-"""A local prior whose coefficients are held by a slab."""
+"""A local prior whose coefficients have the variance of a slab at most."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Slab:
         return self.prior.null_rate(lambda_power)
 
     def mode(self, w: Vector, lambda_power: float) -> Vector:
-        """Return that of the prior: a slab has no say in lambda."""
+        """Return that of the prior: the mode of lambda does not depend on the slab."""
         return self.prior.mode(w, lambda_power)
 
     def neg_log_density(self, lambda2: Vector, lambda_power: float) -> Vector:
