@@ -315,7 +315,7 @@ def restored(
     unit2 = units.unit**2 if family.has_dispersion else 1.0
     nothing = Status.NONE_STANDS_OUT if found.slope > 0.0 else Status.NOTHING_SELECTED
     status = Status.CONVERGED if sparser.order.size else nothing
-    none = Status.NO_COLUMNS if prepared.whole is None else Status.CONVERGED
+    none = Status.NO_COLUMNS if prepared.all_units is prepared.units else Status.CONVERGED
     status = status if units.kept.any() else none
     unpenalized = prepared.design.free is not None
     components = tuple(

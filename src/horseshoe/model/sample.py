@@ -51,7 +51,7 @@ def sample(
         sigma2=None if isinstance(noise, str) else noise,
         center=spec.fit_intercept and not isinstance(spec.family, Ordered),
     )
-    units = ((prepared.units, prepared.whole),)
+    units = ((prepared.units, prepared.all_units),)
     return draw(model, units, [rows], [mode], plan, run_options, _settings(spec), names, classes)[0]
 
 
@@ -71,7 +71,7 @@ def sample_several(
     _refuse_no_posterior(spec, rows[0], [mode.result.status for mode in modes], modes[0].scale > 0.0)
     _refuse_sharing(spec)
     prepared = _prepare(spec, rows, modes[0])
-    units = tuple((one.units, one.whole) for one in prepared)
+    units = tuple((one.units, one.all_units) for one in prepared)
     known = [known_sigma2(spec, one.units) for one in prepared]
     levels = [one.design.free.level for one in prepared if one.design.free is not None]
     model = SeveralModel(

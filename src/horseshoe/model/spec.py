@@ -75,25 +75,19 @@ class ModelSpec:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The data on the scale on which the prior acts, and the way back."""
+    """The data on the scale on which the prior acts, and the way back.
+
+    ``units`` are those of the shrunk columns, ``all_units`` those of all columns that are fitted, unpenalised
+    ones included, and ``all_spread`` the standard deviations of all these.
+    """
 
     design: Standardised
     response: ScaledResponse
     offset: Vector
     units: Units
-    groups: Groups | None = None
-    whole: Units | None = None
-    spread: Vector | None = None
-
-    @property
-    def all_units(self) -> Units:
-        """The units of all columns that are fitted, unpenalised ones included."""
-        return self.units if self.whole is None else self.whole
-
-    @property
-    def all_spread(self) -> Vector:
-        """The standard deviations of the same."""
-        return self.design.spread if self.spread is None else self.spread
+    all_units: Units
+    all_spread: Vector
+    groups: Groups | None
 
     @lazy
     def problem(self) -> LeastSquares:
@@ -158,13 +152,12 @@ def _with_response(spec: ModelSpec, before: Standardised, design: Standardised, 
     units = Units(design.kept, design.mean, design.scale, level, response.unit, center)
     label = None if spec.structure is None else spec.structure.feature_groups
     groups = None if label is None else grouped(label[design.kept])
-    if unpenalized is None:
-        units.refuse_extremes(rows.columns)
-        return Prepared(design, response, offset, units, groups)
-    whole = all_units_of(units, before, unpenalized)
+    whole, spread = units, design.spread
+    if unpenalized is not None:
+        whole = all_units_of(units, before, unpenalized)
+        spread = before.spread[whole.kept[before.kept]]
     whole.refuse_extremes(rows.columns)
-    spread = before.spread[whole.kept[before.kept]]
-    return Prepared(design, response, offset, units, groups, whole, spread)
+    return Prepared(design, response, offset, units, whole, spread, groups)
 
 
 def _refuse_far(values: Vector, unit: float, number: Any) -> None:

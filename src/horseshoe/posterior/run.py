@@ -128,7 +128,7 @@ def _all_in_units(piece: Draws, model: Model, units: Sequence[UnitsPair]) -> Dra
     return dict(piece) | stacked | {name: each[0][name] for name in shared}
 
 
-def in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> Draws:
+def in_units(piece: Draws, model: Model, units: Units, whole: Units) -> Draws:
     """Return draws in the user's units, with zeros for the constant columns.
 
     Of ordered levels, the thresholds take what the intercept gives up to the centred columns.
@@ -138,13 +138,13 @@ def in_units(piece: Draws, model: Model, units: Units, whole: Units | None) -> D
     >>> from types import SimpleNamespace
     >>> units = Units(np.array([True]), np.zeros(1), np.full(1, 2.0), 0.0, 1.0, True)
     >>> piece = {"coef": np.ones((1, 1, 1)), "intercept": np.zeros((1, 1)), "sigma2": np.ones((1, 1))}
-    >>> in_units(piece, SimpleNamespace(groups=None, free=None, family=None), units, None)["coef"]
+    >>> in_units(piece, SimpleNamespace(groups=None, free=None, family=None), units, units)["coef"]
     array([[[0.5]]])
     """
     piece = dict(piece)
     if "lambda2" in piece and model.groups is not None:
         piece["lambda2"] = model.groups.spread(piece["lambda2"])
-    if model.free is not None and whole is not None:
+    if model.free is not None:
         shrunk = units.kept[whole.kept]
         coef, intercept = all_coefficients(model.free, piece["coef"], piece["intercept"], shrunk)
         piece |= {"coef": coef, "intercept": intercept}

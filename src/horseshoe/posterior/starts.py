@@ -17,8 +17,8 @@ from horseshoe.sampling.gibbs import Model, State
 from horseshoe.sampling.several import SeveralModel
 from horseshoe.sampling.streams import Streams
 
-UnitsPair = tuple[Units, Units | None]
-"""The units of the shrunk columns, and of all columns where some are unpenalised."""
+UnitsPair = tuple[Units, Units]
+"""The units of the shrunk columns, and of all columns, unpenalised ones included."""
 
 
 def start_one(
@@ -74,8 +74,7 @@ def _dispersed(
     size, q, k = float(model.counts.sum()), len(modes), model.columns.shape[1]
     normal = np.array([r.standard_normal(k + q * k + q + 1) for r in rng])
     # 1. local scales: those of the mode, none so small that a chain could not leave it
-    scales, whole = modes[0].result.scales.lambda2, units[1]
-    scales = scales if whole is None else scales[units[0].kept[whole.kept]]
+    scales = modes[0].result.scales.lambda2[units[0].kept[units[1].kept]]
     lambda2 = np.maximum(scales, 1.0 / size) * np.exp(normal[:, :k])
     if model.groups is not None:
         lambda2 = lambda2[:, np.unique(model.groups.label, return_index=True)[1]]
@@ -101,10 +100,10 @@ def _dispersed(
     )
 
 
-def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units | None) -> tuple[Any, Any, Any]:
+def _at_mode(model: Model, mode: Fitted, units: Units, whole: Units) -> tuple[Any, Any, Any]:
     """Return the coefficients at the mode, the unpenalised ones, and their part of each linear predictor."""
     result = mode.result
-    if model.free is None or whole is None:
+    if model.free is None:
         return result.coef, result.intercept, result.intercept
     shrunk = units.kept[whole.kept]
     coef, own = result.coef[shrunk], result.coef[~shrunk]
