@@ -7,7 +7,7 @@ from horseshoe.data.problem import plain
 from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.priors import HalfCauchy, Horseshoe
 from simulate import linear
 

@@ -8,7 +8,7 @@ from horseshoe.data.dense import Dense
 from horseshoe.data.standardise import standardise
 from horseshoe.em.likelihood import WorkingLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.families import (
     Binomial,
     Family,

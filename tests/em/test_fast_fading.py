@@ -7,7 +7,7 @@ from horseshoe._types import Scales
 from horseshoe.conditional.base import moments
 from horseshoe.conditional.dual import DualKernel
 from horseshoe.em.fast.fading import MatrixFading, Weight, absorb
-from horseshoe.em.fast.pruning import worth_keeping
+from horseshoe.em.fast.schedule import worth_keeping
 from systems import problem
 
 

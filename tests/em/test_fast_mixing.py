@@ -9,7 +9,7 @@ from horseshoe.data.standardise import standardise
 from horseshoe.em.likelihood import WorkingLikelihood
 from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.families import Binomial, Laplace, Poisson
 from horseshoe.priors import GammaScale, HalfCauchy, Horseshoe, InverseGammaScale, Lasso, Ridge, StudentT
 from systems import run, standard_system

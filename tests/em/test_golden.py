@@ -13,7 +13,7 @@ from horseshoe.data.standardise import standardise, standardise_response
 from horseshoe.em.likelihood import GaussianLikelihood, WorkingLikelihood
 from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.families import Binomial
 from horseshoe.priors import HalfCauchy, Horseshoe, InverseGammaGlobal, Lasso
 

@@ -8,7 +8,7 @@ from horseshoe.data.problem import plain
 from horseshoe.em.fast.tail import EMMap
 from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.priors import FixedScale, Groups, Horseshoe, HorseshoeLike, Lasso, NormalGamma, StudentT
 from registry import LOCAL_PRIORS, name
 from systems import PLAIN, hyper

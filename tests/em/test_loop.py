@@ -10,9 +10,9 @@ from horseshoe.data.problem import LeastSquares, Targets, plain
 from horseshoe.data.standardise import standardise
 from horseshoe.em.likelihood import WorkingLikelihood
 from horseshoe.em.loop import solve
-from horseshoe.em.options import Options
 from horseshoe.em.schedule import MOST_STALLS
 from horseshoe.em.starts import paper_start
+from horseshoe.em.state import Options
 from horseshoe.families import Poisson
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 from registry import LAMBDA_POWERS, LOCAL_PRIORS, name

@@ -14,7 +14,7 @@ from horseshoe.data.standardise import standardise
 from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
 from horseshoe.em.multinomial import MultinomialLikelihood
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.model.fit import _begin_classes
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 

@@ -8,7 +8,7 @@ import pytest
 from fit_checkpoints import CASES, NARROW, PARTS, WIDE, noisy
 from horseshoe import AdaptiveRegressor, HorseshoeClassifier, HorseshoeRegressor
 from horseshoe._types import Step
-from horseshoe.em.progress import WINDOW, seconds_left
+from horseshoe.em.result import WINDOW, seconds_left
 from horseshoe.results import Iteration
 
 

@@ -11,7 +11,7 @@ from horseshoe.data.problem import plain
 from horseshoe.em.likelihood import GaussianLikelihood
 from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.priors import FixedScale, HalfCauchy, Horseshoe, Ridge
 from registry import LAMBDA_POWERS, LOCAL_PRIORS, name
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import horseshoe
 import simulate
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, Status, horseshoe_path
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.families import FAMILIES
 from horseshoe.model.fit import Earlier, fit
 from horseshoe.priors import (

@@ -11,7 +11,7 @@ from scipy import integrate
 from horseshoe import HorseshoeClassifier, HorseshoeRegressor, sample_posterior
 from horseshoe.data.dense import Dense
 from horseshoe.data.rows import Rows
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.families import Gaussian, resolve_family
 from horseshoe.model.fit import fit
 from horseshoe.model.spec import ModelSpec

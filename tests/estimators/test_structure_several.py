@@ -100,7 +100,7 @@ def test_groups_of_several_responses_are_those_of_the_definition(shape: tuple[in
 @pytest.mark.parametrize("seed", range(3))
 @KINDS
 def test_leaving_groups_out_ends_in_the_mode_of_plain_em(kind: Any, data: Any, seed: int) -> None:
-    from horseshoe.em.options import Options
+    from horseshoe.em.state import Options
     from horseshoe.estimators import mode
 
     X, y = data(n=60 + 20 * (seed % 2))

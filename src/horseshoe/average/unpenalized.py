@@ -22,7 +22,7 @@ from horseshoe.data.standardise import Units
 from horseshoe.data.structure import Structure
 from horseshoe.data.thresholds import ThresholdProfile
 from horseshoe.data.unpenalized import all_coefficients
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.families import Ordered
 from horseshoe.model.fit import fit
 from horseshoe.model.spec import ModelSpec, Prepared

@@ -17,11 +17,10 @@ from horseshoe.data.products import CrossProducts
 from horseshoe.data.view import View
 from horseshoe.em.fast.fading import Effect, GramFading, MatrixFading, Weight
 from horseshoe.em.fast.resting import RestingDual
-from horseshoe.em.fast.state import FastState
 from horseshoe.em.likelihood import Likelihood
-from horseshoe.em.progress import ProgressReporter
+from horseshoe.em.result import ProgressReporter
 from horseshoe.em.schedule import Schedule
-from horseshoe.em.state import State, WorkingPoint
+from horseshoe.em.state import FastState, State, WorkingPoint
 from horseshoe.priors import Groups
 from horseshoe.store.checkpoint import CheckpointSection, changed_attributes, with_changes
 

@@ -18,11 +18,10 @@ from horseshoe._types import Moments, Status, Vector
 from horseshoe.conditional.gradient import Gradient
 from horseshoe.data.problem import LeastSquares
 from horseshoe.em.fast.limits import LIMITS
-from horseshoe.em.fast.pruning import worth_keeping
-from horseshoe.em.fast.state import FastState
+from horseshoe.em.fast.schedule import worth_keeping
 from horseshoe.em.m_step import Hyper, largest
 from horseshoe.em.schedule import Plain, Schedule
-from horseshoe.em.state import State
+from horseshoe.em.state import FastState, State
 
 FEW = 3_000
 """So many columns, and no more than rows, are left to exact steps: half a second of CPU each."""

@@ -18,12 +18,11 @@ from horseshoe.data.dense import Dense
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.em.anderson import Anderson
 from horseshoe.em.fast.limits import LIMITS
-from horseshoe.em.fast.state import FastState
 from horseshoe.em.m_step import noise_variance
 from horseshoe.em.null_model import NullModel
+from horseshoe.em.result import Uncertainty, covariances, sample_weighted
 from horseshoe.em.starts import PAPER_RSS, Begin, paper_start
-from horseshoe.em.state import SCALES, State, WorkingPoint
-from horseshoe.em.uncertainty import Uncertainty, covariances, sample_weighted
+from horseshoe.em.state import SCALES, FastState, State, WorkingPoint
 from horseshoe.em.working import SLACK
 from horseshoe.families import Family, Ordered
 
@@ -130,10 +129,6 @@ class GaussianLikelihood:
     def take(self, state: State, keep: Mask) -> State:
         """Return the state of the columns in ``keep``."""
         return state.take(keep)
-
-    def mix_weights(self, state: State, mixer: Anderson) -> tuple[State, float]:
-        """Return the state as it is, and a change of 0: Gaussian weights are constant."""
-        return state, 0.0
 
     def jump(self, state: State, parameters: Vector, eta: Any) -> State:
         """Return the state as it is: Gaussian weights are constant."""

@@ -14,12 +14,10 @@ from horseshoe.em.fast.mixing import Mixed
 from horseshoe.em.fast.schedule import Fast
 from horseshoe.em.likelihood import Likelihood
 from horseshoe.em.m_step import Hyper, exact_noise_variance, m_step, noise_variance
-from horseshoe.em.options import Options
-from horseshoe.em.progress import ProgressReporter
-from horseshoe.em.result import results
+from horseshoe.em.result import ProgressReporter, results
 from horseshoe.em.schedule import Plain, Schedule
 from horseshoe.em.starts import Begin
-from horseshoe.em.state import State
+from horseshoe.em.state import Options, State
 from horseshoe.priors import Groups
 from horseshoe.threads import one_thread
 

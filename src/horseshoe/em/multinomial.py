@@ -24,13 +24,12 @@ from horseshoe.conditional.base import Conditional, Form, condition
 from horseshoe.data.adjusted import Adjusted
 from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.standardise import Standardised
-from horseshoe.em.fast.state import FastState
 from horseshoe.em.fused_passes import LinearPredictor
 from horseshoe.em.likelihood import WorkingLikelihood
+from horseshoe.em.result import Uncertainty, joint
 from horseshoe.em.separation import Separation
 from horseshoe.em.starts import START_STEPS, START_TOL, Begin, marginal
-from horseshoe.em.state import State, WorkingPoint, relative_change
-from horseshoe.em.uncertainty import Uncertainty, joint
+from horseshoe.em.state import FastState, State, WorkingPoint, relative_change
 from horseshoe.em.working import SMALLEST
 from horseshoe.families.base import Family
 from horseshoe.families.multinomial import Multinomial, center_over_classes

@@ -10,9 +10,8 @@ from horseshoe._types import Moments, Scales, Status, Vector
 from horseshoe.conditional.base import Conditional, condition
 from horseshoe.conditional.orthogonal import Diagonal
 from horseshoe.data.problem import LeastSquares
-from horseshoe.em.fast.state import FastState
 from horseshoe.em.likelihood import Likelihood
-from horseshoe.em.state import State
+from horseshoe.em.state import FastState, State
 
 EXACT_WARMUP = 9
 """Exact iterations before the approximate variances: without them the approximation ends elsewhere."""

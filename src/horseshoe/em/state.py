@@ -1,4 +1,4 @@
-"""The state of a fit: one immutable value that every step of the loop takes and returns.
+"""The options of the loop, and its state: one immutable value that every step takes and returns.
 
 One response has vectors of shape (k,), several responses or classes have matrices of shape (k, q).
 """
@@ -10,10 +10,72 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from horseshoe._types import Mask, Moments, Scales, Vector
+from horseshoe._types import Callback, Mask, Moments, Scales, Vector
 from horseshoe.data.problem import LeastSquares
-from horseshoe.em.fast.state import FastState
+from horseshoe.em.fast.fading import Fading
+from horseshoe.em.fast.resting import RestingDual
 from horseshoe.priors import Groups
+from horseshoe.store.checkpoint import CheckpointSection
+
+
+class Options(NamedTuple):
+    """How to run the loop; `HorseshoeRegressor` says what each does to the answer.
+
+    ``fast`` only makes the same answer cheaper; without it this is plain EM. ``checkpoint`` is where
+    the loop saves its state, to resume from there.
+    """
+
+    sigma2: float | Vector | str = "estimate"
+    expectation: str = "exact"
+    tol: float = 1e-5
+    max_iter: int = 10_000
+    zero_threshold: float | None = None
+    fast: bool = True
+    callback: Callback | None = None
+    random_state: int | np.random.Generator | None = None
+    checkpoint: CheckpointSection | None = None
+
+    def section(self, name: str) -> Options:
+        """Return the options with the section of this name of the checkpoint."""
+        return self if self.checkpoint is None else self._replace(checkpoint=self.checkpoint.section(name))
+
+    @property
+    def known_sigma2(self) -> Any:
+        """The noise variance, or that of each response, if it is known; otherwise None."""
+        return None if isinstance(self.sigma2, str) else self.sigma2
+
+
+class FastState(NamedTuple):
+    """Part of the state of a fit.
+
+    Attributes
+    ----------
+    sigma2 : float or array of shape (q,)
+        The noise variance of the last iteration.
+    rate : float
+        The factor by which the d_j of a null coefficient, E[b_j^2] / (2 A sigma2), changed in this one.
+    pruned : Fading or None
+        The covariance of z that columns which were pruned still contribute.
+    resting : RestingDual or None
+        The engine that freezes columns, if it is in use.
+    last_prune : int
+        The E-step after which columns last left.
+    patience, next_newton : int
+        How long to wait after a Newton run that was not safe, and when to try the next.
+    """
+
+    sigma2: float
+    rate: float = 1.0
+    pruned: Fading | None = None
+    resting: RestingDual | None = None
+    last_prune: int = 0
+    patience: int = 2
+    next_newton: int = 0
+
+    @property
+    def pruned_variance(self) -> float:
+        """The mean eigenvalue of that covariance."""
+        return 0.0 if self.pruned is None else self.pruned.level
 
 
 class WorkingPoint(NamedTuple):

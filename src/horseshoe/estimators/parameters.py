@@ -10,7 +10,7 @@ import numpy as np
 
 from horseshoe._checks import check_choice, check_number, check_random_state
 from horseshoe._types import Callback, FeatureGroups, PriorScale, Seed, VariableList
-from horseshoe.em.options import Options
+from horseshoe.em.state import Options
 from horseshoe.priors import GlobalPrior, LocalPrior
 from horseshoe.store.checkpoint import CheckpointSection
 

@@ -25,9 +25,9 @@ from horseshoe.em.likelihood import GaussianLikelihood, Likelihood, WorkingLikel
 from horseshoe.em.loop import solve
 from horseshoe.em.m_step import Hyper
 from horseshoe.em.multinomial import MultinomialLikelihood
-from horseshoe.em.options import Options
 from horseshoe.em.result import scatter_result
 from horseshoe.em.starts import Begin, earlier_start
+from horseshoe.em.state import Options
 from horseshoe.families import Binomial
 from horseshoe.families.multinomial import center_over_classes
 from horseshoe.model.final_status import with_final_status

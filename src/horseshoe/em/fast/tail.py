@@ -52,9 +52,9 @@ class EMMap(NamedTuple):
 
     def coordinates(self, found: Moments) -> Vector:
         """Return u at these moments."""
-        sigma2 = self._sigma2(found.expected_rss)
+        sigma2, rss = self._sigma2(found.expected_rss), np.array(found.expected_rss, ndmin=1)
         second = sum_of_responses(found.second_moment, sigma2) * _geometric_mean(sigma2)
-        return np.asarray(np.log(np.append(second, found.expected_rss)))
+        return np.asarray(np.log(np.concatenate((second, rss))))
 
     def _sigma2(self, rss: Any) -> Any:
         """Return the noise variances: known, or Eq. (18)."""
