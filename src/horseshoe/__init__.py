@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from horseshoe.estimators.survival import HorseshoeSurvival
     from horseshoe.posterior.draws import Posterior
 
+# Each name is imported when it is first asked for.
 _HOMES = {
     "HorseshoeClassifier": "horseshoe.estimators.classifier",
     "AdaptiveClassifier": "horseshoe.estimators.adaptive_classifier",
@@ -34,7 +35,6 @@ _HOMES = {
     "normal_means": "horseshoe.estimators.normal_means",
     "sample_posterior": "horseshoe.estimators.sample",
 }
-"""Each name is imported when it is first asked for."""
 _MODULES = ("families", "plots", "priors", "results")
 
 __all__ = [

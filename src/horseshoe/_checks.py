@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+# Bytes below which nobody asks whether they are free.
 NOTABLE = 2.0**28
-"""Bytes below which nobody asks whether they are free."""
 
 
 def check_number(

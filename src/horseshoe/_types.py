@@ -26,16 +26,16 @@ class HasShape(Protocol):
         """The number of rows, and of columns if there are several."""
 
 
+# X: NumPy, pandas, polars, scipy.sparse or Dask, a memory map, or what bed-reader opens.
 MatrixLike = ArrayLike | HasShape
-"""X: NumPy, pandas, polars, scipy.sparse or Dask, a memory map, or what bed-reader opens."""
+# A number for each row; of y it may have a column for each response.
 VectorLike = ArrayLike | HasShape
-"""A number for each row; of y it may have a column for each response."""
+# What may be said of each row, or not.
 PerRow = VectorLike | None
-"""What may be said of each row, or not."""
+# Columns of X by number or by name.
 FilePath = str | PathLike[str]
 Seed = int | np.random.Generator | np.random.RandomState | None
 VariableList = Sequence[int | str] | NDArray[Any]
-"""Columns of X by number or by name."""
 FeatureGroups = Sequence[Hashable] | NDArray[Any] | Mapping[Any, Sequence[int | str]]
 PriorScale = ArrayLike | Mapping[int, float] | Mapping[str, float]
 

@@ -11,10 +11,10 @@ from scipy.linalg import LinAlgError, blas, eigh, lapack
 from horseshoe._types import Mask, Matrix
 from horseshoe.threads import call_threads
 
+# Triangular matrices up to this size are inverted at once.
 WHOLE = 64
-"""Triangular matrices up to this size are inverted at once."""
+# Shares of the diagonal that are added to it, as few as are needed.
 JITTERS = (0.0, 1e-14, 1e-11, 1e-8)
-"""Shares of the diagonal that are added to it, as few as are needed."""
 
 
 def cholesky(matrix: Any, again: Callable[[], Any] | None = None) -> Any:

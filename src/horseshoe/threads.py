@@ -9,12 +9,11 @@ from functools import cache
 from threading import Lock, get_ident
 from typing import Any, ClassVar
 
+# Floating-point operations of one BLAS call from which on several threads are worth it: 0.1 s of a core.
+#
+# Threads are woken for a call and wait actively for the next one, for up to 0.1 s each. So smaller calls cost
+# more CPU time in waiting than in work, and on a busy machine more wall time too.
 LARGE_CALL = 5e9
-"""Floating-point operations of one BLAS call from which on several threads are worth it: 0.1 s of a core.
-
-Threads are woken for a call and wait actively for the next one, for up to 0.1 s each. So smaller calls cost
-more CPU time in waiting than in work, and on a busy machine more wall time too.
-"""
 
 
 class _Hold:

@@ -14,10 +14,10 @@ from scipy import special
 
 from horseshoe._types import Vector
 
+# Scales are held between these: their squares and reciprocals stay finite.
 TINY, HUGE = 1e-150, 1e150
-"""Scales are held between these: their squares and reciprocals stay finite."""
+# Below this probability a truncated gamma variate is drawn from its tail directly.
 FAR_TAIL = 1e-250
-"""Below this probability a truncated gamma variate is drawn from its tail directly."""
 
 
 class Source(Protocol):

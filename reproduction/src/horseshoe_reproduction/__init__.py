@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from horseshoe_reproduction.experiment import Experiment
 
+# Experiments that the paper does not have.
 RESULTS = Path("experiments") / "results"
 SEED = 1000
 TABLES = ("table2", "table3", "table4", "table5", "table6")
 FIGURES = ("figure1",)
 MORE = ("coverage", "adaptive", "tuning")
-"""Experiments that the paper does not have."""
 
 
 def load(name: str) -> Experiment:

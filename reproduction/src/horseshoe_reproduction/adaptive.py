@@ -18,6 +18,7 @@ from horseshoe_reproduction.designs import load_all
 from horseshoe_reproduction.experiment import Experiment, Note, Problem, Reason
 from horseshoe_reproduction.methods import METHODS
 
+# Truths in which all columns are true, or none: there is nothing to rank.
 RIVALS = (
     "lasso-min",
     "lasso-1se",
@@ -35,7 +36,6 @@ RIVALS = (
 )
 GAUSSIAN_ONLY = ("hs-like", "mixture")
 UNRANKED = ("dense", "none")
-"""Truths in which all columns are true, or none: there is nothing to rank."""
 
 
 def missing(name: str) -> str | None:

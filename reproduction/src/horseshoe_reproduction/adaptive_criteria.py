@@ -11,15 +11,15 @@ from horseshoe_reproduction.methods import METHODS
 from horseshoe_reproduction.report import number
 from horseshoe_reproduction.scores import BINS
 
+# No signal: the least share of data sets with nothing selected, and the most percent above the mean's error.
+# One signal: where false columns must be below.
 EMPTY, ABOVE_MEAN, FALSE = 0.9, 2.0, 0.2
-"""No signal: the least share of data sets with nothing selected, and the most percent above the mean's error.
-One signal: where false columns must be below."""
+# Per cent of the error of a prediction by which no more than a few rows may be behind.
 DEAR = 3.0
-"""Per cent of the error of a prediction by which no more than a few rows may be behind."""
+# Of intervals of 95 %, and how far from the diagonal a bin of inclusion may be.
 ROWS_COVERED, EFFECTS_COVERED, DIAGONAL = (0.93, 0.97), 0.90, 0.1
-"""Of intervals of 95 %, and how far from the diagonal a bin of inclusion may be."""
+# Columns in a bin, below which it is not judged.
 ENOUGH = 50
-"""Columns in a bin, below which it is not judged."""
 
 
 def criteria(experiment: Experiment, cells: list[Cell]) -> list[str]:

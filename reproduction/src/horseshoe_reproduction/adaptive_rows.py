@@ -20,10 +20,10 @@ from horseshoe_reproduction.scores import covered, excess, log_loss, loss, means
 from horseshoe_reproduction.splits import DESIGNS, REPLICATES, heading, split_problem
 from horseshoe_reproduction.truths import CLASSES_AND_COUNTS, NEW_ROWS, TRUTHS, Population, Sample, observe
 
+# Data sets of a row, unless it is one of Tables 5 and 6.
 FULL = 100
-"""Data sets of a row, unless it is one of Tables 5 and 6."""
+# Rows to learn from where a data set is taken as it is.
 REAL_ROWS = 100
-"""Rows to learn from where a data set is taken as it is."""
 WORDS = {"gaussian": "", "binomial": "binary-", "poisson": "count-"}
 HEADINGS = {
     "dense": "dense, 100 x 200",
@@ -153,8 +153,8 @@ def draw_split(kind: Kind, data: Base, rows: int, unit: float, rng: np.random.Ge
     return split_problem(kind, data, rows, rng, score)
 
 
+# Nothing is added to the columns of a data set.
 PLAIN = Recipe(noise=0, interactions=False, powers=False)
-"""Nothing is added to the columns of a data set."""
 
 
 def _split_row(title: str, kind: Kind, data: str, rows: int, plain: bool = False) -> Row:

@@ -11,12 +11,12 @@ from horseshoe_reproduction.experiment import Experiment
 from horseshoe_reproduction.journal import Record
 from horseshoe_reproduction.scores import BINS
 
+# Methods that are no rivals: they are there to be compared with in one respect.
 OURS = "adaptive"
 REFERENCES = ("mean", "stability")
-"""Methods that are no rivals: they are there to be compared with in one respect."""
+# The setting of what is counted over all simulated truths but the dense ones.
 DIFFERENCE = "Ours minus this"
 OVERALL = "all truths"
-"""The setting of what is counted over all simulated truths but the dense ones."""
 BIN_METRICS = ("columns", "inclusion", "true")
 
 Index = dict[tuple[str, str, str], Cell]

@@ -19,6 +19,7 @@ from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.experiment import QUANTILE, Experiment, Fit, Kind, Note, Problem
 from horseshoe_reproduction.scores import covered
 
+# Of the largest effect.
 ROWS, COLUMNS, NEW_ROWS, LEVEL = 120, 15, 200, 0.95
 EFFECTS = np.array([1.0, -0.8, 0.6, -0.5, 0.4])
 SIZES: dict[Kind, float] = {
@@ -35,13 +36,12 @@ SIZES: dict[Kind, float] = {
     "ordinal": 1.5,
     "survival": 0.8,
 }
-"""Of the largest effect."""
+# Between five ordered levels.
 THRESHOLDS = (-2.0, -0.5, 0.5, 2.0)
-"""Between five ordered levels."""
 METRICS = ("Not zero", "Selected", "All", "Predictions")
 
+# Times are censored uniformly up to here: about four in ten.
 LONGEST = 3.0
-"""Times are censored uniformly up to here: about four in ten."""
 
 
 def _lifetimes(eta: Vector, rng: np.random.Generator) -> Matrix:

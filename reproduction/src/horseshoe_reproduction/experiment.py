@@ -10,6 +10,7 @@ import numpy as np
 
 from horseshoe_reproduction.arrays import Mask, Matrix, Vector
 
+# The level of the kind "quantile".
 Kind = Literal[
     "means",
     "gaussian",
@@ -26,13 +27,12 @@ Kind = Literal[
     "survival",
 ]
 QUANTILE = 0.8
-"""The level of the kind "quantile"."""
+# The methods of the tables of regressions.
 HORSESHOES = ("hs-em", "hs-apx")
 RELEASED = ("hs-em-released", "hs-apx-released")
 HORSESHOE_LIKE = ("hs-like", "hs-like-mended", "hs-like-prior")
 OTHERS = ("lasso-1se", "lasso-min", "mcp", "scad", "ridge-1se", "ridge-min", "posterior-mean")
 LINEAR = (*HORSESHOES, *RELEASED, *HORSESHOE_LIKE, *OTHERS)
-"""The methods of the tables of regressions."""
 
 
 class RequestError(ValueError):
@@ -92,8 +92,8 @@ class Note(NamedTuple):
     """
 
     text: str
+    # Said only if one of these is in the table; of any table if empty.
     methods: tuple[str, ...] = ()
-    """Said only if one of these is in the table; of any table if empty."""
     holds: Callable[[list[Any]], bool] = lambda cells: True
 
     def applies(self, cells: list[Any]) -> bool:
@@ -119,8 +119,8 @@ class Reason(NamedTuple):
     methods: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
+    # What has to be added to ours to be counted as printed.
     shift: float = 0.0
-    """What has to be added to ours to be counted as printed."""
 
     def covers(self, setting: str, metric: str, method: str) -> bool:
         """Tell whether a cell is meant."""

@@ -27,8 +27,8 @@ from horseshoe_reproduction.shrinkage import (
     solve_tau,
 )
 
+# The distance within which all are zero; the axes; how many points a curve has.
 THRESHOLD, REACH, POINTS = 1.05, 5.0, 1001
-"""The distance within which all are zero; the axes; how many points a curve has."""
 LABELS = {
     "lasso": "lasso",
     "horseshoe": "horseshoe, mode of lambda",

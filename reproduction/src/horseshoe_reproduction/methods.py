@@ -31,14 +31,14 @@ from horseshoe_reproduction.peers.ridge import ridge
 from horseshoe_reproduction.peers.stability import stability
 from horseshoe_reproduction.shrinkage import soft_threshold
 
+# Length of the runs behind the posterior mean.
 CHAINS, WARMUP, DRAWS = 4, 500, 500
-"""Length of the runs behind the posterior mean."""
+# Of the intervals of the adaptive estimator.
 LEVEL = 0.95
-"""Of the intervals of the adaptive estimator."""
+# The priors behind the posterior mean.
 HORSESHOE, ADAPTIVE = Horseshoe(), InvertedBeta(a="estimate", b="estimate")
-"""The priors behind the posterior mean."""
+# The global scale that gives what the paper prints for the normal means; any of 0.001 to 0.05 does.
 SMALL_TAU2 = 0.01
-"""The global scale that gives what the paper prints for the normal means; any of 0.001 to 0.05 does."""
 
 Runner = Callable[[Problem, np.random.Generator], Fit]
 
@@ -249,6 +249,7 @@ def regressor(kind: str, **options: Any) -> Any:
     return HorseshoeRegressor(family=family, **options)
 
 
+# By name, in the order of the columns.
 METHODS = {
     "hs-em": Method("HS-EM", "HS-EM", _mode()),
     "hs-em-small": Method("HS-EM, tau2 = 0.01", "HS-EM", _mode(tau=FixedScale(SMALL_TAU2))),
@@ -289,4 +290,3 @@ METHODS = {
     "interval-mode": Method("At the mode", None, _interval("mode")),
     "interval-posterior": Method("Posterior", None, _interval("posterior"), needs=("polyagamma",)),
 }
-"""By name, in the order of the columns."""

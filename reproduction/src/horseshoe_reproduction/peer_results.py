@@ -22,15 +22,15 @@ from horseshoe_reproduction.files import write_text
 from horseshoe_reproduction.journal import Record, read
 from horseshoe_reproduction.request import Request, requested
 
+# Methods that change with horseshoe: they are computed anew.
 OURS = ("adaptive", "hs-em-auto", "posterior-mean")
-"""Methods that change with horseshoe: they are computed anew."""
+# The method that tells whether data sets are still those of the file: it costs nothing.
 WITNESS = "mean"
-"""The method that tells whether data sets are still those of the file: it costs nothing."""
 TIME = "Time"
 ADVICE = "remove it, and all is computed anew"
 
+# By setting, method and metric the values of the replicates; None where there is none.
 Table = dict[str, dict[str, dict[str, list[float | None]]]]
-"""By setting, method and metric the values of the replicates; None where there is none."""
 
 
 def file_of(request: Request, out: Path) -> Path:

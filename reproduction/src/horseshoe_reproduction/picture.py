@@ -14,19 +14,19 @@ from horseshoe_reproduction.experiment import Experiment
 from horseshoe_reproduction.files import write_picture
 from horseshoe_reproduction.methods import METHODS
 
+# Panels beside each other.
 OURS, PRINTED = "#1f4e79", "#c55a11"
 MOST = 5
-"""Panels beside each other."""
+# A panel whose values span more than this factor has a logarithmic axis.
 LOGARITHMIC = 15.0
-"""A panel whose values span more than this factor has a logarithmic axis."""
+# Numbers under a panel, at most.
 TICKS = 5
-"""Numbers under a panel, at most."""
+# The least length of an axis, beside what is on it: numbers that are nearly equal look nearly equal.
 SAME = 0.02
-"""The least length of an axis, beside what is on it: numbers that are nearly equal look nearly equal."""
+# Inches: the width of a panel, of the names of the methods, and of the narrowest picture.
 PANEL, LABELS, LEAST = 2.6, 1.6, 8.6
-"""Inches: the width of a panel, of the names of the methods, and of the narrowest picture."""
+# Inches: the height of a heading, of the numbers under a panel, and of a method.
 HEAD, FOOT, STEP = 0.25, 0.6, 0.21
-"""Inches: the height of a heading, of the numbers under a panel, and of a method."""
 
 
 def draw(experiment: Experiment, methods: tuple[str, ...], cells: list[Cell], path: Path) -> Path:

@@ -13,8 +13,8 @@ class Printed(NamedTuple):
 
     mean: float
     error: float | None
+    # Half a unit of the last digit.
     rounding: float
-    """Half a unit of the last digit."""
 
 
 @cache

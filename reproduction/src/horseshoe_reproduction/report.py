@@ -61,13 +61,13 @@ class Presentation(NamedTuple):
     draw: Callable[[Experiment, tuple[str, ...], list[Cell], Path], Path]
 
 
+# Replicates below which a reader is warned.
 EXPLANATION = (
     "Means over replicates with their standard errors in parentheses; under each what the paper prints, and "
     "the difference in combined standard errors (ours minus printed). Time is in CPU seconds on one thread; "
     "the paper's are from another machine and are not compared."
 )
 FEW = 20
-"""Replicates below which a reader is warned."""
 
 
 def presentation_of(experiment: Experiment) -> Presentation:

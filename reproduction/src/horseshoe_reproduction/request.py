@@ -11,10 +11,10 @@ from horseshoe_reproduction.environment import here, machine, require, versions
 from horseshoe_reproduction.experiment import Experiment, RequestError
 from horseshoe_reproduction.methods import METHODS
 
+# What stands in the name of a file before the value of an option.
 MARKS = {"replicates": "r", "seed": "seed", "methods": "", "settings": ""}
-"""What stands in the name of a file before the value of an option."""
+# Letters of the name of a file; the rest of a longer one is its checksum.
 LONGEST = 150
-"""Letters of the name of a file; the rest of a longer one is its checksum."""
 
 
 class Request(NamedTuple):
@@ -33,8 +33,8 @@ class Request(NamedTuple):
     replicates: int
     methods: tuple[str, ...]
     seed: int
+    # The settings that were asked for; None is all. The experiment has only these.
     chosen: tuple[str, ...] | None = None
-    """The settings that were asked for; None is all. The experiment has only these."""
 
     @property
     def options(self) -> dict[str, str]:

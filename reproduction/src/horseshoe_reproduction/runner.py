@@ -22,8 +22,8 @@ from horseshoe_reproduction.journal import Journal, Record
 from horseshoe_reproduction.methods import METHODS
 from horseshoe_reproduction.workers import spread
 
+# Data sets for each process, up to which it does not pay that every process compiles.
 FEW = 6
-"""Data sets for each process, up to which it does not pay that every process compiles."""
 
 
 class FitError(RuntimeError):

@@ -10,9 +10,9 @@ from horseshoe_reproduction.arrays import Mask, Matrix, Vector
 from horseshoe_reproduction.experiment import Fit, Kind
 from horseshoe_reproduction.table6 import FLOOR
 
+# Logs of mean counts beyond this do not count as further out.
 BINS = 10
 EXTREME = 30.0
-"""Logs of mean counts beyond this do not count as further out."""
 
 
 def means(fit: Fit, kind: Kind, X: Matrix) -> Vector:

@@ -11,10 +11,10 @@ from horseshoe import normal_means
 from horseshoe_reproduction.arrays import Vector
 from horseshoe_reproduction.peers.horseshoe_like import expected_precision
 
+# Horseshoe estimates below this are zero: near the threshold EM takes forever to fade what it fades.
 NEGLIGIBLE = 0.02
-"""Horseshoe estimates below this are zero: near the threshold EM takes forever to fade what it fades."""
+# b^2 of a horseshoe-like estimate on its way to zero is held above this.
 SMALLEST_SQUARE = 1e-200
-"""b^2 of a horseshoe-like estimate on its way to zero is held above this."""
 
 
 def soft_threshold(b_ls: Vector, threshold: float) -> Vector:

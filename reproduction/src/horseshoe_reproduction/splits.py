@@ -10,6 +10,7 @@ from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.designs import Base, replicate
 from horseshoe_reproduction.experiment import Fit, Kind, Problem
 
+# Of each data set its name in print, and how many columns its design has.
 REPLICATES = 50
 DESIGNS = {
     "diabetes": ("Diabetes", 385),
@@ -19,10 +20,9 @@ DESIGNS = {
     "pima": ("Pima", 214),
     "heart": ("Heart", 400),
 }
-"""Of each data set its name in print, and how many columns its design has."""
 
+# From a fit and the rows to test on to the metrics of the table.
 Score = Callable[[Fit, Matrix, Vector], dict[str, float]]
-"""From a fit and the rows to test on to the metrics of the table."""
 
 
 def heading(name: str, rows: int) -> str:

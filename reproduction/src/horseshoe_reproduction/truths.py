@@ -19,12 +19,12 @@ from scipy.special import expit
 from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.experiment import Kind
 
+# The standard deviation of the log odds, and of the log of the mean count; with any signal at all.
 SPREAD = {"binomial": 2.0, "poisson": 0.8}
-"""The standard deviation of the log odds, and of the log of the mean count; with any signal at all."""
+# The log of the mean count where all columns are 0.
 LOG_COUNT = 1.0
-"""The log of the mean count where all columns are 0."""
+# Fresh rows to predict; fewer where there are more columns than ``WIDE``.
 NEW_ROWS, WIDE, NEW_ROWS_WIDE = 1000, 3000, 200
-"""Fresh rows to predict; fewer where there are more columns than ``WIDE``."""
 
 
 class Design(NamedTuple):
@@ -133,6 +133,7 @@ def geometric(rng: np.random.Generator, tuning: bool = False) -> Population:
     return Population(rows, Design(columns), _first(columns, effects), sigma=2.0)
 
 
+# Those with binary and count responses too.
 TRUTHS: dict[str, Truth] = {
     "dense": dense,
     "one": one,
@@ -146,7 +147,6 @@ TRUTHS: dict[str, Truth] = {
     "geometric": geometric,
 }
 CLASSES_AND_COUNTS = ("dense", "one", "none", "groups", "tall", "heavy")
-"""Those with binary and count responses too."""
 
 
 def _first(columns: int, effects: Vector) -> Vector:

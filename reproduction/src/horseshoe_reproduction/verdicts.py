@@ -9,12 +9,12 @@ from horseshoe_reproduction.cells import Cell
 from horseshoe_reproduction.experiment import RELEASED, Experiment
 from horseshoe_reproduction.methods import METHODS
 
+# Combined standard errors: how near the others must come, and from where on ours is worse than printed.
 Group = Literal["ours", "released", "others"]
 OURS = ("hs-em", "hs-em-small", "hs-apx")
 NEAR, SURE = 3.0, 2.0
-"""Combined standard errors: how near the others must come, and from where on ours is worse than printed."""
+# The metrics of accuracy, and which way is worse.
 LOSSES = {"MSE": 1.0, "NLL": 1.0, "CA": -1.0}
-"""The metrics of accuracy, and which way is worse."""
 TIMES_FASTER = 20.0
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from horseshoe._types import Mask, Matrix, Vector
 from horseshoe.data.view import View
 
+# An array of three axes: targets, rows or columns, problems.
 Index = NDArray[np.intp]
 Cube = Any
-"""An array of three axes: targets, rows or columns, problems."""
 
 
 class Block(NamedTuple):

@@ -49,17 +49,17 @@ from horseshoe.average.softmax_ridge import softmax_ridge
 from horseshoe.data.standardise import SIGMA2_FLOOR
 from horseshoe.store.checkpoint import CheckpointSection
 
+# The most sweeps of a mixture before it takes new weights, where these move.
 SWEEPS = 6
-"""The most sweeps of a mixture before it takes new weights, where these move."""
+# How far the linear predictor of a row goes between new weights, where a longer way may overshoot.
 LONGEST = 2.0
-"""How far the linear predictor of a row goes between new weights, where a longer way may overshoot."""
+# The relative change of the coefficients at which a mixture takes no more new weights.
 ROUND_TOL = 1e-2
-"""The relative change of the coefficients at which a mixture takes no more new weights."""
+# The change at which sweeps of a mixture on several responses end, and the most of them: omega has a long
+# tail, and with it the error of predictions does not change.
 SEVERAL_TOL, SEVERAL_SWEEPS = 3e-3, 25
-"""The change at which sweeps of a mixture on several responses end, and the most of them: omega has a long
-tail, and with it the error of predictions does not change."""
+# With more columns than this for each row, and in all, forward selection is led astray by chance.
 MANY_A_ROW, MANY = 20, 1000
-"""With more columns than this for each row, and in all, forward selection is led astray by chance."""
 
 
 class Fitting:
@@ -294,6 +294,8 @@ def _held(sets: Sets, before: Fits, after: Fits, eta: Any, weights: Matrix) -> F
     return after._replace(coef=part(before.coef, after.coef), intercept=level, free=free)
 
 
+# Ridge counts twice beforehand, for effects in all columns, and so does each mixture, for effects of any size
+# in some. The net lies between, and counts half.
 COMPONENTS: dict[str, Component] = {
     "null": Component("{nothing}", _mean),
     "ridge": Component("ridge, averaged over its penalty by cross-validation", _ridge, prior=2.0),
@@ -306,13 +308,11 @@ COMPONENTS: dict[str, Component] = {
         "normal mixture started at forward selection or the lasso", _mixture(None), prior=2.0
     ),
 }
-"""Ridge counts twice beforehand, for effects in all columns, and so does each mixture, for effects of any
-size in some. The net lies between, and counts half."""
+# The components of any average, and those of a Gaussian response without groups.
 GENERAL = ("null", "ridge", "horseshoe", "mixture_horseshoe", "mixture_forward")
 PLAIN = ("null", "ridge", "elastic_net", "mixture_horseshoe", "mixture_forward")
-"""The components of any average, and those of a Gaussian response without groups."""
+# So many rows for each column, and the net is left out.
 NET_ROWS = 2.0
-"""So many rows for each column, and the net is left out."""
 
 
 def chosen_components(

@@ -9,8 +9,8 @@ import numpy as np
 
 from horseshoe._types import Matrix, Vector
 
+# Exponents up to here need not be brought down before they are taken.
 SAFE_EXPONENT = 600.0
-"""Exponents up to here need not be brought down before they are taken."""
 
 
 def visit_in_turn(

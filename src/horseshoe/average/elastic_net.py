@@ -23,15 +23,15 @@ from horseshoe.average.lasso import largest
 from horseshoe.average.sets import Fits, Sets, sizes
 from horseshoe.data.standardise import SIGMA2_FLOOR
 
+# The share of the lasso in the penalty, as others count it.
 RATIO = 0.5
-"""The share of the lasso in the penalty, as others count it."""
+# The path, in units of the penalty at which the first column enters.
 PENALTIES: Vector = np.geomspace(1.0, 0.03, 12)
-"""The path, in units of the penalty at which the first column enters."""
+# The most columns that it is given, for each observation and in all.
 PER_ROW, MOST = 3.0, 300
-"""The most columns that it is given, for each observation and in all."""
+# Over all columns, at each penalty, from those with the largest pulls on. Always as many: at a tolerance
+# rounding, and so the order of rows and columns, would decide after how many descent ends.
 SWEEPS = 10
-"""Over all columns, at each penalty, from those with the largest pulls on. Always as many: at a tolerance
-rounding, and so the order of rows and columns, would decide after how many descent ends."""
 
 
 def elastic_net(sets: Sets) -> Fits:

@@ -12,11 +12,11 @@ from horseshoe.data.responses import lean
 from horseshoe.data.rows import Rows
 from horseshoe.data.view import View
 
+# Significant digits of what rows are ordered by: the order must not hang on rounding.
 DIGITS = 9
-"""Significant digits of what rows are ordered by: the order must not hang on rounding."""
+# With fewer different rows than this times the folds, and more copies of each than that on average, copies of
+# a row may be in several folds: otherwise a fold would lack whole patterns.
 FEW_KINDS, COPIES = 3, 4
-"""With fewer different rows than this times the folds, and more copies of each than that on average, copies
-of a row may be in several folds: otherwise a fold would lack whole patterns."""
 
 
 def own_folds(rows: Rows, columns: View, k: int, seed: Any) -> tuple[Fold, ...]:

@@ -16,14 +16,14 @@ import numpy as np
 from horseshoe._types import Matrix
 from horseshoe.average.batch import Batch, Cube
 
+# The most variables, as a share of the observations, and in all.
 SHARE, MOST = 0.25, 30
-"""The most variables, as a share of the observations, and in all."""
+# So many variables in a row that do not pay end it.
 PATIENCE = 12
-"""So many variables in a row that do not pay end it."""
+# Of the gains that are compared.
 DIGITS = 9
-"""Of the gains that are compared."""
+# What is left of the targets when they are explained, and of a column that others make up.
 LEFT, TIED = 1e-10, 1e-6
-"""What is left of the targets when they are explained, and of a column that others make up."""
 
 
 def forward(data: Batch) -> Cube:

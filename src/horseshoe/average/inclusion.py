@@ -21,16 +21,16 @@ from horseshoe._types import Vector
 from horseshoe.average.sets import Fits, Sets
 from horseshoe.average.weights import Average
 
+# The part of a copy of a column that is in for sure, and how fast it falls with the correlation.
 NEIGHBOURS, POWER = 0.5, 8
-"""The part of a copy of a column that is in for sure, and how fast it falls with the correlation."""
+# Columns that have a share to give, and the most of them.
 LEAST, MOST = 0.1, 200
-"""Columns that have a share to give, and the most of them."""
+# The part that goes to the column with the largest ridge coefficient.
 SHARED = 0.02
-"""The part that goes to the column with the largest ridge coefficient."""
+# Shares of fits, and how many of the columns with such a share are true: measured once on simulated truths of
+# other sizes and seeds than those that judge it, dense ones left out, and rounded.
 SHARES: Vector = np.array([0.0, 0.1, 0.2, 0.33, 0.6, 0.75, 0.85, 1.0])
 TRUE: Vector = np.array([0.0, 0.09, 0.26, 0.45, 0.52, 0.7, 0.87, 1.0])
-"""Shares of fits, and how many of the columns with such a share are true: measured once on simulated truths
-of other sizes and seeds than those that judge it, dense ones left out, and rounded."""
 
 
 def inclusion(found: Average, ridge: Fits, sets: Sets) -> Vector:

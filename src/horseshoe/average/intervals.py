@@ -29,12 +29,12 @@ from horseshoe.average.sets import Sets
 from horseshoe.linalg import eigen
 from horseshoe.posterior.predictive import half_width
 
+# New rows times training rows that are worked on at a time.
 CHUNK = 1 << 22
-"""New rows times training rows that are worked on at a time."""
+# What is added to the correlation matrix of the columns before it is inverted.
 RIDGE = 0.1
-"""What is added to the correlation matrix of the columns before it is inverted."""
+# No column keeps less of itself than this, or its interval would not be finite.
 LEAST_KEPT = 1e-9
-"""No column keeps less of itself than this, or its interval would not be finite."""
 
 
 def cv_plus(

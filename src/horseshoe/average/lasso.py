@@ -18,16 +18,16 @@ import numpy as np
 from horseshoe._types import Matrix, Vector
 from horseshoe.average.batch import Batch, Index
 
+# The path, in units of the penalty at which the first column enters; its end is the start of a mixture.
 PENALTIES = np.geomspace(1.0, 0.1, 6)[1:]
-"""The path, in units of the penalty at which the first column enters; its end is the start of a mixture."""
+# The columns to begin with, for each observation, and the most that are in or added at once.
 PER_ROW, MOST = 5.0, 1000
-"""The columns to begin with, for each observation, and the most that are in or added at once."""
+# How often columns are added.
 ROUNDS = 3
-"""How often columns are added."""
+# A column is left out wrongly if its pull is beyond the penalty by more than this factor.
 SLACK = 1.01
-"""A column is left out wrongly if its pull is beyond the penalty by more than this factor."""
+# The duality gap at which descent ends, as a share of the targets' squares, and the most sweeps.
 TOL, STEPS = 1e-3, 1000
-"""The duality gap at which descent ends, as a share of the targets' squares, and the most sweeps."""
 
 
 def lasso(data: Batch) -> Matrix:

@@ -56,26 +56,26 @@ from horseshoe.average.batch import Batch, Cube, Index
 from horseshoe.average.coordinate_ascent import visit_in_turn
 from horseshoe.data.standardise import SIGMA2_FLOOR
 
+# The variances of the slabs in units of sigma2, for columns of unit variance.
 GRID: Vector = (2.0 ** (np.arange(1, 4) / 4.0) - 1.0) ** 2
-"""The variances of the slabs in units of sigma2, for columns of unit variance."""
+# Coefficients below this, in standard deviations of the targets, move together; at 3e-3 signals are lost.
 SMALL = 1e-3
-"""Coefficients below this, in standard deviations of the targets, move together; at 3e-3 signals are lost."""
+# No more columns are visited one at a time than this share of the observations: the others move together.
 VISITED = 0.5
-"""No more columns are visited one at a time than this share of the observations: the others move together."""
+# What no weight of the mixture falls below, so that its logarithm is a number.
 LEAST = 1e-300
-"""What no weight of the mixture falls below, so that its logarithm is a number."""
+# The least share of a pull that a start keeps: it may have coefficients that its weights all but exclude.
 LEAST_KEPT = 1e-30
-"""The least share of a pull that a start keeps: it may have coefficients that its weights all but exclude."""
+# The least noise variance, as a share of the variance of y.
 NO_NOISE = 1e-12
-"""The least noise variance, as a share of the variance of y."""
+# A loss of ELBO that is none.
 ROUNDING = 1e-9
-"""A loss of ELBO that is none."""
+# Of the sizes of first pulls: where a start explains all there is, the others are rounding.
 DIGITS = 9
-"""Of the sizes of first pulls: where a start explains all there is, the others are rounding."""
+# Steps of EM for the weights that the start suggests, and the least of them: none is out for good.
 START_STEPS, START_LEAST = 20, 1e-4
-"""Steps of EM for the weights that the start suggests, and the least of them: none is out for good."""
+# Where omega starts, and how near 0 or 1 it may come.
 START_OMEGA, LEAST_OMEGA = 0.5, 1e-3
-"""Where omega starts, and how near 0 or 1 it may come."""
 
 
 class Mixture(NamedTuple):
@@ -279,8 +279,8 @@ def _over_slabs(a: Any, b: Any) -> Any:
 class _State:
     """All that a sweep changes: the means ``b``, the pulls ``u`` that they were made from, and ``best``."""
 
+    # Of the first pull of each column, in units of the largest: that is visited first.
     size: Any = None
-    """Of the first pull of each column, in units of the largest: that is visited first."""
 
     def __init__(
         self, data: Batch, prior: _Prior, start: Cube, sigma2: Matrix, weights: tuple[Matrix, Vector] | None

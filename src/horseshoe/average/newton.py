@@ -9,8 +9,8 @@ import numpy as np
 
 from horseshoe.average.sets import HALVED
 
+# The most steps, and a step so small that the next would change nothing.
 STEPS, SMALL = 50, 1e-9
-"""The most steps, and a step so small that the next would change nothing."""
 
 
 def newton(

@@ -34,12 +34,12 @@ from horseshoe.families import Family
 from horseshoe.families.base import Working
 from horseshoe.model.spec import Prepared
 
+# How far a step of Newton's method takes the linear predictor of a row, and a gain that is none.
 LONGEST, NO_GAIN = 5.0, 1e-15
-"""How far a step of Newton's method takes the linear predictor of a row, and a gain that is none."""
+# What a row tells at least of a column that is constant in a training set.
 MIN_INFORMATION = 1e-13
-"""What a row tells at least of a column that is constant in a training set."""
+# The rows that a level counts as which a training set has not seen.
 UNSEEN = 0.5
-"""The rows that a level counts as which a training set has not seen."""
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from horseshoe.data.view import View
 from horseshoe.families import Family, Ordered
 from horseshoe.threads import one_thread
 
+# All that is ever asked of the training rows once a fit is done: its copies know it, and not the rows.
 KEPT = ("cv_error", "fold_errors", "corrected")
-"""All that is ever asked of the training rows once a fit is done: its copies know it, and not the rows."""
+# In the place of what is recorded of a fit once it is there.
 NOT_YET: Any = None
-"""In the place of what is recorded of a fit once it is there."""
 
 
 class Progress(NamedTuple):

@@ -29,11 +29,11 @@ from horseshoe.average.sets import Sets
 from horseshoe.average.shifted_systems import shifted
 from horseshoe.linalg import cholesky, eigen, log_det
 
+# Of a path, in units of the number of columns: at 1 the prior expects to explain half of the variance.
 PENALTIES: Vector = np.geomspace(1e4, 1e-3, 29)
-"""Of a path, in units of the number of columns: at 1 the prior expects to explain half of the variance."""
+# The least penalty as a share of the largest eigenvalue of X X': below it I - H is what rounding leaves, as
+# where rows count a million times.
 LEAST_PENALTY = 1e-7
-"""The least penalty as a share of the largest eigenvalue of X X': below it I - H is what rounding leaves, as
-where rows count a million times."""
 
 
 def ridge_paths(

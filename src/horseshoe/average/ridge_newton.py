@@ -22,13 +22,13 @@ from horseshoe.em.working import longest_share
 from horseshoe.families import Family
 from horseshoe.linalg import add_identity, cholesky, inverse_trace, log_det
 
+# So many penalties in a row that are worse than the best are enough, for a family that iterates.
 RISES = 3
-"""So many penalties in a row that are worse than the best are enough, for a family that iterates."""
+# Newton steps at the first penalty and at each other one.
 FIRST_STEPS, STEPS = 6, 2
-"""Newton steps at the first penalty and at each other one."""
+# The residual of a solution that is one, as a share of what is solved for, and the most conjugate gradients:
+# where these do not do, the matrix is factorised, there and at smaller penalties.
 SOLVED, GRADIENTS = 1e-11, 30
-"""The residual of a solution that is one, as a share of what is solved for, and the most conjugate gradients:
-where these do not do, the matrix is factorised, there and at smaller penalties."""
 
 
 def iterated(sets: Sets, penalties: Vector) -> Path:

@@ -12,11 +12,11 @@ from horseshoe.average.sets import Sets
 from horseshoe.families import Family
 from horseshoe.linalg import both_triangles
 
+# The largest penalty at which modes start, in the same unit: from a larger one, at which next to nothing is
+# explained, EM finds nothing.
 START = 0.1
-"""The largest penalty at which modes start, in the same unit: from a larger one, at which next to nothing is
-explained, EM finds nothing."""
+# The least noise variance, as a share of the variance of y.
 NO_NOISE = 1e-12
-"""The least noise variance, as a share of the variance of y."""
 
 
 class Point(NamedTuple):

@@ -20,25 +20,25 @@ from horseshoe.families import Family
 from horseshoe.model.spec import Prepared
 from horseshoe.priors import Groups
 
+# The rows to learn from and the rows to predict.
 Fold = tuple[Any, Any]
-"""The rows to learn from and the rows to predict."""
+# How much of a step is tried, from all of it on.
 HALVED = 0.5 ** np.arange(9)
-"""How much of a step is tried, from all of it on."""
+# The change at which sweeps of a mixture end before they take new weights; the latter for classes and
+# survival. Their weights are those of EM, or overstate the curvature, and take small steps: sweeps need not
+# be exact, for the rounds judge the answer. It is not for families with a noise variance, which sweeps move
+# too, nor for Newton's weights, which take large steps: there errors grew by a few per cent.
 SWEEP_TOL, LOOSE_SWEEP_TOL = 1e-3, 3e-2
-"""The change at which sweeps of a mixture end before they take new weights; the latter for classes and
-survival. Their weights are those of EM, or overstate the curvature, and take small steps: sweeps need not be
-exact, for the rounds judge the answer. It is not for families with a noise variance, which sweeps move too,
-nor for Newton's weights, which take large steps: there errors grew by a few per cent."""
+# Steps to the null model of families whose weights move.
 LEVEL_STEPS = 5
-"""Steps to the null model of families whose weights move."""
+# The most that a row can lose.
 HUGE = 1e100
-"""The most that a row can lose."""
+# Fits of folds stand for the fit to all rows if each training set has at least this share of them; sets of
+# one size are at least that share of the largest.
 LEAST_SHARE, ONE_SIZE = 0.4, 0.7
-"""Fits of folds stand for the fit to all rows if each training set has at least this share of them; sets of
-one size are at least that share of the largest."""
+# Else a training set is like all rows if it has at least this share of the largest one, or if larger ones
+# hold out fewer rows than these.
 LIKE, FEWEST = 0.75, 40
-"""Else a training set is like all rows if it has at least this share of the largest one, or if larger ones
-hold out fewer rows than these."""
 
 
 def information(family: Family, y: Vector, eta: Vector, sigma2: float) -> Vector:
@@ -168,20 +168,20 @@ class Sets:
     """
 
     nothing: ClassVar[str] = "the intercept alone"
+    # What a fit without any column is, and what it is where some are always in.
     nothing_more: ClassVar[str] = "the intercept and the columns that are always in"
-    """What a fit without any column is, and what it is where some are always in."""
+    # Of the horseshoe mode: between 2, the paper's, and 1, which selects next to nothing away.
     lambda_power: ClassVar[float] = 1.5
-    """Of the horseshoe mode: between 2, the paper's, and 1, which selects next to nothing away."""
+    # Whether the intercept of a fit means anything.
     has_level: ClassVar[bool] = True
-    """Whether the intercept of a fit means anything."""
+    # Of so many slopes of the average one is tried first: more where `along` is dear.
     slope_steps: ClassVar[int] = 1
-    """Of so many slopes of the average one is tried first: more where `along` is dear."""
+    # Whether the linear predictor has several classes, which add up to zero.
     softmax: ClassVar[bool] = False
-    """Whether the linear predictor has several classes, which add up to zero."""
+    # How much of the step to new targets is taken at most.
     step_share: ClassVar[float] = 1.0
-    """How much of the step to new targets is taken at most."""
+    # How often a mixture takes new weights, where these move.
     rounds: ClassVar[int] = 6
-    """How often a mixture takes new weights, where these move."""
     columns: View
     y: Vector
     offset: Vector

@@ -17,15 +17,15 @@ from horseshoe.average.ridge_path import START, Start, blended, outer, over_pena
 from horseshoe.average.sets import Fits, sizes
 from horseshoe.average.softmax_sets import SoftmaxSets, center_over_classes
 
+# Of the path, in units of the number of columns.
 PENALTIES: Vector = np.geomspace(1e3, 1e-2, 11)
-"""Of the path, in units of the number of columns."""
+# Steps at the first penalty and at each other one.
 FIRST_STEPS, STEPS = 8, 4
-"""Steps at the first penalty and at each other one."""
+# So many penalties in a row that are worse than the best are enough.
 RISES = 2
-"""So many penalties in a row that are worse than the best are enough."""
 
+# Coefficients or dual coefficients, intercepts, and unpenalised coefficients.
 _Point = tuple[Any, Any, Any]
-"""Coefficients or dual coefficients, intercepts, and unpenalised coefficients."""
 
 
 def softmax_ridge(sets: SoftmaxSets) -> tuple[Fits, Start]:

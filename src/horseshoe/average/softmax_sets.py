@@ -27,8 +27,8 @@ from horseshoe.average.sets import Fits, Sets, summed
 from horseshoe.families import Family
 from horseshoe.families.base import WEIGHT_FLOOR
 
+# How far a step of Newton's method takes the linear predictor of a row at most, and a gain that is none.
 LONGEST, NO_GAIN = 2.0, 1e-12
-"""How far a step of Newton's method takes the linear predictor of a row at most, and a gain that is none."""
 
 
 @dataclass(frozen=True, eq=False)

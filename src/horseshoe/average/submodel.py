@@ -19,12 +19,12 @@ from horseshoe._types import Matrix, Vector
 from horseshoe.data.view import View
 from horseshoe.priors import Groups
 
+# No more columns than this times the rows are tried: the largest of the average.
 CANDIDATES = 2.0
-"""No more columns than this times the rows are tried: the largest of the average."""
+# A column of which less than this share is left beside those chosen adds nothing.
 TIED = 1e-10
-"""A column of which less than this share is left beside those chosen adds nothing."""
+# Gains closer than this are the same but for rounding: those of all columns once one direction is left.
 SAME = 1e-6
-"""Gains closer than this are the same but for rounding: those of all columns once one direction is left."""
 
 
 class Submodel(NamedTuple):

@@ -29,12 +29,12 @@ from horseshoe.model.spec import ModelSpec, Prepared
 from horseshoe.model.unpenalized import LEAST
 from horseshoe.posterior.predictive import half_width
 
+# The change at which the fit of the columns that are always in ends: without shrinkage steps are cheap.
 CLOSE = 1e-12
-"""The change at which the fit of the columns that are always in ends: without shrinkage steps are cheap."""
+# An eigenvalue of an information matrix below this share of the largest is zero.
 ROUNDING = 1e-12
-"""An eigenvalue of an information matrix below this share of the largest is zero."""
+# An average, which has what is always in.
 Answer = TypeVar("Answer", bound=Any)
-"""An average, which has what is always in."""
 
 
 class Unpenalized(NamedTuple):

@@ -41,24 +41,24 @@ import numpy as np
 from horseshoe._types import Matrix, Vector
 from horseshoe.average.sets import Fits, Sets, sizes, summed
 
+# By how much log-likelihoods are divided before they become weights.
 TEMPER = 3.5
-"""By how much log-likelihoods are divided before they become weights."""
+# How much of the loss that weights minimise is that of the average; the rest is that of components alone.
 TOGETHER = 0.5
-"""How much of the loss that weights minimise is that of the average; the rest is that of components alone."""
+# The change at which weights are found, and the most steps to them.
 WEIGHT_TOL, WEIGHT_STEPS = 1e-6, 500
-"""The change at which weights are found, and the most steps to them."""
+# A loss beyond the least, over `TEMPER`, of which nothing is known but that it is too much.
 HOPELESS = 1e6
-"""A loss beyond the least, over `TEMPER`, of which nothing is known but that it is too much."""
+# What averaging gains is at most this share of the error.
 MOST_GAIN = 0.5
-"""What averaging gains is at most this share of the error."""
+# Among which the slope of the average is looked for.
 SLOPES = np.linspace(0.0, 2.0, 81)
-"""Among which the slope of the average is looked for."""
+# The likelihood ratio of a slope that is no more than noise: what Akaike asks of a parameter.
 COSTS = 2.0
-"""The likelihood ratio of a slope that is no more than noise: what Akaike asks of a parameter."""
+# Noise variances among which the best for held-out rows is looked for, in units of the family's.
 SCALES = np.geomspace(1e-3, 1e3, 121)
-"""Noise variances among which the best for held-out rows is looked for, in units of the family's."""
+# Of so many noise variances in a row one is tried first.
 FEW_SCALES = 10
-"""Of so many noise variances in a row one is tried first."""
 
 
 class Judged(NamedTuple):

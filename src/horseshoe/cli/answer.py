@@ -21,16 +21,16 @@ from horseshoe.report.page.content import PER_SD, SELECTED_ONLY
 if TYPE_CHECKING:
     from horseshoe.report.page.effects import Effects
 
+# The most rows of a table that are printed; the report and --json have all.
 MAX_ROWS = 30
-"""The most rows of a table that are printed; the report and --json have all."""
+# Characters that a name keeps before it is folded; below that a column of numbers is left out instead.
 NAME_WIDTH = 20
-"""Characters that a name keeps before it is folded; below that a column of numbers is left out instead."""
+# With more classes the components are not printed: five lines for each would hide the answer.
 MAX_CLASSES = 3
-"""With more classes the components are not printed: five lines for each would hide the answer."""
+# The columns of numbers that a narrow terminal has no room for; the first choice that fits is taken.
 OMITTED: tuple[tuple[str, ...], ...] = ((), (PER_SD,), (PER_SD, SELECTED_ONLY))
-"""The columns of numbers that a narrow terminal has no room for; the first choice that fits is taken."""
+# A column of the report's table that is never printed: the names of levels have the variable in them.
 VARIABLE = "Belongs to"
-"""A column of the report's table that is never printed: the names of levels have the variable in them."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
+# What commands of other distributions print with, and how they are interrupted.
 TOOLS = SimpleNamespace(
     interrupt=INTERRUPT,
     show_progress=show_progress,
@@ -32,7 +33,6 @@ TOOLS = SimpleNamespace(
     cell=terminal.cell,
     notice=terminal.notice,
 )
-"""What commands of other distributions print with, and how they are interrupted."""
 
 
 def _show_version(asked: bool) -> None:

@@ -10,11 +10,11 @@ from typer.core import TyperCommand
 from horseshoe.cli.terminal import exit_with_message, warnings_as_notices
 from horseshoe.threads import one_thread
 
+# What to do about an option that is given more than once, where there is more to say.
 ADVICE = {
     "--target": "one target is explained at a time, so run the command once for each; several responses "
     "together are for Python, as in AdaptiveRegressor().fit(X, Y)",
 }
-"""What to do about an option that is given more than once, where there is more to say."""
 
 
 class Command(TyperCommand):

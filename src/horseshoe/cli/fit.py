@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from horseshoe.cli.answer import Answer
     from horseshoe.intake.problem import PreparedProblem
 
+# The facts on the data in --json.
 EXAMPLES = """
 Examples:
 
@@ -37,7 +38,6 @@ FACTS = (
     *("family", "rows_read", "rows_dropped", "cells_imputed", "rows_imputed", "imputed_columns"),
     *("dropped_gaps", "dropped_columns"),
 )
-"""The facts on the data in --json."""
 
 
 @with_cli_options

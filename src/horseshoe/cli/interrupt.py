@@ -15,8 +15,8 @@ from typing import Any
 
 from horseshoe._visible import visible
 
+# Clears the line of a progress bar, and brings the cursor back.
 CLEAR = "\r\x1b[K\x1b[?25h"
-"""Clears the line of a progress bar, and brings the cursor back."""
 
 
 class Interrupt:
@@ -67,5 +67,5 @@ class Interrupt:
         os._exit(130)
 
 
+# That of this program.
 INTERRUPT = Interrupt()
-"""That of this program."""

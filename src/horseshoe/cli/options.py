@@ -12,11 +12,11 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+# Options in one of the panels of the help.
 of_data, of_model, of_output = (
     partial(typer.Option, rich_help_panel=panel)
     for panel in ("What is asked", "How it is fitted", "What is written")
 )
-"""Options in one of the panels of the help."""
 of_column = partial(of_data, metavar="COLUMN")
 
 

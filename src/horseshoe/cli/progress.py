@@ -25,11 +25,11 @@ from horseshoe.cli.terminal import notice
 if TYPE_CHECKING:
     from horseshoe._types import Step
 
+# Seconds from one line of progress in a file or a pipe to the next, at least.
 INTERVAL = 30.0
-"""Seconds from one line of progress in a file or a pipe to the next, at least."""
 
+# Is called with how much is done, the total if that is known, and a text that says more.
 Report = Callable[[int, int | None, str], None]
-"""Is called with how much is done, the total if that is known, and a text that says more."""
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from horseshoe.cli.options import CliOptions, with_cli_options
 from horseshoe.cli.progress import show_progress
 from horseshoe.cli.terminal import cell, json_text, line, print_notes, standard_output
 
+# The most columns that are printed, those with the clearest sign first; --json has all.
 MAX_ROWS = 30
-"""The most columns that are printed, those with the clearest sign first; --json has all."""
 SHOWN = ("mean", "std", "lower", "upper", "sign_probability", "ess_bulk", "rhat")
 HEADINGS = ("mean", "sd", "from", "to", "P(sign)", "ESS", "R-hat")
 EXAMPLES = """

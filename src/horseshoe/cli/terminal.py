@@ -18,12 +18,12 @@ from rich.text import Text
 from horseshoe._visible import UNSAFE, visible
 from horseshoe.cli.interrupt import INTERRUPT
 
+# Columns of what is printed into a file or a pipe.
 WIDE = 150
-"""Columns of what is printed into a file or a pipe."""
+# The exit code after a closed pipe, as shells have it: 128 + SIGPIPE.
 BROKEN_PIPE = 141
-"""The exit code after a closed pipe, as shells have it: 128 + SIGPIPE."""
+# What the words of an answer put around a name that is read from the right.
 ISOLATES = "\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}"
-"""What the words of an answer put around a name that is read from the right."""
 
 
 class Output(Console):
@@ -112,11 +112,11 @@ def command_line() -> str:
     return shlex.join(["horseshoe", *INTERRUPT.arguments])
 
 
+# Advice for Python, and what it is on the command line.
 PYTHON = {
     "ask for more n_draws, or for method='mode'": "see horseshoe sample with more --draws",
     "ask for about n_draws=": "ask for about --draws ",
 }
-"""Advice for Python, and what it is on the command line."""
 
 
 def as_options(text: str) -> str:

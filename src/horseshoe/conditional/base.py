@@ -47,12 +47,12 @@ class Conditional(Protocol):
         """Return (X'X + D^-1)^-1 times each column of a matrix."""
 
 
+# From a problem and the prior variances to the coefficients given them.
 Form = Callable[[LeastSquares, Vector], Conditional]
-"""From a problem and the prior variances to the coefficients given them."""
+# Exact ones: they can be drawn from, and have a covariance and z' M^-1 z too.
 Drawable = Primal | Dual | Orthogonal
-"""Exact ones: they can be drawn from, and have a covariance and z' M^-1 z too."""
+# What does not depend on tau2: formed once, factorised at each value of it.
 Kernel = PrimalKernel | DualKernel | Orthogonal
-"""What does not depend on tau2: formed once, factorised at each value of it."""
 
 
 def kernel(problem: LeastSquares, prior_variance: Vector) -> Kernel:

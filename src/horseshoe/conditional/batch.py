@@ -11,10 +11,10 @@ from horseshoe._types import Matrix, Vector
 from horseshoe.data.problem import LeastSquares
 from horseshoe.linalg import cholesky
 
+# A quadratic form below this share of z'z is not taken from a difference.
 CANCELS = 1e-3
-"""A quadratic form below this share of z'z is not taken from a difference."""
+# Elements of the stacked matrices of the chains that are worked on at once.
 STACK = 40_000
-"""Elements of the stacked matrices of the chains that are worked on at once."""
 
 
 class Batch:

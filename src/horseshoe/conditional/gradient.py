@@ -19,17 +19,17 @@ from horseshoe._types import Covariance, Mask, Matrix, Vector
 from horseshoe.data.problem import LeastSquares
 from horseshoe.linalg import Solved, add_identity, cholesky, conjugate_gradients
 
+# Random signs for each column, and how many are worked on at once where X is in memory. The error falls with
+# the root of their number, which was chosen on one data set of 2,000 x 5,000: seed 2 of the slow test.
 N_PROBES, WIDTH = 96, 32
-"""Random signs for each column, and how many are worked on at once where X is in memory. The error falls
-with the root of their number, which was chosen on one data set of 2,000 x 5,000: seed 2 of the slow test."""
+# What may be left of the right-hand sides: of the mean, and of probes, whose own error is far larger.
 MEAN_TOL, PROBE_TOL = 1e-8, 1e-3
-"""What may be left of the right-hand sides: of the mean, and of probes, whose own error is far larger."""
+# Steps of the conjugate gradient method.
 MOST_STEPS = 500
-"""Steps of the conjugate gradient method."""
+# Columns whose part in M is solved for exactly.
 STRONG = 500
-"""Columns whose part in M is solved for exactly."""
+# Probes are in single precision where no eigenvalue of M can be larger.
 SINGLE_NORM = 1e5
-"""Probes are in single precision where no eigenvalue of M can be larger."""
 
 
 class Gradient:

@@ -13,10 +13,9 @@ from horseshoe._types import Covariance, Mask, Matrix, Vector
 from horseshoe.data.problem import LeastSquares
 from horseshoe.linalg import add_identity, cholesky, log_det, triangle, triangular_inverse
 
+# A pivot this much smaller than its place in B has lost half its digits: a row that outweighs all others does
+# that to weights that move. Then B is factorised by the rows, which loses half as many.
 CANCELS = 1e8
-"""A pivot this much smaller than its place in B has lost half its digits: a row that outweighs all others
-does that to weights that move. Then B is factorised by the rows, which loses half as many.
-"""
 
 
 class PrimalKernel:

@@ -16,9 +16,9 @@ from horseshoe.data.problem import CANCELS, LeastSquares, Targets
 from horseshoe.data.view import View
 from horseshoe.linalg import both_triangles
 
+# What a row is taken to tell at least: of a coefficient that is as good as infinite, rows tell nothing, and
+# steps towards that end where rounding would.
 MIN_INFORMATION = 1e-13
-"""What a row is taken to tell at least: of a coefficient that is as good as infinite, rows tell nothing, and
-steps towards that end where rounding would."""
 
 
 class Free(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 
 from horseshoe.data.sources.cluster import gathered
 
+# Characters of a value that an error quotes.
 LONGEST = 60
-"""Characters of a value that an error quotes."""
 
 
 def read_array(name: str, value: Any) -> Any:

@@ -32,8 +32,8 @@ from horseshoe.data.view import (
     when_read,
 )
 
+# Columns that take no more bytes than this are held in memory once they are taken from the others.
 ROOM = 256 << 20
-"""Columns that take no more bytes than this are held in memory once they are taken from the others."""
 
 
 class Chunked(Storage):

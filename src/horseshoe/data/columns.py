@@ -9,8 +9,8 @@ import numpy as np
 
 from horseshoe._types import Mask, Matrix, Vector
 
+# Columns whose spread is between these can be squared, weighted and added up without loss or overflow.
 SQUARABLE = 2.0**-400, 2.0**400
-"""Columns whose spread is between these can be squared, weighted and added up without loss or overflow."""
 
 
 class Spread(NamedTuple):

@@ -21,10 +21,10 @@ from horseshoe.data.rows import Rows
 from horseshoe.data.view import ones
 from horseshoe.store.checkpoint import CheckpointSection
 
+# So many rows, in all and for each column, are worth it.
 MANY_ROWS, PER_COLUMN = 5_000, 10
-"""So many rows, in all and for each column, are worth it."""
+# The least share of y that the columns leave: of less, the sums have too few digits.
 LEAST_LEFT = 1e-6
-"""The least share of y that the columns leave: of less, the sums have too few digits."""
 
 
 class Condensed(NamedTuple):

@@ -23,13 +23,13 @@ from horseshoe.data.view import (
 )
 from horseshoe.threads import call_threads
 
+# Rows that are copied to another order at a time.
 COPIED_ROWS = 512
-"""Rows that are copied to another order at a time."""
+# An array of so many bytes, with so many rows for each column, is standardised as it is read: a copy would
+# take longer than several passes.
 LONG_BYTES, LONG_ROWS = 64 << 20, 10
-"""An array of so many bytes, with so many rows for each column, is standardised as it is read: a copy would
-take longer than several passes."""
+# Columns of such an array are copied from the others once no more than this share is left.
 WORTH_A_COPY = 0.4
-"""Columns of such an array are copied from the others once no more than this share is left."""
 
 
 class Dense(Storage):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+# The kinds of NumPy's dtypes; those of pandas have the same letters.
 NUMBERS, DATES = "biuf", "mM"
-"""The kinds of NumPy's dtypes; those of pandas have the same letters."""
 
 
 def is_pandas(x: Any) -> bool:

@@ -16,10 +16,10 @@ from horseshoe.data.thresholds import ThresholdProfile
 from horseshoe.data.view import View
 from horseshoe.linalg import is_single, mirrored
 
+# A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand.
 CANCELS = 0.9
-"""A column whose weighted mean makes up more than this share of its sum of squares is centred beforehand."""
+# Of more columns, their cross-products may not fit in memory where nobody asked for them.
 MOST_SUMMED = 10_000
-"""Of more columns, their cross-products may not fit in memory where nobody asked for them."""
 
 
 class Targets:

@@ -19,10 +19,10 @@ from scipy.linalg import blas
 from horseshoe._types import Matrix, Vector
 from horseshoe.linalg import syrk
 
+# Rows that are centred at a time: few enough to stay in the cache.
 BLOCK_ROWS = 2048
-"""Rows that are centred at a time: few enough to stay in the cache."""
+# Sums of squares outside these are not used: they may have been out of range on the way.
 SMALLEST_SQUARE, LARGEST_SQUARE = 2.0**-800, 2.0**800
-"""Sums of squares outside these are not used: they may have been out of range on the way."""
 
 
 class CrossProducts(NamedTuple):

@@ -15,9 +15,9 @@ from horseshoe.data.frames import frame_values
 from horseshoe.data.standardise import standardise
 from horseshoe.data.validation import check_y
 
+# Tails are as long as each other where the sum of cubes is below this share of that of their sizes.
 ALONE = "fit each column on its own; several share their scales with family='gaussian' only"
 EVEN = 1e-9
-"""Tails are as long as each other where the sum of cubes is below this share of that of their sizes."""
 
 
 class Responses(NamedTuple):

@@ -23,15 +23,15 @@ from horseshoe.data.view import PLAIN, Storage, Transform, View, Work, leverages
 from horseshoe.linalg import is_single
 from horseshoe.threads import call_threads
 
+# Entries of what is made dense, or pairs of entries of a column, that are worked on at a time.
 CHUNK = 1 << 22
-"""Entries of what is made dense, or pairs of entries of a column, that are worked on at a time."""
+# A pair of entries of a sparse column costs as much as so many entries of a dense product.
 PAIRS_PAY = 8.0
-"""A pair of entries of a sparse column costs as much as so many entries of a dense product."""
+# Up to so many entries, zeros counted, products of dense blocks are quicker whatever is zero in them.
 SMALL = 2**14
-"""Up to so many entries, zeros counted, products of dense blocks are quicker whatever is zero in them."""
+# A row with more than this share of the weight is centred in S itself, and so is a column whose squared mean
+# is so many times its variance: by algebra, too little would be left of them.
 HEAVY, FAR = 0.1, 1e4
-"""A row with more than this share of the weight is centred in S itself, and so is a column whose squared mean
-is so many times its variance: by algebra, too little would be left of them."""
 
 
 class Sparse(Storage):

@@ -23,18 +23,18 @@ from horseshoe.data.problem import LeastSquares, Targets
 from horseshoe.data.view import View
 from horseshoe.linalg import scatter
 
+# Below this share of the variance of y the noise variance changes no coefficient by more than rounding.
 SIGMA2_FLOOR = 1e-12
-"""Below this share of the variance of y the noise variance changes no coefficient by more than rounding."""
+# So many times the variance of y cannot be its noise, and would soon be out of range.
 SIGMA2_CEILING = 1e200
-"""So many times the variance of y cannot be its noise, and would soon be out of range."""
 
 
+# The spread of y is between these, about 1e-152 and 1e152: its square can be written as a float.
 UNIT_OF_Y = 2.0**-505, 2.0**505
-"""The spread of y is between these, about 1e-152 and 1e152: its square can be written as a float."""
+# A coefficient, and the spread of a column, can be written with all digits between these, with room.
 WRITABLE = 2.0**-950, 2.0**950
-"""A coefficient, and the spread of a column, can be written with all digits between these, with room."""
+# Columns that are not standardised have a spread between these: the prior acts on them as they are.
 UNSCALED = 1e-12, 1e12
-"""Columns that are not standardised have a spread between these: the prior acts on them as they are."""
 
 
 class Standardised(NamedTuple):

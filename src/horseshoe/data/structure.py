@@ -16,11 +16,11 @@ from horseshoe.data.checks import read_array
 from horseshoe.data.columns import column_label
 from horseshoe.data.view import View
 
+# A prior scale is at most this, and at least one over it.
 WIDEST = 1e6
-"""A prior scale is at most this, and at least one over it."""
+# What tells groups apart: `GROUP` and its label, or `ALONE` and the number of a column in none.
 GROUP, ALONE = "group", "alone"
 Key = tuple[str, Any]
-"""What tells groups apart: `GROUP` and its label, or `ALONE` and the number of a column in none."""
 OVERLAP = "for groups that overlap, give X the column once for each of them"
 
 

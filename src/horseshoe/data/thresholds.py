@@ -25,10 +25,10 @@ from horseshoe.data.dense import Dense
 from horseshoe.data.view import View
 from horseshoe.linalg import solve_banded
 
+# A share of the diagonal that keeps a matrix positive definite.
 ROUNDING = 1e-14
-"""A share of the diagonal that keeps a matrix positive definite."""
+# Entries of X that are looked at together.
 BLOCK = 1 << 22
-"""Entries of X that are looked at together."""
 
 
 class ThresholdProfile:

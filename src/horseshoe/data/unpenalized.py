@@ -14,10 +14,10 @@ from horseshoe.data.columns import column_label
 from horseshoe.data.standardise import ScaledResponse, Standardised, Units
 from horseshoe.data.view import View
 
+# A column of which others leave no more than this share is a combination of them.
 COLLINEAR = 1e-7
-"""A column of which others leave no more than this share is a combination of them."""
+# A response of which columns leave no more than this share is explained by them.
 EXACT = 1e-10
-"""A response of which columns leave no more than this share is explained by them."""
 
 
 def project_out(

@@ -28,11 +28,11 @@ from horseshoe.data.sources.tables import as_parts
 from horseshoe.data.sparse import Sparse
 from horseshoe.data.view import View
 
+# Weights add up to something between these: sums of squares of as many rows fit in single precision.
 TOTAL_WEIGHT = 1e-20, 1e20
-"""Weights add up to something between these: sums of squares of as many rows fit in single precision."""
+# What is said of words for y, beside that they are no numbers.
 WHEN = (date, time, timedelta, np.datetime64, np.timedelta64)
 CLASSES = ", or use HorseshoeClassifier for labels"
-"""What is said of words for y, beside that they are no numbers."""
 DAYS = "convert them to numbers, such as days since the first"
 
 

@@ -21,14 +21,14 @@ from horseshoe.data.columns import Compressed, Spread, varies
 from horseshoe.data.products import CrossProducts, cross_products
 from horseshoe.linalg import half_solved, is_single, mirrored, syrk, triangle
 
+# Rows that are transformed at a time: few enough to stay in the cache.
 BLOCK_ROWS = 4096
-"""Rows that are transformed at a time: few enough to stay in the cache."""
+# Size of the blocks of columns that are transformed at a time.
 BLOCK_BYTES = 64 << 20
-"""Size of the blocks of columns that are transformed at a time."""
+# Means of no more than so many standard deviations cost products less than two digits.
 NEAREST = 8.0
-"""Means of no more than so many standard deviations cost products less than two digits."""
+# Takes a block, and the pieces of vectors that belong to it; can be sent to where the block is.
 Work = Callable[..., Any]
-"""Takes a block, and the pieces of vectors that belong to it; can be sent to where the block is."""
 
 
 class Sums(NamedTuple):
@@ -167,15 +167,15 @@ class View:
            [ 20., 200.]]))
     """
 
+    # Rows and columns.
     shape: tuple[int, int]
-    """Rows and columns."""
+    # Those that the user gave to the columns, for errors; None if there are none.
     names: Any = None
-    """Those that the user gave to the columns, for errors; None if there are none."""
+    # Whether X'X is diagonal by construction: then nothing else is asked than what `Identity` has.
     orthogonal = False
-    """Whether X'X is diagonal by construction: then nothing else is asked than what `Identity` has."""
     _block: Any = None  # the columns as they are seen, kept from `outer` for `leverages`
+    # Whether a pass over X takes longer than the arithmetic: then all sums are taken in one.
     remote: bool = False
-    """Whether a pass over X takes longer than the arithmetic: then all sums are taken in one."""
 
     def __init__(self, storage: Storage, transform: Transform, dtype: Any = np.float64) -> None:
         self._inner, self._transform, self._dtype = storage, transform, dtype
@@ -368,12 +368,12 @@ class Storage(View):
     of squares.
     """
 
+    # Whether natural blocks are rows (0) or columns (1).
     axis = 1
-    """Whether natural blocks are rows (0) or columns (1)."""
+    # Whether cross-products of all columns are worth a pass over the rows.
     sums_rows: bool = False
-    """Whether cross-products of all columns are worth a pass over the rows."""
+    # Whether a transformed copy takes less than several passes.
     is_small = False
-    """Whether a transformed copy takes less than several passes."""
     _transform = PLAIN
     _dtype: Any = np.float64
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from horseshoe._types import Vector
 
+# Images, residuals and linear images of the last steps.
 Memory = tuple[tuple[Any, ...], ...]
-"""Images, residuals and linear images of the last steps."""
 
 
 class Anderson:

@@ -24,8 +24,8 @@ from horseshoe.em.state import FastState, State, WorkingPoint
 from horseshoe.priors import Groups
 from horseshoe.store.checkpoint import CheckpointSection, changed_attributes, with_changes
 
+# What a least-squares problem may have computed of itself, and its next sums may depend on.
 COMPUTED = ("x_mean", "xz", "squares", "diagonal", "gram", "loads", "triangle", "_sums")
-"""What a least-squares problem may have computed of itself, and its next sums may depend on."""
 TARGETS = ("values", "total_weight", "weights", "center", "careful")
 CLASSES = (State, WorkingPoint, Scales, Moments, Iteration, FastState, RestingDual, CrossProducts)
 FADING = (MatrixFading, GramFading, Weight, Effect)

@@ -23,12 +23,12 @@ from horseshoe.em.m_step import Hyper, largest
 from horseshoe.em.schedule import Plain, Schedule
 from horseshoe.em.state import FastState, State
 
+# So many columns, and no more than rows, are left to exact steps: half a second of CPU each.
 FEW = 3_000
-"""So many columns, and no more than rows, are left to exact steps: half a second of CPU each."""
+# The change that the noise of the probes allows, if columns stay many.
 GRADIENT_TOL = 1e-3
-"""The change that the noise of the probes allows, if columns stay many."""
+# Steps with new random signs, with the same ones after that, so that fits converge; and the most.
 FRESH, MOST_STEPS = 50, 1_000
-"""Steps with new random signs, with the same ones after that, so that fits converge; and the most."""
 
 
 class ConjugateGradient:

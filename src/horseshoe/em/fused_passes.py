@@ -15,8 +15,8 @@ from horseshoe.data.problem import LeastSquares
 from horseshoe.data.products import CrossProducts
 from horseshoe.families import Family
 
+# Sums that differ by more than this share are not those of the rows one by one.
 SAME_SUMS = 1e-9
-"""Sums that differ by more than this share are not those of the rows one by one."""
 
 
 class LinearPredictor(NamedTuple):

@@ -366,8 +366,8 @@ class WorkingLikelihood(NullModel):
         return bool(step > LIMITS.settled_share * way or (near and not settled))
 
 
+# What the loop asks: a likelihood on data.
 Likelihood = GaussianLikelihood | WorkingLikelihood
-"""What the loop asks: a likelihood on data."""
 
 
 def _with_share(found: Moments, sigma2: float, family: Family) -> Moments:

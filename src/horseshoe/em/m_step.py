@@ -12,8 +12,8 @@ from horseshoe._types import Scales, Vector
 from horseshoe.data.standardise import SIGMA2_FLOOR
 from horseshoe.priors import GlobalPrior, Groups, LocalPrior, is_known, is_sparse
 
+# How far log tau2 is looked for around its last value, before it is looked for everywhere.
 NEAR = 1e-2
-"""How far log tau2 is looked for around its last value, before it is looked for everywhere."""
 
 
 class Hyper(NamedTuple):

@@ -35,12 +35,12 @@ from horseshoe.families.base import Family
 from horseshoe.families.multinomial import Multinomial, center_over_classes
 from horseshoe.linalg import cholesky, conjugate_gradients, triangular_inverse
 
+# Of the conjugate gradients in a step of Newton's method: the most, and the residual left of the first.
 CG_STEPS, CG_TOL = 60, 1e-7
-"""Of the conjugate gradients in a step of Newton's method: the most, and the residual left of the first."""
+# Of the null model with unpenalised columns.
 NULL_STEPS, NULL_TOL = 100, 1e-10
-"""Of the null model with unpenalised columns."""
+# Coefficients whose joint covariance is formed at the end; of more, that of the shared factor is taken.
 MOST_JOINT = 2_000
-"""Coefficients whose joint covariance is formed at the end; of more, that of the shared factor is taken."""
 
 
 class MultinomialLikelihood(WorkingLikelihood):

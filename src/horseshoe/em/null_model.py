@@ -13,10 +13,10 @@ from horseshoe.em.starts import START_STEPS, START_TOL, Starts
 from horseshoe.em.state import State, WorkingPoint
 from horseshoe.families import Direct
 
+# An intercept is found when it and the noise change by less than this.
 LEVEL_TOL = START_TOL**2
-"""An intercept is found when it and the noise change by less than this."""
+# The most steps to the unpenalised coefficients, and the least change that rounding lets them have.
 FREE_STEPS, FREE_TOL = 1_000, 1e-12
-"""The most steps to the unpenalised coefficients, and the least change that rounding lets them have."""
 
 
 class NullModel(Starts):

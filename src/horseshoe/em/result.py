@@ -32,10 +32,10 @@ from horseshoe.priors import Groups, is_dense
 if TYPE_CHECKING:
     from horseshoe.em.likelihood import Likelihood
 
+# Iterations over which the change must have fallen before the time left is estimated.
 WINDOW = 10
-"""Iterations over which the change must have fallen before the time left is estimated."""
+# By which its logarithm must have fallen in each of them, on average.
 LEAST_FALL = 1e-3
-"""By which its logarithm must have fallen in each of them, on average."""
 
 
 class ProgressReporter:
@@ -218,8 +218,8 @@ def joint(given: Any, sigma2: float, of: Mask, loads: Matrix, variance: Matrix) 
     return Covariance(np.zeros(both.shape[1]), np.vstack([both, more]), 1.0)
 
 
+# Below this share of the variance of y the noise variance counts as zero.
 NO_NOISE = 1e-6
-"""Below this share of the variance of y the noise variance counts as zero."""
 
 
 def results(

@@ -13,20 +13,20 @@ from horseshoe.data.problem import LeastSquares
 from horseshoe.em.likelihood import Likelihood
 from horseshoe.em.state import FastState, State
 
+# Exact iterations before the approximate variances: without them the approximation ends elsewhere.
 EXACT_WARMUP = 9
-"""Exact iterations before the approximate variances: without them the approximation ends elsewhere."""
+# Draws that an iteration of stochastic EM averages; they share one factorisation.
 N_DRAWS = 50
-"""Draws that an iteration of stochastic EM averages; they share one factorisation."""
+# What averages of draws can reach, and what rounding lets any fit reach.
 STOCHASTIC_TOL, ROUNDING_TOL = 1e-4, 1e-14
-"""What averages of draws can reach, and what rounding lets any fit reach."""
+# The relative change of the noise variance that rounding allows where weights move.
 NOISE_TOL = 1e-9
-"""The relative change of the noise variance that rounding allows where weights move."""
+# Steps in a row of which next to nothing was taken; the scales move between them, which may open a way.
 MOST_STALLS = 10
-"""Steps in a row of which next to nothing was taken; the scales move between them, which may open a way."""
+# Expectations that draw random numbers.
 RANDOM = ("stochastic", "conjugate_gradient")
-"""Expectations that draw random numbers."""
+# Iterations of stochastic EM; beyond these the noise of the averages falls too slowly to wait for it.
 MOST_AVERAGES = 2_000
-"""Iterations of stochastic EM; beyond these the noise of the averages falls too slowly to wait for it."""
 
 
 class Schedule(Protocol):

@@ -10,10 +10,10 @@ from horseshoe._lazy import lazy
 from horseshoe._types import Status, Vector
 from horseshoe.data.adjusted import Free
 
+# A diverging coefficient is followed until it grows by less than this share of itself in a step.
 DRIFT = 0.01
-"""A diverging coefficient is followed until it grows by less than this share of itself in a step."""
+# Decimals of columns that were rotated and rotated back: rounding must not break a tie.
 DIGITS = 12
-"""Decimals of columns that were rotated and rotated back: rounding must not break a tie."""
 
 
 class Separation:

@@ -19,12 +19,12 @@ from horseshoe.em.state import WorkingPoint, relative_change
 from horseshoe.em.working import WorkingSteps
 from horseshoe.families import Ordered
 
+# The ridge that a fit starts from is iterated until its coefficients change by less than this.
 START_TOL, START_STEPS = 1e-3, 100
-"""The ridge that a fit starts from is iterated until its coefficients change by less than this."""
+# E[RSS] at the start of Algorithm 1: a noise variance beyond all bounds.
 PAPER_RSS = 1e10
-"""E[RSS] at the start of Algorithm 1: a noise variance beyond all bounds."""
+# A second moment this much smaller than its marginal one only fades: the prior divides it by 2A.
 FAINT = 1e-12
-"""A second moment this much smaller than its marginal one only fades: the prior divides it by 2A."""
 
 
 def paper_start(problem: LeastSquares, expected_rss: Any = PAPER_RSS, pull: Matrix | None = None) -> Start:

@@ -20,14 +20,14 @@ from horseshoe.em.separation import Separation
 from horseshoe.em.state import WorkingPoint, relative_change
 from horseshoe.families import Family, Ordered
 
+# The most halvings of a step; after as many as the second next to nothing of it is left.
 HALVINGS, STALLING = 20, 10
-"""The most halvings of a step; after as many as the second next to nothing of it is left."""
+# No step moves a linear predictor by more than this and its own size, unless it cannot overshoot.
 LONGEST = 20.0
-"""No step moves a linear predictor by more than this and its own size, unless it cannot overshoot."""
+# A step may raise the objective by this share of it: rounding is not overshooting.
 SLACK = 1e-12
-"""A step may raise the objective by this share of it: rounding is not overshooting."""
+# Prior variances below it count as zero: their reciprocals would be out of range.
 SMALLEST = 1e-290
-"""Prior variances below it count as zero: their reciprocals would be out of range."""
 
 
 class WorkingSteps:

@@ -27,8 +27,8 @@ from horseshoe.model.spec import Prepared
 from horseshoe.report.statistics import FitStatistics
 from horseshoe.store.checkpoint import CheckpointSection
 
+# Of the folds where no random_state is given: the same data then have the same answer.
 SEED = 0
-"""Of the folds where no random_state is given: the same data then have the same answer."""
 Folds = tuple[Fold, ...]
 
 

@@ -18,13 +18,13 @@ from horseshoe.families import Binomial
 from horseshoe.store.checkpoint import open_checkpoint
 from horseshoe.threads import one_thread
 
+# What classes that are fitted together have in common.
 SHARED = frozenset(
     {
         *("inclusion_", "components_", "component_weights_", "cv_error_", "path_"),
         *("calibration_slope_", "status_"),
     }
 )
-"""What classes that are fitted together have in common."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -27,8 +27,8 @@ from horseshoe.data.view import View
 from horseshoe.estimators.convergence import first_remark
 from horseshoe.report.statistics import FitStatistics, all_classes, all_outputs
 
+# What a fit leaves behind beside the attributes that end in an underscore.
 PRIVATE = ("_fitted", "_training", "_kept", "_sums", "_baseline")
-"""What a fit leaves behind beside the attributes that end in an underscore."""
 KINDS_OF_PLOT = (
     *("coefficients", "inclusion", "shrinkage", "components", "convergence", "observed", "residuals"),
     *("calibration", "roc", "rootogram", "levels"),
@@ -140,11 +140,11 @@ class Estimator(TransformerMixin, BaseEstimator):
     estimators_: list[Any]
     outputs_: Any
     _fitted: Any
+    # What the regressions have, and the whole not, or not side by side.
     _of_parts_only = frozenset({"cv_prediction_"})
-    """What the regressions have, and the whole not, or not side by side."""
+    # Read by scikit-learn's `SelectFromModel` alone: of an estimator that says so it takes what is not zero
+    # (1e-5 or more), of any other what is above the mean, in units that differ from column to column.
     penalty = "l1"
-    """Read by scikit-learn's `SelectFromModel` alone: of an estimator that says so it takes what is not zero
-    (1e-5 or more), of any other what is above the mean, in units that differ from column to column."""
 
     @property
     def _parts(self) -> list[Any]:

@@ -9,8 +9,8 @@ import numpy as np
 from horseshoe._types import Mask, Vector
 from horseshoe.families.risk import Lifetimes
 
+# Risks that differ by no more are tied, and count one half.
 SAME = 1e-8
-"""Risks that differ by no more are tied, and count one half."""
 
 
 def concordance(time: Vector, event: Mask, risk: Vector, weights: Vector, stratum: Any) -> float:

@@ -13,11 +13,11 @@ from horseshoe.data.fitted import Fitted
 from horseshoe.data.rows import Rows
 from horseshoe.data.validation import check_weights
 
+# Weights that add up to less than this share of the rows are pointed out.
 WEIGHT_TYPES = ("count", "precision")
 LIGHT = 0.1
-"""Weights that add up to less than this share of the rows are pointed out."""
+# The statuses that are warned of.
 UNFINISHED = (Status.MAX_ITER, Status.STALLED, Status.UNSETTLED)
-"""The statuses that are warned of."""
 
 
 def check_weight_type(weight_type: Any) -> str:

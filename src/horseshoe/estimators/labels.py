@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+# The types of labels that a model file takes: booleans, numbers, text, and objects that are one of these.
 DTYPE = re.compile(r"[|<>]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,3})|O")
-"""The types of labels that a model file takes: booleans, numbers, text, and objects that are one of these."""
+# Text comes before numbers: the labels "NaN" and "Infinity" are written as NaN and infinities are.
 Label = bool | int | str | float
-"""Text comes before numbers: the labels "NaN" and "Infinity" are written as NaN and infinities are."""
 
 
 @dataclass(frozen=True)

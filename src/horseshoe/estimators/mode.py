@@ -30,10 +30,10 @@ from horseshoe.priors import resolve_global, resolve_known
 from horseshoe.report.statistics import FitStatistics
 from horseshoe.store.checkpoint import CheckpointSection
 
+# Above it the ends of intervals are not to be trusted.
 ROUGH_RHAT = 1.05
-"""Above it the ends of intervals are not to be trusted."""
+# What regressions that are fitted together have in common.
 SHARED = frozenset({"lambda2_", "tau2_", "n_iter_", "tau_at_bound_", "trace_", "aliases_"})
-"""What regressions that are fitted together have in common."""
 
 
 class Mode(ModeParameters, Estimator):

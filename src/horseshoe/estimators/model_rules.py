@@ -16,8 +16,8 @@ from horseshoe.families.cox import Cox
 from horseshoe.model.fit import Earlier
 from horseshoe.store.rules import Rule, check_different, check_places, check_rules
 
+# How far the sum of weights may be from 1.
 ONE = 1e-6
-"""How far the sum of weights may be from 1."""
 
 
 def rules(names: dict[Rule, str]) -> dict[str, Rule]:
@@ -31,9 +31,10 @@ def rules(names: dict[Rule, str]) -> dict[str, Rule]:
     return {name: rule for rule, together in names.items() for name in together.split()}
 
 
+# An error or a deviance of rows may be beyond the range of a float; no prediction is made of it.
 NUMBER, SIZE, POSITIVE = Rule(), Rule(low=0.0), Rule(low=0.0, above=True)
 ERROR = Rule(infinite=True)
-"""An error or a deviance of rows may be beyond the range of a float; no prediction is made of it."""
+# Of a mode. Sizes: columns p, those that vary k, those selected s, rows of a factor r, groups g.
 STRUCTURE = rules(
     {
         Rule("p", low=0.0): "structure.feature_groups",
@@ -67,7 +68,8 @@ MODE = STRUCTURE | rules(
         Rule(infinite=True, missing=True): "result.trace.*.change result.trace.*.objective",
     }
 )
-"""Of a mode. Sizes: columns p, those that vary k, those selected s, rows of a factor r, groups g."""
+# Of an average. Sizes: columns p, those that vary k, unpenalised ones q, components m, folds f, rows n,
+# groups g, columns that entered o, one more d, none z.
 AVERAGE = STRUCTURE | rules(
     {
         Rule("p"): "units.kept coef sparse_coef unpenalized.places",
@@ -100,8 +102,7 @@ AVERAGE = STRUCTURE | rules(
         Rule("fq"): "unpenalized.fold_coef",
     }
 )
-"""Of an average. Sizes: columns p, those that vary k, unpenalised ones q, components m, folds f, rows n,
-groups g, columns that entered o, one more d, none z."""
+# What families estimate: levels l, thresholds t. What users give to families and priors these check.
 ESTIMATED: dict[Any, dict[str, Rule]] = {
     NegativeBinomial: {"size_": POSITIVE},
     StudentT: {"df_": POSITIVE},
@@ -115,7 +116,7 @@ ESTIMATED: dict[Any, dict[str, Rule]] = {
         "thresholds_std_": Rule("t", low=0.0, infinite=True, optional=True),
     },
 }
-"""What families estimate: levels l, thresholds t. What users give to families and priors these check."""
+# Of the times of one stratum, and of the hazard from each on.
 BASELINE = rules(
     {
         Rule("t"): "times",
@@ -127,10 +128,9 @@ BASELINE = rules(
     }
 )
 STRATUM = {"times": Rule(low=0.0, rising=True), "hazard": Rule(rising=True, ties=True, infinite=True)}
-"""Of the times of one stratum, and of the hazard from each on."""
+# Of the fit that another one started from.
 KEPT = rules({Rule(low=1.0): "n", ERROR: "deviance.left deviance.total"})
 EARLIER = rules({Rule("p"): "coef", Rule("p", low=0.0): "std", NUMBER: "intercept", SIZE: "sigma2"})
-"""Of the fit that another one started from."""
 
 
 def check_model(model: Any, fitted: Any) -> None:

@@ -35,15 +35,15 @@ from horseshoe.priors import (
 from horseshoe.priors.local import LOCAL_PRIORS
 from horseshoe.store.codec import Codec
 
+# Of a longer trace than twice this, so many iterations are kept at the beginning and at the end.
 TRACE_ENDS = 100
-"""Of a longer trace than twice this, so many iterations are kept at the beginning and at the end."""
 
+# What may stand for a family or a prior.
 CHOICES: dict[Any, tuple[Any, ...]] = {
     Family: (*FAMILIES.values(), Cox),
     LocalPrior: (*LOCAL_PRIORS.values(), InvertedBeta, GammaScale, InverseGammaScale, Slab),
     GlobalPrior: (HalfCauchy, InverseGammaGlobal, FixedScale),
 }
-"""What may stand for a family or a prior."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class SavedAverages(SavedFit):
     regressions: tuple[AverageFit, ...]
 
 
+# What may be in a model file: all that `SavedModes` and `SavedAverages` hold, but training rows.
 NO_ROWS = {"y": np.zeros(0), "prediction": np.zeros(0), "weights": None, "number": None, "n_given": 0}
 CODEC = Codec(
     choices=CHOICES,
@@ -95,8 +96,8 @@ CODEC = Codec(
         Record: NO_ROWS,
     },
 )
-"""What may be in a model file: all that `SavedModes` and `SavedAverages` hold, but training rows."""
 
+# What the parameters of the estimators may be in a file.
 PARAMETERS: dict[str, Any] = {
     **dict.fromkeys(("augmentation", "ties", "multi_class", "expectation", "weight_type", "selection"), str),
     **dict.fromkeys(("fit_intercept", "standardize", "warm_start"), bool),
@@ -115,7 +116,6 @@ PARAMETERS: dict[str, Any] = {
     "components": str | tuple[str, ...],
     "callback": NoneType,
 }
-"""What the parameters of the estimators may be in a file."""
 
 
 def without_rows(fitted: Any) -> Any:

@@ -13,8 +13,8 @@ from horseshoe.estimators.saving import KINDS, check_kind, estimator_class
 from horseshoe.families import Family
 from horseshoe.files import write_file
 
+# The linear predictor is held within it before an exponential, as in the families of counts.
 EXTREME = 700.0
-"""The linear predictor is held within it before an exponential, as in the families of counts."""
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:

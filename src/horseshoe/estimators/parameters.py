@@ -14,9 +14,9 @@ from horseshoe.em.state import Options
 from horseshoe.priors import GlobalPrior, LocalPrior
 from horseshoe.store.checkpoint import CheckpointSection
 
+# A slab is between these.
 EXPECTATIONS = ("exact", "approximate", "stochastic", "conjugate_gradient")
 NARROWEST, WIDEST = 1e-6, 1e6
-"""A slab is between these."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -16,8 +16,8 @@ from horseshoe.estimators.convergence import check_weight_type
 from horseshoe.estimators.training import Training
 from horseshoe.families import Family, resolve_family
 
+# So many rows for each fold are dealt out at a time.
 DEALT = 1000
-"""So many rows for each fold are dealt out at a time."""
 
 
 class FoldSums(NamedTuple):

@@ -15,11 +15,11 @@ from horseshoe.families import resolve_family
 from horseshoe.priors import LocalPrior, is_sparse, resolve_known
 from horseshoe.priors.base import check_tau
 
+# Whether the fits become sparser as the parameter grows.
 RISING = {"tau": False, "tau_max": False, "lambda_power": True, "slab": False, "sigma2": True}
-"""Whether the fits become sparser as the parameter grows."""
+# The last tau of a path, as a share of the first.
 LAMBDA_POWERS = np.linspace(1.25, 2.0, 7)
 LOWEST = 1e-3
-"""The last tau of a path, as a share of the first."""
 
 
 def _finite(name: str, value: Any) -> float:

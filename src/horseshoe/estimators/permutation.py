@@ -13,8 +13,8 @@ from horseshoe._checks import check_jobs, check_random_state
 from horseshoe._types import Vector
 from horseshoe.model.final_status import evidence
 
+# Evidence is clear so many standard deviations above that of the shuffled fits.
 CLEAR = 3.0
-"""Evidence is clear so many standard deviations above that of the shuffled fits."""
 
 
 @dataclass(frozen=True)

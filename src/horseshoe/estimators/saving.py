@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from horseshoe.estimators.base import Header
 
+# The estimators that can be saved, and where they live.
 KINDS = {
     "HorseshoeRegressor": "horseshoe.estimators.regressor",
     "HorseshoeClassifier": "horseshoe.estimators.classifier",
@@ -20,11 +21,10 @@ KINDS = {
     "HorseshoeSurvival": "horseshoe.estimators.survival",
     "AdaptiveSurvival": "horseshoe.estimators.adaptive_survival",
 }
-"""The estimators that can be saved, and where they live."""
+# Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on.
 SAVED_AS_NONE = ("callback", "cv", "random_state")
-"""Parameters saved as None where they are not plain: functions, splitters, generators, numbers of 2^63 on."""
+# Parameters saved by the numbers of the columns, however they were given.
 STRUCTURE = ("feature_groups", "unpenalized", "prior_scale")
-"""Parameters saved by the numbers of the columns, however they were given."""
 
 
 def save_model(model: Any, path: str | os.PathLike[str], recipe: dict[str, Any] | None = None) -> Path:

@@ -23,8 +23,8 @@ from horseshoe.families.compound import HALF_LOG_2PI, compound_cdf, log_sum, sti
 from horseshoe.families.location import with_noise
 from horseshoe.families.log_link import LARGEST, LogLink, draw_poisson
 
+# No y is taken to be more than so many times its mean: the square would be out of range.
 FARTHEST = 1e100
-"""No y is taken to be more than so many times its mean: the square would be out of range."""
 
 
 class Amounts(LogLink):
@@ -131,10 +131,10 @@ class ScaledPoisson(Amounts):
         return np.asarray(sigma2 * draw_poisson(self.mean(eta) / sigma2, rng))
 
 
+# So many amounts add up to a normal one as far as floats can tell.
 UNCOUNTED = 1e9
-"""So many amounts add up to a normal one as far as floats can tell."""
+# What the ends of the powers of `Tweedie` are.
 ENDS: dict[float, Amounts] = {1.0: ScaledPoisson(), 2.0: Gamma()}
-"""What the ends of the powers of `Tweedie` are."""
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from horseshoe._checks import check_number
 from horseshoe._types import Matrix, Status, Vector
 from horseshoe.variates import slice_step
 
+# The linear predictor is held within the first: exp of it is still finite; in weights within the second, so
+# that sums of their squares are.
 EXTREME, EXTREME_WEIGHT = 700.0, 300.0
-"""The linear predictor is held within the first: exp of it is still finite; in weights within the second, so
-that sums of their squares are."""
+# Newton weights below this count as this much: the step is shorter, where it ends is the same.
 WEIGHT_FLOOR = 1e-10
-"""Newton weights below this count as this much: the step is shorter, where it ends is the same."""
 
 
 class Working(NamedTuple):
@@ -292,14 +292,14 @@ class Shares(Protocol):
 class Ordered(Protocol):
     """A family of ordered levels: thresholds between them take the place of the intercept."""
 
+    # The levels, where they are labels.
     labels_: Any
-    """The levels, where they are labels."""
+    # The numbers that stand for the levels.
     points_: Vector
-    """The numbers that stand for the levels."""
     thresholds_: Vector
     thresholds_std_: Vector
+    # Whether no two rows of y were the same.
     continuous: bool
-    """Whether no two rows of y were the same."""
 
     @property
     def levels_(self) -> Any:

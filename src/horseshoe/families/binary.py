@@ -13,12 +13,12 @@ from horseshoe._extras import require
 from horseshoe._types import Status, Vector
 from horseshoe.families.base import EXTREME, WEIGHT_FLOOR, Family, Response, Working, refuse
 
+# No offset is larger than this.
 FARTHEST = 1e50
-"""No offset is larger than this."""
+# Beyond it a Polya-gamma variate is inverse Gaussian to eight digits.
 FAR_TILT = 20.0
-"""Beyond it a Polya-gamma variate is inverse Gaussian to eight digits."""
+# Terms of the series: what is left out has a millionth of the variance.
 SERIES = 30
-"""Terms of the series: what is left out has a millionth of the variance."""
 
 
 @dataclass(frozen=True)

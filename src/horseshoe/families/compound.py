@@ -22,14 +22,14 @@ from scipy import special
 
 from horseshoe._types import Mask, Matrix, Vector
 
+# Between points of a smooth hump, in standard deviations of it, and their number on either side.
 STEP, BELOW, ABOVE = 0.75, 12, 16
-"""Between points of a smooth hump, in standard deviations of it, and their number on either side."""
+# A hump is smooth from this standard deviation on, if at 0 it is lower by e to the power of the second.
 SMOOTH_WIDTH, SMOOTH_PEAK = 1.5, 40.0
-"""A hump is smooth from this standard deviation on, if at 0 it is lower by e to the power of the second."""
+# Up to this peak terms are added up from the first on; on either side of a later one so many.
 EARLY, NARROW = 50.0, 15
-"""Up to this peak terms are added up from the first on; on either side of a later one so many."""
+# Rows at a time.
 CHUNK = 4096
-"""Rows at a time."""
 HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 

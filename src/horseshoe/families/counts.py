@@ -23,10 +23,10 @@ from horseshoe.families.base import (
 from horseshoe.families.binary import draw_polya_gamma
 from horseshoe.families.log_link import LARGEST, LogLink, draw_poisson
 
+# From this size on the likelihood is taken as that of Poisson and what is left.
 LARGE_SIZE = 1e3
-"""From this size on the likelihood is taken as that of Poisson and what is left."""
+# Where the size of a negative binomial is sampled; beyond it is as good as Poisson.
 SIZE_RANGE = (0.01, 1000.0)
-"""Where the size of a negative binomial is sampled; beyond it is as good as Poisson."""
 
 
 class Counts(LogLink):

@@ -13,8 +13,8 @@ from horseshoe._types import Matrix, Status, Vector
 from horseshoe.families.base import EXTREME_WEIGHT, WEIGHT_FLOOR, Family, Response, Working
 from horseshoe.families.risk import Lifetimes, RiskSets
 
+# Sets of rows whose risk sets are kept: those of a fit, of its folds, of a part it starts from.
 REMEMBERED = 24
-"""Sets of rows whose risk sets are kept: those of a fit, of its folds, of a part it starts from."""
 
 
 @dataclass(frozen=True)

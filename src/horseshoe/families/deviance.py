@@ -9,8 +9,8 @@ import numpy as np
 from horseshoe._types import Vector
 from horseshoe.families.base import Family, Ordered
 
+# How far the best intercept may be from where the family thinks it is.
 REACH = 20.0
-"""How far the best intercept may be from where the family thinks it is."""
 
 
 class Deviance(NamedTuple):

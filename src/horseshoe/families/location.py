@@ -20,10 +20,10 @@ from horseshoe.families.base import (
     weighted_median,
 )
 
+# Where the degrees of freedom are looked for.
 DF_RANGE = (2.1, 200.0)
-"""Where the degrees of freedom are looked for."""
+# The prior of the degrees of freedom where they are sampled: gamma (Juarez and Steel), within DF_RANGE.
 DF_SHAPE, DF_RATE = 2.0, 0.1
-"""The prior of the degrees of freedom where they are sampled: gamma (Juarez and Steel), within DF_RANGE."""
 LOG_2PI = math.log(2.0 * math.pi)
 
 

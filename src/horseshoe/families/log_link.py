@@ -9,8 +9,8 @@ import numpy as np
 from horseshoe._types import Vector
 from horseshoe.families.base import EXTREME, Family
 
+# Counts, or amounts, are below this: the squares of their means must be finite.
 LARGEST = 1e50
-"""Counts, or amounts, are below this: the squares of their means must be finite."""
 
 
 class LogLink(Family):

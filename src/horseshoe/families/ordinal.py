@@ -32,10 +32,10 @@ from horseshoe.families.thresholds import (
     summed,
 )
 
+# Where a fit starts, an end level reaches so far: its rows then have a probability of 3/4.
 FAR = 2.0 * math.log(3.0)
-"""Where a fit starts, an end level reaches so far: its rows then have a probability of 3/4."""
+# How far beyond the thresholds an end level is certain, and the steps to the eta of a mean.
 BEYOND, HALVINGS = 40.0, 60
-"""How far beyond the thresholds an end level is certain, and the steps to the eta of a mean."""
 
 
 @dataclass(frozen=True)

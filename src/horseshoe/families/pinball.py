@@ -14,10 +14,10 @@ import numpy as np
 
 from horseshoe._types import Matrix, Vector
 
+# The most steps, how much of the way to a bound one may go, and how far from all bounds they begin.
 MOST_STEPS, NEARLY, EDGE = 100, 0.99995, 0.01
-"""The most steps, how much of the way to a bound one may go, and how far from all bounds they begin."""
+# The least share of the loss, and of y, that rounding lets the gap be.
 LEAST_GAP, ROUNDING = 1e-12, 1e-15
-"""The least share of the loss, and of y, that rounding lets the gap be."""
 
 
 class Inside(NamedTuple):

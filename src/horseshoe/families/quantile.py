@@ -21,8 +21,8 @@ from horseshoe.families.location import Location, with_noise
 from horseshoe.families.pinball import least_pinball
 from horseshoe.variates import reciprocal_inverse_gaussian
 
+# By how much the weights sharpen in a step, and how sharp they become.
 SHARPEN, SHARP, SHARPEST = 0.8, 1e-6, 1e-9
-"""By how much the weights sharpen in a step, and how sharp they become."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 
 from horseshoe._types import Mask, Vector
 
+# Of Efron's correction at one time; where weights make more of them, as many nodes stand for all.
 MOST_STEPS = 100
-"""Of Efron's correction at one time; where weights make more of them, as many nodes stand for all."""
 
 
 class Lifetimes(NamedTuple):

@@ -15,18 +15,18 @@ from scipy.linalg import LinAlgError
 from horseshoe._types import Matrix, Vector
 from horseshoe.linalg import solve_banded
 
+# The most steps, and a step so small that the one after it would change nothing.
 STEPS, SMALL = 100, 1e-8
-"""The most steps, and a step so small that the one after it would change nothing."""
+# No step moves a threshold by more than the first; the second, of the loss, is no rise.
 LONGEST, ROUNDING = 5.0, 1e-13
-"""No step moves a threshold by more than the first; the second, of the loss, is no rise."""
+# Multiples of it, but for their whole part, are spread evenly.
 GOLDEN = 0.6180339887498949
-"""Multiples of it, but for their whole part, are spread evenly."""
+# No step closes more of a gap than leaves this share of it.
 KEPT = 0.1
-"""No step closes more of a gap than leaves this share of it."""
+# Of a gap, beside the size of its thresholds: a level of next to no weight is not narrower.
 NARROWEST = 1e-12
-"""Of a gap, beside the size of its thresholds: a level of next to no weight is not narrower."""
+# Of the slices in which thresholds are drawn.
 WIDTH = 3.0
-"""Of the slices in which thresholds are drawn."""
 
 
 def summed(levels: Any, values: Vector, size: int) -> Vector:

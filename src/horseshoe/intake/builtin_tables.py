@@ -22,13 +22,13 @@ def _labelled(load: str, target: str) -> Callable[[Any], Any]:
     return frame
 
 
+# The sets that scikit-learn brings along: the target, and how it becomes a frame.
 BUILT_IN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "diabetes": ("progression", _diabetes),
     "breast_cancer": ("diagnosis", _labelled("load_breast_cancer", "diagnosis")),
     "wine": ("cultivar", _labelled("load_wine", "cultivar")),
     "iris": ("species", _labelled("load_iris", "species")),
 }
-"""The sets that scikit-learn brings along: the target, and how it becomes a frame."""
 
 
 def built_in(name: str) -> tuple[Any, str]:

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from horseshoe.intake.messages import TableError
 
+# The files of Arrow, which are read.
 MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"\x1f\x8b", "a gzip file", "unpack it with gunzip"),
     (b"BZh", "a bzip2 file", "unpack it with bunzip2"),
@@ -32,7 +33,6 @@ MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"\x7fELF", "a program", "a table is needed"),
 )
 ARROW = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather"}
-"""The files of Arrow, which are read."""
 
 
 class Source:

@@ -12,11 +12,11 @@ import numpy as np
 from horseshoe._types import Vector
 from horseshoe.intake.messages import TableError, near, shown
 
+# What may be called: each row's value depends on that row alone, so new rows are encoded alike.
 FUNCTIONS: dict[str, Callable[[Vector], Vector]] = {
     "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "exp": np.exp, "expm1": np.expm1,
     "sqrt": np.sqrt, "abs": np.abs, "sin": np.sin, "cos": np.cos, "square": np.square, "I": np.asarray,
 }  # fmt: skip
-"""What may be called: each row's value depends on that row alone, so new rows are encoded alike."""
 
 STATEFUL = {
     "poly", "bs", "cc", "cr", "cs", "ns", "s", "te", "center", "scale", "standardize", "lag", "hashed", "Q",

@@ -16,8 +16,8 @@ from horseshoe.data.validation import check_parts
 from horseshoe.intake.messages import TableError, counted, listed
 from horseshoe.intake.recipe_data import Condition, Label, SavedRecipe
 
+# Pairs of alleles that read the same on either strand.
 SAME_ON_BOTH = ({"A", "T"}, {"C", "G"})
-"""Pairs of alleles that read the same on either strand."""
 
 
 class AppliedGenotypes(NamedTuple):

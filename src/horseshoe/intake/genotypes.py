@@ -22,8 +22,9 @@ from horseshoe.intake.read import Table, read_table
 from horseshoe.intake.request import FitRequest, check_names, with_implied_family
 from horseshoe.intake.target import read_target, settle
 
+# What the columns of a phenotype file are called that say whose row it is.
 FAMILIES, PERSONS = ("FID", "#FID"), ("IID", "#IID")
-"""What the columns of a phenotype file are called that say whose row it is."""
+# What PLINK writes for a phenotype that is not known.
 FOR_TABLES = {
     **dict.fromkeys(
         ("formula", "drop", "columns"), "make a .bed file of the SNPs that are wanted, with plink"
@@ -32,7 +33,6 @@ FOR_TABLES = {
     "levels": "write them as numbers in their order, and use --family ordinal",
 }
 UNKNOWN = -9.0
-"""What PLINK writes for a phenotype that is not known."""
 
 
 def split_target(target: str | None) -> tuple[str, str]:

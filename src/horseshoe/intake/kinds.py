@@ -302,6 +302,7 @@ def _date(name: str, example: str) -> Column:
     return _refused(name, "date", f"holds dates or times ({example})")
 
 
+# What cannot be used as it is: the kind of column, and what to do.
 REFUSED = {
     "nested": ("nested", "leave it out with {drop}"),
     "infinite": ("infinite", "mend the value, or leave the column out with {drop}"),
@@ -320,7 +321,6 @@ REFUSED = {
         "mend the value or leave the cell empty, or treat the column as categories with {categorical}",
     ),
 }
-"""What cannot be used as it is: the kind of column, and what to do."""
 
 
 def _refused(name: str, why: str, reason: str, numbers: Vector | None = None) -> Column:

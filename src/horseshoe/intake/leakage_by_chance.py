@@ -9,13 +9,13 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import betainc, gammaln, log_ndtr, ndtr
 
+# A column is pointed out where fewer columns than this are expected to determine the target by chance: those
+# without effect, and the share `MARKERS` of strong markers.
 UNLIKELY = 0.05
-"""A column is pointed out where fewer columns than this are expected to determine the target by chance: those
-without effect, and the share `MARKERS` of strong markers."""
+# Standard deviations between two classes in a strong marker: the best genes of a tissue have as much.
 APART = 3.0
-"""Standard deviations between two classes in a strong marker: the best genes of a tissue have as much."""
+# The share of columns that may be strong markers: a table of thousands is measured to find some.
 MARKERS = 1e-3
-"""The share of columns that may be strong markers: a table of thousands is measured to find some."""
 POINTS = 2001
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+# Longer names and values are cut: an error is to be read on one screen.
 LONGEST = 60
-"""Longer names and values are cut: an error is to be read on one screen."""
 
 
 class TableError(ValueError):

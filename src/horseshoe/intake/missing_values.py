@@ -12,6 +12,7 @@ from horseshoe._types import Mask
 from horseshoe.intake.kinds import Column, level
 from horseshoe.intake.messages import TableError, counted, option, shown
 
+# The roles of columns that explain nothing, in words.
 WORST = 10
 WAYS = ("error", "drop", "median")
 ROLES = {
@@ -20,7 +21,6 @@ ROLES = {
     "entry": "holds the entry times",
     "strata": "holds the strata",
 }
-"""The roles of columns that explain nothing, in words."""
 
 
 @dataclass(frozen=True)

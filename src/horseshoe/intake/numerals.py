@@ -11,28 +11,28 @@ import numpy as np
 
 from horseshoe._types import Mask, Vector
 
+# Words that stand for a missing value in any column. None is a level in many a table, so it is not one.
 MISSING = (
     "", "NA", "N/A", "n/a", "na", "N.A.", "n.a.", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "NULL",
     "Null", "null", "?", ".", "-", "--", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!",
 )  # fmt: skip
-"""Words that stand for a missing value in any column. None is a level in many a table, so it is not one."""
 
+# Words that stand for a missing value where all other values are numbers.
 ABSENT = frozenset({
     "none", "missing", "unknown", "not available", "not applicable", "nil", "*", "**", "n.d.", "nd",
     "not known", "k.a.",
 })  # fmt: skip
-"""Words that stand for a missing value where all other values are numbers."""
 
+# The decimal signs, by name.
 SIGNS = {"point": ".", "comma": ","}
-"""The decimal signs, by name."""
 
+# A number that says nothing of the decimal sign, or says that it is the point.
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 NUMERAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
 NUMBER = re.compile(rf"{NUMERAL.pattern}|[+-]?[1-9]\d{{0,2}}(?:[{SPACES}{APOSTROPHES}]\d{{3}})+")
-"""A number that says nothing of the decimal sign, or says that it is the point."""
 
+# A whole number with a leading zero: a postcode or an id, not a quantity.
 CODE = re.compile(r"0\d+")
-"""A whole number with a leading zero: a postcode or an id, not a quantity."""
 
 _THOUSANDS = r"[1-9]\d{0,2}"
 
@@ -45,11 +45,11 @@ def _shows(sign: str, other: str) -> str:
     return rf"[+-]?(?:{plain}|{_THOUSANDS}(?:{groups}|{neutral}))"
 
 
+# Patterns of numbers that show which sign is the decimal one: 0,11 and 1.234,5, but not 7,805.
 SHOWN = {"point": _shows(r"\.", ","), "comma": _shows(",", r"\.")}
-"""Patterns of numbers that show which sign is the decimal one: 0,11 and 1.234,5, but not 7,805."""
 
+# The pattern of the others: 7.805 is between 7 and 8 or between 7,000 and 8,000.
 OPEN = rf"[+-]?{_THOUSANDS}[.,]\d{{3}}"
-"""The pattern of the others: 7.805 is between 7 and 8 or between 7,000 and 8,000."""
 
 
 class Parsed(NamedTuple):
@@ -126,6 +126,7 @@ def _grouped(groups: str, sign: str) -> re.Pattern[str]:
     return re.compile(rf"[+-]?{_THOUSANDS}(?:[{groups}]\d{{3}})+(?:[{sign}]\d+)?")
 
 
+# How numbers are written; thousands come before decimals, so 1,234 and 5,678 alone are whole numbers.
 WAYS = (
     Way("point", "", None),
     Way("point", ",", "commas between thousands"),
@@ -136,4 +137,3 @@ WAYS = (
     Way("point", APOSTROPHES, "apostrophes between thousands"),
     Way("comma", APOSTROPHES, "apostrophes between thousands and decimal commas"),
 )
-"""How numbers are written; thousands come before decimals, so 1,234 and 5,678 alone are whole numbers."""

@@ -8,17 +8,18 @@ import numpy as np
 
 from horseshoe._types import Vector
 
+# More different whole numbers than this are taken for measurements without a word.
 MOST_CODES = 10
-"""More different whole numbers than this are taken for measurements without a word."""
+# With fewer rows nothing can be said of all-different values.
 FEW_ROWS = 5
-"""With fewer rows nothing can be said of all-different values."""
 
+# Words for false and true.
 PAIRS = (
     ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("neg", "pos"),
     ("negative", "positive"), ("absent", "present"), ("nein", "ja"), ("non", "oui"), ("0", "1"),
 )  # fmt: skip
-"""Words for false and true."""
 
+# A number with a sign or a unit beside it: 5 %, $3.20, <0.5, 12 mg/dl.
 _MONTH = "(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-zä]*"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?(?:\s*(?:z|utc|[+-]\d{2}:?\d{2}))?"
 _DAY = (
@@ -30,7 +31,6 @@ WHOLE = re.compile(r"-?[1-9]\d*\.0+|0\.0+")
 MEASURED = re.compile(
     r"[<>=~≤≥+-]*\s*[$€£¥]?\s*[+-]?\d[\d.,]*\s*(?:%|[$€£¥]|°?[^\W\d_]{1,4}(?:/[^\W\d_]{1,4})?)?"
 )
-"""A number with a sign or a unit beside it: 5 %, $3.20, <0.5, 12 mg/dl."""
 COUNTER = re.compile(
     r"(?:.*[ _.-])?(?:id|ids|uuid|guid|index|idx|key|nr|number|row|rowid|rownames|row_names)|.*[a-z]ID",
     re.ASCII,

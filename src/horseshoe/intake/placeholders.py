@@ -12,6 +12,7 @@ from horseshoe.intake.kinds import Column, level, read_as_missing, words_of
 from horseshoe.intake.messages import TableError, counted, figure, near, option, shown
 from horseshoe.intake.patterns import FEW_ROWS
 
+# Codes of at least two digits, of either sign: 99, 98, 999, 9999, 99.9, 888, ...
 _NINES = [int("9" * size) for size in range(2, 8)]
 LONG = np.array(
     [
@@ -20,7 +21,6 @@ LONG = np.array(
         *(nines / unit for nines in _NINES for unit in (10, 100) if nines > 9 * unit),
     ]
 )  # fmt: skip
-"""Codes of at least two digits, of either sign: 99, 98, 999, 9999, 99.9, 888, ..."""
 
 SHORT = np.array([-1.0, -7.0, -8.0, -9.0])
 CODES = np.unique(np.concatenate([LONG, -LONG, SHORT]))

@@ -38,8 +38,8 @@ from horseshoe.intake.numerals import SIGNS
 from horseshoe.intake.placeholders import read_placeholders, without_placeholders
 from horseshoe.intake.recipe_data import Condition, Label, SavedRecipe, are_different, are_finite
 
+# What a model has of labels, and of times until an event, and no other model.
 OF_FAMILY = {"classes": "classes_", "survival": "predict_survival_function"}
-"""What a model has of labels, and of times until an event, and no other model."""
 
 
 class Applied(NamedTuple):

@@ -13,12 +13,12 @@ from horseshoe.data.sources.genotypes import Snps
 from horseshoe.families.names import FAMILIES
 from horseshoe.store.codec import Codec
 
+# The label of a class; text comes first, since a number that is not finite is written as text.
 Label = str | int | float
-"""The label of a class; text comes first, since a number that is not finite is written as text."""
+# A field, whether it is as it should be, and how that is.
 FAMILY_NAMES = (*FAMILIES, "classes", "survival")
 CODEC = Codec(types={Snps: dict.fromkeys(Snps._fields, NDArray[np.object_])})
 Condition = tuple[str, bool, str]
-"""A field, whether it is as it should be, and how that is."""
 
 
 class SavedRecipe:

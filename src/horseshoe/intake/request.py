@@ -12,11 +12,11 @@ from horseshoe.intake.missing_values import MissingPolicy, read_missing_policy
 from horseshoe.intake.placeholders import split_named
 from horseshoe.intake.target import SURVIVAL
 
+# Options that ask for a family.
 ERRORS = MissingPolicy()
 ROLES = ("weights", "offset", "exposure", "event", "entry", "strata")
 LISTS = ("drop", "categorical", "numeric", "columns", "levels", "missing_values", "unpenalized")
 IMPLIED = {"quantile": "quantile", "levels": "ordinal", "event": SURVIVAL}
-"""Options that ask for a family."""
 
 
 @dataclass(frozen=True)

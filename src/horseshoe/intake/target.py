@@ -15,12 +15,13 @@ from horseshoe.families.quantile import Quantile
 from horseshoe.intake.kinds import Column, describe_columns, level
 from horseshoe.intake.messages import TableError, counted, listed, shown
 
+# Counts with a larger median are as good as normal.
 CLASSES, SURVIVAL = "classes", "survival"
 MOST_CLASSES = 20
 COUNTS, AMOUNTS = ("poisson", "negative_binomial"), ("gamma", "tweedie")
 SMALL = 20.0
-"""Counts with a larger median are as good as normal."""
 
+# The numbers that a family can give.
 OVERDISPERSED = 1.5
 RANGES: dict[str | None, tuple[Callable[[Vector], Mask], str]] = {
     **dict.fromkeys(COUNTS, (lambda y: (y >= 0) & (y == np.round(y)), "whole numbers of at least 0")),
@@ -28,7 +29,6 @@ RANGES: dict[str | None, tuple[Callable[[Vector], Mask], str]] = {
     **dict.fromkeys(("tweedie", SURVIVAL), (lambda y: y >= 0, "numbers of at least 0")),
     "binomial": (lambda y: (y >= 0) & (y <= 1), "numbers from 0 to 1"),
 }
-"""The numbers that a family can give."""
 
 
 class Target(NamedTuple):

@@ -13,8 +13,8 @@ from horseshoe.intake.file_kinds import sixteen_bits
 from horseshoe.intake.messages import TableError, listed, shown
 from horseshoe.intake.numerals import MISSING
 
+# So many characters are looked at; a longer first line is read to its end.
 SAMPLE = 1 << 18
-"""So many characters are looked at; a longer first line is read to its end."""
 
 LINES = 200
 CHUNK = 1 << 22

@@ -40,26 +40,26 @@ from horseshoe.families import Family, Ordered
 from horseshoe.model.spec import ModelSpec
 from horseshoe.priors import Groups, is_dense
 
+# Points of the curve of W, first and near its lowest.
 GRID, FINER = 150, 60
-"""Points of the curve of W, first and near its lowest."""
+# No more columns than this share of the rows are judged: more could explain anything.
 LARGEST_SHARE = 0.25
-"""No more columns than this share of the rows are judged: more could explain anything."""
+# A selection of so many times what noise gives, and five more, is clear whatever the evidence.
 CLEARLY = 3.0
-"""A selection of so many times what noise gives, and five more, is clear whatever the evidence."""
+# A coefficient below 1/(5 sqrt n) is zero: so many standard errors, where noise is all there is.
 SMALLEST = 0.2
-"""A coefficient below 1/(5 sqrt n) is zero: so many standard errors, where noise is all there is."""
+# Bytes of the columns that are judged: they are made dense, and factorised.
 HELD = 256 << 20
-"""Bytes of the columns that are judged: they are made dense, and factorised."""
+# Steps of the fit of a few columns without a prior.
 REFITS = 30
-"""Steps of the fit of a few columns without a prior."""
+# The share of the squares of y below which the residual is rounding: R^2 is then 1 in double precision.
 EXACT = 1e-16
-"""The share of the squares of y below which the residual is rounding: R^2 is then 1 in double precision."""
+# Fits whose squared correlation with y is below this are not looked at.
 NEAR = 0.99
-"""Fits whose squared correlation with y is below this are not looked at."""
+# The most columns that may reproduce y.
 MOST = 500
-"""The most columns that may reproduce y."""
+# Endings in whose place the status goes.
 REPLACEABLE = (Status.CONVERGED, Status.NO_NOISE)
-"""Endings in whose place the status goes."""
 
 
 def with_final_status(

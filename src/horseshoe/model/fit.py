@@ -36,13 +36,13 @@ from horseshoe.model.unpenalized import with_unpenalized
 from horseshoe.priors import GlobalPrior, Groups
 from horseshoe.threads import one_thread
 
+# Of the Gaussian fit that other families start from.
 LINEAR_TOL = 1e-3
-"""Of the Gaussian fit that other families start from."""
+# So many matrices of the size of the smaller side, rows or columns, are in memory at once, and so many
+# numbers for each row and column: in exact fits, and with random signs.
 MATRICES, VECTORS, PROBED = 3.0, 40.0, 80.0
-"""So many matrices of the size of the smaller side, rows or columns, are in memory at once, and so many
-numbers for each row and column: in exact fits, and with random signs."""
+# The options that decide the way of the loop.
 SETTINGS = ("expectation", "tol", "max_iter", "zero_threshold", "fast")
-"""The options that decide the way of the loop."""
 
 
 class Earlier(NamedTuple):

@@ -8,9 +8,9 @@ from horseshoe._types import Vector, within_slab
 from horseshoe.em.m_step import Hyper
 from horseshoe.priors import is_dense
 
+# Estimates below 1/(5 sqrt n) are set to zero: so many standard errors, where noise is all there is.
 STEPS, TOL = 5000, 1e-10
 NEGLIGIBLE = 0.2
-"""Estimates below 1/(5 sqrt n) are set to zero: so many standard errors, where noise is all there is."""
 
 
 def shrinkage_profile(hyper: Hyper, size: float, z: Vector) -> Vector:

@@ -21,10 +21,10 @@ from horseshoe.sampling.chains import Plan
 from horseshoe.sampling.gibbs import Model
 from horseshoe.sampling.several import SeveralModel
 
+# Of X with its rows repeated: about a gigabyte, and 10 million rows of few columns.
 MOST_ENTRIES = 1e8
-"""Of X with its rows repeated: about a gigabyte, and 10 million rows of few columns."""
+# Of sigma2: with fewer degrees of freedom some draws of it are beyond the range of floats.
 LEAST_DOF = 0.1
-"""Of sigma2: with fewer degrees of freedom some draws of it are beyond the range of floats."""
 
 
 def sample(

@@ -28,8 +28,8 @@ from horseshoe.families import Family, Ordered
 from horseshoe.priors import GlobalPrior, Groups, LocalPrior, grouped
 from horseshoe.store.checkpoint import CheckpointSection
 
+# No y is farther from the others than so many times their spread: its square would be out of range.
 FARTHEST = 1e100
-"""No y is farther from the others than so many times their spread: its square would be out of range."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from horseshoe._types import Covariance, FitResult, Mask, Vector
 from horseshoe.data.adjusted import Free
 from horseshoe.linalg import scatter
 
+# In the place of a coefficient that is exactly zero and yet in.
 LEAST = 1e-150
-"""In the place of a coefficient that is exactly zero and yet in."""
 
 
 def with_unpenalized(result: FitResult, free: Free, shrunk: Mask) -> FitResult:

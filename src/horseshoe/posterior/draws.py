@@ -22,8 +22,8 @@ from horseshoe.sampling import diagnostics
 if TYPE_CHECKING:
     from horseshoe.posterior.selection import Selection
 
+# Size of the linear predictors that are worked on at a time.
 CHUNK_BYTES = 64 << 20
-"""Size of the linear predictors that are worked on at a time."""
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,16 @@ def _rule(nodes: Vector, weights: Vector) -> tuple[Vector, Vector]:
     return nodes, weights / weights.sum()
 
 
+# A few nodes do where eta's standard deviation is below this share of the noise of a single y.
 FEW = _rule(*np.polynomial.hermite_e.hermegauss(15))
 MANY = _rule(np.linspace(-END, END, 281), np.exp(-0.5 * np.linspace(-END, END, 281) ** 2))
 WELL_KNOWN = 0.7
-"""A few nodes do where eta's standard deviation is below this share of the noise of a single y."""
+# Rows that are worked through at a time.
 CHUNK = 1024
-"""Rows that are worked through at a time."""
+# The most bisections, and where they end: at the first share of the spread, or of amounts at the second.
 BISECTIONS, PRECISION, SHARE = 80, 1e-12, 1e-8
-"""The most bisections, and where they end: at the first share of the spread, or of amounts at the second."""
+# Of the polynomial that stands for the quantile as a function of the spread, for y = eta + noise.
 DEGREE = 32
-"""Of the polynomial that stands for the quantile as a function of the spread, for y = eta + noise."""
 
 
 def predictive_std(family: Family, eta: Vector, spread: Vector, sigma2: float) -> Vector:

@@ -41,13 +41,13 @@ from horseshoe.sampling.diagnostics import equal_tailed
 if TYPE_CHECKING:
     from horseshoe.posterior.draws import Posterior
 
+# Size of the linear predictors that are worked on at a time.
 METHODS = ("credible", "decoupled")
 CHUNK_BYTES = 64 << 20
-"""Size of the linear predictors that are worked on at a time."""
+# The size of the targets of the path: `lars_path` stops where gradients are about 1e-7.
 SHARP = 1e3
-"""The size of the targets of the path: `lars_path` stops where gradients are about 1e-7."""
+# A column of which no more than this share is left, given those before it, adds nothing.
 DEPENDENT = 1e-10
-"""A column of which no more than this share is left, given those before it, adds nothing."""
 
 
 class Path(NamedTuple):

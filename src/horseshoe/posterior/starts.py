@@ -17,8 +17,8 @@ from horseshoe.sampling.gibbs import Model, State
 from horseshoe.sampling.several import SeveralModel
 from horseshoe.sampling.streams import Streams
 
+# The units of the shrunk columns, and of all columns, unpenalised ones included.
 UnitsPair = tuple[Units, Units]
-"""The units of the shrunk columns, and of all columns, unpenalised ones included."""
 
 
 def start_one(

@@ -16,6 +16,7 @@ from horseshoe.data.rows import Rows
 from horseshoe.families import Family
 from horseshoe.sampling import diagnostics
 
+# Why there are no draws of a quantity.
 INTERVALS = {"equal_tailed": diagnostics.equal_tailed, "highest_density": diagnostics.highest_density}
 QUANTITIES = ("coef", "intercept", "tau2", "sigma2", "lambda2", "nuisance", "a", "b")
 MISSING = {
@@ -24,7 +25,6 @@ MISSING = {
     "a": "the prior has a number for it, or none at all",
     "b": "the prior has a number for it, or none at all",
 }
-"""Why there are no draws of a quantity."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from horseshoe._checks import check_number
 from horseshoe._types import Vector
 from horseshoe.variates import HUGE, TINY, Source
 
+# Global scales are between these: beside a larger one, the data are lost in rounding.
 TAU_RANGE = 1e-40, 1e12
-"""Global scales are between these: beside a larger one, the data are lost in rounding."""
 
 
 @runtime_checkable

@@ -11,8 +11,8 @@ from horseshoe._types import Vector
 from horseshoe.priors.base import TAU_RANGE, GlobalPrior, check_tau, held, require_positive
 from horseshoe.variates import Source, gamma_above
 
+# The scale of a half-Cauchy distribution is between these: its square must be a float.
 SCALE_RANGE = 1e-40, 1e40
-"""The scale of a half-Cauchy distribution is between these: its square must be a float."""
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from horseshoe.priors.base import (
 from horseshoe.priors.shapes import CENTRE, Shapes
 from horseshoe.variates import Source, power_exponential_step, reciprocal_inverse_gaussian
 
+# How often the draws that are not exact are repeated: they cost little beside the coefficients.
 MIXTURE_STEPS, SLICE_STEPS = 2, 4
-"""How often the draws that are not exact are repeated: they cost little beside the coefficients."""
+# Newton's method for a mode without a closed form ends at this relative change; about five steps do.
 NEWTON_STEPS, NEWTON_CHANGE = 50, 1e-15
-"""Newton's method for a mode without a closed form ends at this relative change; about five steps do."""
 
 
 def _positive_root(quadratic: float, linear: Vector | float, w: Vector) -> Vector:

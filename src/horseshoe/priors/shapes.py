@@ -18,17 +18,17 @@ from horseshoe._types import Matrix, Vector
 from horseshoe.priors.base import held
 from horseshoe.variates import TINY, slice_step
 
+# The shapes are between these.
 SHAPE_RANGE = 0.05, 20.0
-"""The shapes are between these."""
+# The median of each shape, but for the bounds, and the standard deviation of its logarithm.
 LOG_RANGE = math.log(SHAPE_RANGE[0]), math.log(SHAPE_RANGE[1])
 CENTRE, SPREAD = 0.5, 1.0
-"""The median of each shape, but for the bounds, and the standard deviation of its logarithm."""
+# How often the shapes and the local scales take turns in a sweep.
 STEPS = 2
-"""How often the shapes and the local scales take turns in a sweep."""
+# Of the slices of a log shape given the local scales.
 WIDTH = 3.0
-"""Of the slices of a log shape given the local scales."""
+# Times a gamma variate is lifted to the next shape before it is stretched.
 LIFTS = 3
-"""Times a gamma variate is lifted to the next shape before it is stretched."""
 
 
 def log_prior(log_shape: float) -> float:

@@ -16,6 +16,7 @@ from horseshoe._types import Mask, Vector
 from horseshoe._visible import visible
 from horseshoe.families import Family, Ordered
 
+# One for each colour of ``CHAINS``.
 SELECTED, ZERO, MODE = "#1b4965", "#b0b0b0", "#c8553d"
 CHAINS = (SELECTED, MODE, "#5fa8a0", "#e0a030", "#7a5c99", "#6b8e23")
 LINE_STYLES = (
@@ -26,19 +27,18 @@ LINE_STYLES = (
     (0, (10, 2)),
     (0, (4, 1, 1, 1, 1, 1)),
 )
-"""One for each colour of ``CHAINS``."""
+# Inches that a character of a label takes, about, and an entry of a legend.
 CHARACTER, ENTRY = 0.08, 1.75
-"""Inches that a character of a label takes, about, and an entry of a legend."""
+# Inches that axes leave to the names at their left before they become narrower.
 MARGIN = 0.6
-"""Inches that axes leave to the names at their left before they become narrower."""
+# Where the axes of coefficients begin; the first is at 0, the next at 1.
 BOTTOM = -0.8
-"""Where the axes of coefficients begin; the first is at 0, the next at 1."""
+# Between these, numbers at ticks are as Matplotlib writes them.
 LITTLE, LARGE = 1e-3, 1e6
-"""Between these, numbers at ticks are as Matplotlib writes them."""
+# Bars of counts at most; the last has the counts beyond this quantile of those observed.
 MOST_BARS, SHARE = 40, 0.99
-"""Bars of counts at most; the last has the counts beyond this quantile of those observed."""
+# Characters of a name; of a longer one the beginning and the end are shown.
 LONGEST = 30
-"""Characters of a name; of a longer one the beginning and the end are shown."""
 
 
 def axes_of(ax: Any, width: float, height: float) -> Any:

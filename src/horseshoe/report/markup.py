@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from horseshoe._checks import check_choice
 
+# What HTML cannot hold: control characters, and halves of characters, which no file can hold either; and
+# overrides of direction, which turn the letters after them about.
 UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\ud800-\udfff]")
-"""What HTML cannot hold: control characters, and halves of characters, which no file can hold either; and
-overrides of direction, which turn the letters after them about."""
 
 
 class Html(str):

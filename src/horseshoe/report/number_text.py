@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+# Significant digits of a number that stands alone, and of the distance between two that belong together.
 DIGITS = 3
-"""Significant digits of a number that stands alone, and of the distance between two that belong together."""
+# No number has more digits than this.
 MOST = 10
-"""No number has more digits than this."""
+# Numbers beyond these are written with a power of ten.
 LARGE, SMALL = 1e7, 1e-4
-"""Numbers beyond these are written with a power of ten."""
+# Ratios that differ by more than this factor have digits of their own.
 WIDE = 10.0
-"""Ratios that differ by more than this factor have digits of their own."""
+# What is written for a number that is not there.
 MISSING = ""
-"""What is written for a number that is not there."""
 
 
 def format_number(value: float, digits: int = DIGITS) -> str:

@@ -14,8 +14,8 @@ from horseshoe.sampling import diagnostics
 if TYPE_CHECKING:
     from horseshoe.posterior.draws import Posterior
 
+# Quantities that have a picture beside the coefficients; a column of the same name comes first.
 SCALARS = ("intercept", "tau2", "sigma2", "nuisance", "a", "b")
-"""Quantities that have a picture beside the coefficients; a column of the same name comes first."""
 UNITS = {
     "intercept": "linear predictor where every column is 0",
     "tau2": "squared global scale",

@@ -23,9 +23,9 @@ from horseshoe.report.figure import (
 from horseshoe.report.number_text import format_number
 from horseshoe.report.predictions import Predictions, check_two_classes, predictions_of
 
+# Height of the bars that say how many rows have each probability.
 WIDTH, HEIGHT = 5.2, 5.2
 BARS = 0.14
-"""Height of the bars that say how many rows have each probability."""
 
 
 def plot_calibration(

@@ -24,10 +24,10 @@ from horseshoe.report.figure import (
 )
 from horseshoe.report.parts import feature_names, is_average, one_part
 
+# Where the inclusion stands beside the coefficients, in units of their axes.
 BESIDE = (1.06, 0.0, 0.16, 1.0)
-"""Where the inclusion stands beside the coefficients, in units of their axes."""
+# Of bars that are not selected: seen without colour.
 HATCH = "////"
-"""Of bars that are not selected: seen without colour."""
 SELECTED_OR_ZERO = ("selected", "exactly zero")
 
 

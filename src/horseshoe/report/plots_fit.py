@@ -25,9 +25,9 @@ from horseshoe.report.figure import (
 from horseshoe.report.number_text import format_number
 from horseshoe.report.parts import one_part, part_labels, parts_of
 
+# How far from zero a profile goes, in standard errors, and how many points it has.
 ENTRY = 2.0
 REACH, POINTS = 8.0, 801
-"""How far from zero a profile goes, in standard errors, and how many points it has."""
 
 
 def plot_convergence(model: Any, ax: Any = None) -> Any:

@@ -9,9 +9,9 @@ import numpy as np
 from horseshoe._types import Matrix, Vector
 from horseshoe.report.figure import MODE, axes_of, finish, plot_label
 
+# Levels at most: more bars tell nothing.
 WIDTH, HEAD, STEP = 6.5, 1.7, 0.42
 MOST = 12
-"""Levels at most: more bars tell nothing."""
 DARKEST, LIGHTEST = np.array([0x1B, 0x49, 0x65]) / 255.0, np.array([0xDC, 0xE9, 0xF0]) / 255.0
 
 

@@ -25,6 +25,7 @@ from horseshoe.report.figure import (
     unique_labels,
 )
 
+# Inches that a name takes at the right edge.
 LABELS = {
     "tau": "tau, the global scale",
     "tau_max": "tau_max, the upper bound of the global scale",
@@ -34,9 +35,8 @@ LABELS = {
 }
 LOGARITHMIC = ("tau", "tau_max", "slab", "sigma2")
 LINE = 0.18
-"""Inches that a name takes at the right edge."""
+# How many numbers of selected columns stand above the picture, at most.
 COUNTS = 6
-"""How many numbers of selected columns stand above the picture, at most."""
 
 
 def plot_path(

@@ -28,8 +28,8 @@ from horseshoe.report.plots_simulated import draw_simulated
 if TYPE_CHECKING:
     from horseshoe.posterior.draws import Posterior
 
+# The probability in the thick part of an interval.
 INNER = 0.5
-"""The probability in the thick part of an interval."""
 
 
 def plot_forest(

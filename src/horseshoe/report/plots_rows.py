@@ -22,10 +22,10 @@ from horseshoe.report.predictions import (
     thin_out,
 )
 
+# Groups of rows with like predictions, at most, and the rows of one at least.
 GROUPS, LEAST = 12, 8
-"""Groups of rows with like predictions, at most, and the rows of one at least."""
+# Inches of a picture, and of an entry of its legend.
 WIDTH, HEIGHT, ENTRY = 6.0, 4.8, 2.1
-"""Inches of a picture, and of an entry of its legend."""
 
 POINT = {
     "marker": "o",

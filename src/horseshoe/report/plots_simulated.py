@@ -9,10 +9,10 @@ import numpy as np
 from horseshoe._types import Matrix, Vector
 from horseshoe.report.figure import SELECTED, ZERO, count_edges, plot_label
 
+# How much higher than the bars their axis is, for the legend.
 HEADROOM = 1.2
-"""How much higher than the bars their axis is, for the legend."""
+# Points at which a density is computed, and how many bandwidths it reaches beyond the data.
 GRID, REACH = 512, 4.0
-"""Points at which a density is computed, and how many bandwidths it reaches beyond the data."""
 
 
 def draw_simulated(ax: Any, posterior: Any, simulated: Matrix) -> tuple[str, ...]:

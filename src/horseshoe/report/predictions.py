@@ -11,8 +11,8 @@ from horseshoe.data.validation import check_labels, check_weights, check_y
 from horseshoe.families import Family
 from horseshoe.report.parts import one_part
 
+# Of more rows than this a part is drawn, evenly over the predictions.
 MOST_POINTS = 2000
-"""Of more rows than this a part is drawn, evenly over the predictions."""
 
 
 class Predictions(NamedTuple):

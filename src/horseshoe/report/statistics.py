@@ -10,8 +10,8 @@ from horseshoe._types import Status
 from horseshoe.families.deviance import Deviance
 from horseshoe.report.number_text import format_count, format_number
 
+# Families whose log-likelihood is 0 where a fit is perfect, so that -2 of it is a deviance.
 CLASSES = ("Binomial", "Multinomial")
-"""Families whose log-likelihood is 0 where a fit is perfect, so that -2 of it is a deviance."""
 
 
 @dataclass(frozen=True)

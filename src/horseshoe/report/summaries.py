@@ -13,10 +13,10 @@ from horseshoe.report.number_text import format_number, format_ratios, format_sh
 from horseshoe.report.parts import feature_names, is_average, part_kind, part_labels, parts_of
 from horseshoe.report.tables import coefficient_columns, summary_frame
 
+# Of more columns than this only those are written that are selected, unless others are asked for.
 FEW = 30
-"""Of more columns than this only those are written that are selected, unless others are asked for."""
+# Columns that a notebook shows, at most.
 MOST_SELECTED = 20
-"""Columns that a notebook shows, at most."""
 RATIOS = {"odds_ratio": "odds ratio", "rate_ratio": "rate ratio"}
 
 

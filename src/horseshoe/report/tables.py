@@ -14,8 +14,8 @@ from horseshoe.data.structure import Structure
 from horseshoe.families import Family, Ordered
 from horseshoe.report.parts import feature_names, is_average, part_kind, part_labels, parts_of
 
+# The name of the first row.
 INTERCEPT = "(Intercept)"
-"""The name of the first row."""
 Columns = dict[str, Any]
 
 

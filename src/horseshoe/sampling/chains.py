@@ -21,15 +21,15 @@ from horseshoe.sampling.metropolis import sampler
 from horseshoe.sampling.several import SeveralGibbs, SeveralModel, SoftmaxGibbs
 from horseshoe.threads import one_thread
 
+# Arrays by name, with the chain first and the draw second.
 Draws = dict[str, Any]
-"""Arrays by name, with the chain first and the draw second."""
 
+# How long a piece takes, about: this much is lost when a run is broken off.
 PIECE_SECONDS = 0.5
-"""How long a piece takes, about: this much is lost when a run is broken off."""
+# Seconds of work left that make it worth while to start processes.
 WORTH_PROCESSES = 8.0
-"""Seconds of work left that make it worth while to start processes."""
+# Of the time, at most, goes into looking how the chains are doing.
 LOOK_SHARE = 0.05
-"""Of the time, at most, goes into looking how the chains are doing."""
 
 
 class Plan(NamedTuple):
@@ -82,8 +82,8 @@ class Outcome(NamedTuple):
     complete: bool
 
 
+# From the scale on which the prior acts to the user's.
 Keep = Callable[[Draws], Draws]
-"""From the scale on which the prior acts to the user's."""
 
 
 class Run:
@@ -212,8 +212,8 @@ class Run:
         self._look_cost = self._looked - now
 
 
+# The sampler of the model that was advanced last in this process.
 _latest: dict[str, Any] = {}
-"""The sampler of the model that was advanced last in this process."""
 
 
 def advance(model: Model, plan: Plan, state: State, sweeps: int) -> tuple[State, Draws]:

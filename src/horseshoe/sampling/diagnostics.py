@@ -23,17 +23,17 @@ from scipy.special import betaincinv, ndtri
 
 from horseshoe._types import Matrix, Vector
 
+# Some parameters' draws, of shape (parameters, chains, draws).
 Block = NDArray[np.float64]
-"""Some parameters' draws, of shape (parameters, chains, draws)."""
 Index = NDArray[np.intp]
 
+# Draws of a chain: its halves need a variance each.
 FEWEST = 4
-"""Draws of a chain: its halves need a variance each."""
+# Shares of a Gaussian up to one standard deviation below and above its mean, with the digits of ArviZ.
 TAILS = 0.05, 0.95
 ONE_SD = 0.1586553, 0.8413447
-"""Shares of a Gaussian up to one standard deviation below and above its mean, with the digits of ArviZ."""
+# Bytes of temporaries, few enough to stay near the processor, and how many copies of the draws they are.
 BLOCK, COPIES = 2**24, 16
-"""Bytes of temporaries, few enough to stay near the processor, and how many copies of the draws they are."""
 
 
 def rhat(draws: ArrayLike) -> Vector:

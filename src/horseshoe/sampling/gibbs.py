@@ -37,10 +37,10 @@ from horseshoe.sampling.shapes import shape_moves, slice_log_tau
 from horseshoe.sampling.streams import Streams
 from horseshoe.variates import TINY, slice_step
 
+# Sweeps from one to the next of which the shrinkage factors are added up.
 SHRINKAGE_EVERY = 8
-"""Sweeps from one to the next of which the shrinkage factors are added up."""
+# Of the slices of log sigma2.
 NOISE_WIDTH = 3.0
-"""Of the slices of log sigma2."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Model:
     slab2: float = math.inf
     groups: Groups | None = None
     free: Free | None = None
+    # Tells one model from another, in any process.
     token: str = field(default_factory=lambda: uuid4().hex)
-    """Tells one model from another, in any process."""
 
     @property
     def size(self) -> float:
@@ -280,8 +280,8 @@ class Gibbs:
         """Return the prior variance of each coefficient of a chain, in units of sigma2."""
         return within_slab(state.tau2[chain] * self.each(state.lambda2[chain]), self.model.slab2)
 
+    # The sum of squares that no coefficient explains, of rows that were compressed.
     unexplained = 0.0
-    """The sum of squares that no coefficient explains, of rows that were compressed."""
 
     def family(self, state: State, chain: int) -> Family:
         """Return the family with the chain's value of its nuisance parameter."""

@@ -24,12 +24,12 @@ from horseshoe.sampling.gibbs import (
 from horseshoe.sampling.shapes import slice_log_tau
 from horseshoe.variates import TINY
 
+# Proposals a sweep, the share of them to accept, and how fast the tuning of their length calms down.
 PROPOSALS, ACCEPTANCE, GAIN = 3, 0.6, 0.6
-"""Proposals a sweep, the share of them to accept, and how fast the tuning of their length calms down."""
+# Shares of the warm-up after which the proposals are centred anew.
 REFERENCES = (0.1, 0.25, 0.5)
-"""Shares of the warm-up after which the proposals are centred anew."""
+# Iterations of the noise variance that goes with a reference: some weights depend on it.
 NOISE_STEPS = 20
-"""Iterations of the noise variance that goes with a reference: some weights depend on it."""
 
 
 class Candidate(NamedTuple):

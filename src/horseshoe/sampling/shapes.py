@@ -23,10 +23,10 @@ from horseshoe.variates import slice_step
 if TYPE_CHECKING:
     from horseshoe.sampling.gibbs import Model, State
 
+# Of the slices of log tau and of a log shape.
 WIDTH = 3.0
-"""Of the slices of log tau and of a log shape."""
+# Of lambda2 and tau2.
 LogLikelihood = Callable[[Vector, float], float]
-"""Of lambda2 and tau2."""
 
 
 class ShapeMoves:

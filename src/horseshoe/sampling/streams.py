@@ -9,8 +9,8 @@ import numpy as np
 
 from horseshoe._types import Matrix
 
+# Numbers drawn ahead for each chain.
 POOL = 2048
-"""Numbers drawn ahead for each chain."""
 
 
 class Streams:

@@ -9,12 +9,12 @@ import numpy as np
 
 from horseshoe.store.text import LARGEST_WHOLE
 
+# How numbers that JSON does not have are written: as text.
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-"""How numbers that JSON does not have are written: as text."""
+# What the entries of an array are in JSON, by the kind of its type.
 ENTRIES: dict[str, type] = {"f": float, "i": int, "b": bool, "O": str}
-"""What the entries of an array are in JSON, by the kind of its type."""
+# Entries of a vector that may be written by its most frequent value and the places of the others.
 FEWEST, MOST = 32, 10**8
-"""Entries of a vector that may be written by its most frequent value and the places of the others."""
 
 
 def encode_number(value: Any) -> Any:

@@ -28,11 +28,11 @@ from horseshoe.files import write_file
 from horseshoe.store.codec import CLASS, Codec
 from horseshoe.store.text import from_text
 
+# Seconds before the first writing, and between two of them, at least.
 FORMAT = 4
 WRITE_INTERVAL = 5.0
-"""Seconds before the first writing, and between two of them, at least."""
+# Of the time, at most, goes into writing.
 WRITE_SHARE = 0.05
-"""Of the time, at most, goes into writing."""
 AGAIN = "it was left as it is; choose another path, or remove the file to start anew"
 
 

@@ -19,14 +19,15 @@ import numpy as np
 from horseshoe.store.arrays import decode_array, decode_number, encode_array, encode_number
 from horseshoe.store.text import LARGEST_WHOLE
 
+# An annotation: a class, a union, or a tuple, list, dict or array of such.
 Type = Any
-"""An annotation: a class, a union, or a tuple, list, dict or array of such."""
+# The field for the class of an object where several may stand, and that for an array that was put aside.
 CLASS, ARRAY = "class", "array"
-"""The field for the class of an object where several may stand, and that for an array that was put aside."""
+# Numbers that JSON would change, where there is no schema: they are written with the name of their type.
 AS_TEXT: dict[str, type] = {"float": float, "float64": np.float64, "int": int}
-"""Numbers that JSON would change, where there is no schema: they are written with the name of their type."""
 
 
+# Plain types: their names for people, and which values are of them.
 PLAIN: dict[Any, tuple[str, Any]] = {
     float: ("number", int | float | np.integer | np.floating),
     int: ("whole number", int | np.integer),
@@ -34,7 +35,6 @@ PLAIN: dict[Any, tuple[str, Any]] = {
     bool: ("true or false", bool | np.bool_),
     type(None): ("nothing", type(None)),
 }
-"""Plain types: their names for people, and which values are of them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,13 @@ from horseshoe.files import write_file
 from horseshoe.store.codec import check_fields
 from horseshoe.store.text import from_text, to_text
 
+# How a model file begins.
 FORMAT, SCHEMA = "horseshoe-model", 1
 FIELDS = ("format", "schema", "library", "kind", "parameters", "fitted", "recipe", "digest")
 HEAD = b'{\n  "format": "horseshoe-model"'
-"""How a model file begins."""
+# Stands before the digest, which is that of all bytes up to here.
 TAIL = b',\n  "digest": "sha256:'
-"""Stands before the digest, which is that of all bytes up to here."""
+# Beginnings of files that are not ours.
 LOOKS = {
     b"\x80": "a pickle",
     b"PK\x03\x04": "a zip archive, as .npz, .skops and .xlsx files are",
@@ -28,7 +29,6 @@ LOOKS = {
     b"<": "HTML or XML",
     b"\x08": "a model in ONNX, which onnxruntime reads",
 }
-"""Beginnings of files that are not ours."""
 
 
 def write_envelope(path: Path, content: dict[str, Any]) -> Path:

@@ -6,12 +6,12 @@ import json
 import math
 from typing import Any
 
+# Levels of lists and objects inside each other; our own files have some ten.
 DEEPEST = 40
-"""Levels of lists and objects inside each other; our own files have some ten."""
+# Objects that are indented by less have a line for each field.
 OUTER = 4
-"""Objects that are indented by less have a line for each field."""
+# Whole numbers are below it in size: all that NumPy can hold.
 LARGEST_WHOLE = 2**64
-"""Whole numbers are below it in size: all that NumPy can hold."""
 
 
 def to_text(content: Any, indent: int = 0) -> str:

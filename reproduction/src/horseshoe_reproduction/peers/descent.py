@@ -15,11 +15,11 @@ import numpy as np
 from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.peers.compiled import compiled
 
+# ncvreg's: when a fit has converged, the cycles of a whole path, the share of the null deviance that ends
+# one, and the least weight of an observation, and the probability below which a class counts as certain.
 EPS, MAX_CYCLES, SATURATED, SURE = 1e-4, 10_000, 0.01, 1e-4
-"""ncvreg's: when a fit has converged, the cycles of a whole path, the share of the null deviance that ends
-one, and the least weight of an observation, and the probability below which a class counts as certain."""
+# Log odds and logs of means are held within this.
 FARTHEST = 30.0
-"""Log odds and logs of means are held within this."""
 PENALTIES = {"elastic": 0, "MCPenalty": 1, "SCAD": 2}
 FAMILIES = {"binomial": 0, "poisson": 1}
 

@@ -14,8 +14,8 @@ from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.experiment import Fit
 from horseshoe_reproduction.peers.standardised import standardised_fit
 
+# Start and stopping rule of the code that was released with the paper.
 FIRST_A, TOL, SHORTEST, LONGEST = 1e5, 1e-4, 21, 1000
-"""Start and stopping rule of the code that was released with the paper."""
 
 
 def expected_precision(b2: Vector, a: float, normalised: bool) -> Vector:

@@ -19,12 +19,12 @@ from horseshoe_reproduction.peers.compiled import compiled
 from horseshoe_reproduction.peers.paths import cross_validate, glmnet
 from horseshoe_reproduction.peers.standardised import column_scale, standardised_fit
 
+# The variances of the mixture in units of sigma2, for columns of unit variance; the first is zero.
 GRID: Vector = (2.0 ** (np.arange(20) / 20.0) - 1.0) ** 2
-"""The variances of the mixture in units of sigma2, for columns of unit variance; the first is zero."""
+# The change at which the sweeps end, for each column, and how many there are at most.
 TOL, MAX_SWEEPS = 1e-8, 1000
-"""The change at which the sweeps end, for each column, and how many there are at most."""
+# The least weight of a variance, and the least noise variance as a share of the variance of y.
 LEAST, NO_NOISE = 1e-300, 1e-12
-"""The least weight of a variance, and the least noise variance as a share of the variance of y."""
 
 
 def normal_mixture(X: Matrix, y: Vector, rng: np.random.Generator) -> Fit:

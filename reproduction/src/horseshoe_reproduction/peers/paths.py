@@ -19,11 +19,11 @@ from horseshoe_reproduction.experiment import Fit, Kind
 from horseshoe_reproduction.peers.descent import FARTHEST, penalised_path
 from horseshoe_reproduction.peers.standardised import standardised
 
+# The defaults of ncvreg.
 FOLDS, PENALTIES = 10, 100
 GAMMA = {"MCPenalty": 3.0, "SCAD": 3.7}
-"""The defaults of ncvreg."""
+# Log odds beyond this do not count as surer: both R packages hold probabilities within 1e-5 and 1 - 1e-5.
 SUREST = float(np.log((1.0 - 1e-5) / 1e-5))
-"""Log odds beyond this do not count as surer: both R packages hold probabilities within 1e-5 and 1 - 1e-5."""
 Rule = Literal["min", "1se"]
 
 
@@ -39,8 +39,8 @@ class Path(NamedTuple):
         return X @ self.coef + self.intercept
 
 
+# From X, y and the penalties (None: choose them) to a path, which may end before the last of them.
 Solver = Callable[[Matrix, Vector, Vector | None], Path]
-"""From X, y and the penalties (None: choose them) to a path, which may end before the last of them."""
 
 
 def glmnet(kind: Kind, alpha: float) -> Solver:

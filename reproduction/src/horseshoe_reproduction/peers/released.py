@@ -17,9 +17,9 @@ from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.experiment import Fit
 from horseshoe_reproduction.peers.standardised import standardised_fit
 
+# Where a search over log tau2 stops that is left at R's default tolerance.
 EXACT_FIRST, MAX_ITER = 9, 10_000
 SEARCH = 1.22e-4
-"""Where a search over log tau2 stops that is left at R's default tolerance."""
 
 
 class Moments(NamedTuple):

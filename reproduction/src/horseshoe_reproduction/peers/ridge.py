@@ -13,8 +13,8 @@ from horseshoe_reproduction.experiment import Kind
 from horseshoe_reproduction.peers.paths import PENALTIES, Path, Solver, glmnet
 from horseshoe_reproduction.peers.standardised import standardised
 
+# The ends of the grid, in units of the largest slope at zero.
 LARGEST, SMALLEST = 1e3, 1e-3
-"""The ends of the grid, in units of the largest slope at zero."""
 
 
 def ridge(kind: Kind) -> Solver:

@@ -12,9 +12,9 @@ from horseshoe_reproduction.arrays import Matrix, Vector
 from horseshoe_reproduction.experiment import Fit, Kind
 from horseshoe_reproduction.peers.paths import glmnet
 
+# The penalties, as shares of the largest.
 HALVES = 100
 SHARES = (0.7, 0.5, 0.35, 0.25)
-"""The penalties, as shares of the largest."""
 
 
 def stability(kind: Kind, X: Matrix, y: Vector, rng: np.random.Generator) -> Fit:

@@ -71,6 +71,7 @@ def run(tasks: Sequence[Any]) -> list[Any]:
         raise ConnectionError(told) from error
 
 
+# What it means to a fit that an error of `distributed` has this name.
 GONE = "the Dask scheduler is gone, or has forgotten the fit: start the cluster again, and fit again"
 LOST = {
     "KilledWorker": "workers of the Dask cluster died again and again on the same chunk, most often because "
@@ -79,7 +80,6 @@ LOST = {
     "CancelledError": GONE,
     "CommClosedError": GONE,
 }
-"""What it means to a fit that an error of `distributed` has this name."""
 
 
 def _told(error: BaseException) -> str | None:

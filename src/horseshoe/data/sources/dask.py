@@ -13,12 +13,12 @@ from horseshoe.data.checks import refuse_no_rows
 from horseshoe.data.sources.cluster import call, refuse_delayed, run, tree, value
 from horseshoe.data.sources.parts import PART_BYTES, Held, Work
 
+# Chunks that take more bytes than this, as arrays, are cut.
 TOO_LARGE = 256 << 20
-"""Chunks that take more bytes than this, as arrays, are cut."""
+# What takes no more bytes than the first, as float64, comes here after so many passes as the second.
 HELD, OFTEN = 256 << 20, 100
-"""What takes no more bytes than the first, as float64, comes here after so many passes as the second."""
+# Checks what users hand in, and refuses what is no table of finite numbers.
 Read = Callable[[Any], Any]
-"""Checks what users hand in, and refuses what is no table of finite numbers."""
 
 
 class Chunk(NamedTuple):

@@ -19,13 +19,13 @@ from horseshoe._extras import require
 from horseshoe._types import Vector
 from horseshoe.data.sources.parts import PART_BYTES, Reading, Watch
 
+# What bed-reader has for a genotype that is not known.
 MISSING = -127
-"""What bed-reader has for a genotype that is not known."""
+# The place of a column that the file does not have.
 ABSENT = -1
-"""The place of a column that the file does not have."""
+# The four genotypes of each byte: 0 and 3 are two alleles of a kind, 2 is one of each, 1 is not known.
 MAGIC = b"\x6c\x1b"
 CODES = (np.arange(256)[:, None] >> np.arange(0, 8, 2)) & 3
-"""The four genotypes of each byte: 0 and 3 are two alleles of a kind, 2 is one of each, 1 is not known."""
 
 
 class Snps(NamedTuple):

@@ -22,19 +22,19 @@ from horseshoe._types import Mask
 from horseshoe.linalg import scatter
 from horseshoe.threads import available_threads, one_thread
 
+# The size of a part as float64, where that is ours to choose.
 PART_BYTES = 32 << 20
-"""The size of a part as float64, where that is ours to choose."""
+# A chunk of so many times that size is still read at once: twice would be dearer.
 LARGEST_CHUNK = 4
-"""A chunk of so many times that size is still read at once: twice would be dearer."""
+# Takes a part, and the pieces of vectors along the axis that belong to it; plain enough to be sent away.
 Work = Callable[..., Any]
-"""Takes a part, and the pieces of vectors along the axis that belong to it; plain enough to be sent away."""
 
 
 class Parts(Protocol):
     """A table in parts along ``axis``, 0 where they are rows and 1 where they are columns."""
 
+    # Those of the columns, for errors; None if there are none.
     names: Any
-    """Those of the columns, for errors; None if there are none."""
     axis: int
 
     @property
@@ -77,8 +77,8 @@ class Reading:
     """
 
     names: Any = None
+    # How often they were passed over, in whole or in part.
     passes = 0
-    """How often they were passed over, in whole or in part."""
     axis: int
     shape: tuple[int, int]
     edges: list[int]

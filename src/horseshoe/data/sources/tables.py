@@ -12,8 +12,8 @@ from horseshoe.data.sources.dask import Read, dask_parts
 from horseshoe.data.sources.genotypes import Genotypes, check_bed, is_bed, snps_of
 from horseshoe.data.sources.parts import ArrayParts, Parts
 
+# What takes no more bytes than this as float64 is read at once.
 HELD = 256 << 20
-"""What takes no more bytes than this as float64 is read at once."""
 NUMBERS = "biuf"
 
 

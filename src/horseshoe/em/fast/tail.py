@@ -32,8 +32,8 @@ from horseshoe.em.m_step import Hyper, m_step, noise_variance, sum_of_responses
 from horseshoe.em.schedule import approximate
 from horseshoe.priors import Groups
 
+# The reciprocal of anything smaller may be too large for a float.
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""The reciprocal of anything smaller may be too large for a float."""
 
 
 class EMMap(NamedTuple):

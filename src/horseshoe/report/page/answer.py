@@ -24,19 +24,19 @@ from horseshoe.report.page.phrases import (
 from horseshoe.report.page.uncertain import none_stands_out, uncertain_sentence
 from horseshoe.report.parts import is_average
 
+# Of an interval, in a sentence; the table has one more.
 DIGITS = 2
-"""Of an interval, in a sentence; the table has one more."""
+# A ratio beyond it, or below its inverse, is told for one standard deviation: a unit is too much.
 LARGE = 100.0
-"""A ratio beyond it, or below its inverse, is told for one standard deviation: a unit is too much."""
+# Columns with less than this share of the largest effect take no part in what reproduces a response.
 STRONGEST = 3
 NEGLIGIBLE = 1e-3
-"""Columns with less than this share of the largest effect take no part in what reproduces a response."""
+# The inclusion from which a column that was left out is mentioned.
 SURE = 0.9
-"""The inclusion from which a column that was left out is mentioned."""
+# Endings that need no word of caution.
 PLAIN = (Status.CONVERGED, Status.NOTHING_SELECTED, Status.NONE_STANDS_OUT)
-"""Endings that need no word of caution."""
+# Endings that are the answer themselves.
 EMPTY = (Status.CONSTANT_RESPONSE, Status.NO_COLUMNS, Status.BOUNDARY)
-"""Endings that are the answer themselves."""
 
 
 def answer(

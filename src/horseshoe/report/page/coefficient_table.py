@@ -21,8 +21,8 @@ from horseshoe.report.page.phrases import (
     percent_of,
 )
 
+# What infinite ends of intervals are sorted as.
 LARGEST = 1e300
-"""What infinite ends of intervals are sorted as."""
 NOTHING = Number(None, "")
 
 

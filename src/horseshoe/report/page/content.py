@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+# Headings of the effects of a standard deviation, and of those in the model of the selected variables.
 PER_SD, SELECTED_ONLY = "Per SD", "Selected only"
-"""Headings of the effects of a standard deviation, and of those in the model of the selected variables."""
 
 
 class Fact(NamedTuple):

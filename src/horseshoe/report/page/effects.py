@@ -13,9 +13,9 @@ from horseshoe.families import Family
 from horseshoe.report.parts import feature_names, part_labels, parts_of
 from horseshoe.report.tables import coefficient_columns
 
+# The attributes of `Effects`, and the columns of the table that they hold.
 COLUMNS = {name: name for name in ("coef", "lower", "upper", "per_sd", "selected", "inclusion", "shrinkage")}
 COLUMNS["sparse"] = "sparse_coef"
-"""The attributes of `Effects`, and the columns of the table that they hold."""
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from horseshoe.report.page.phrases import (
 )
 from horseshoe.report.parts import is_average
 
+# A weight of ridge from which effects are said to be spread over many columns.
 DENSE = 0.5
-"""A weight of ridge from which effects are said to be spread over many columns."""
 
 
 def how_sure(effects: Sequence[Effects], level: float, method: str = "auto") -> tuple[str, ...]:

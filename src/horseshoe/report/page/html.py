@@ -16,8 +16,8 @@ from typing import Any
 from horseshoe.report.markup import Html, element, escape_html, join_html, replace_unfit
 from horseshoe.report.page.content import Fact, Page, Picture, Row, Table
 
+# Rows that are shown at first; the others wait as data: ten thousand in the document would be slow.
 STEP = 200
-"""Rows that are shown at first; the others wait as data: ten thousand in the document would be slow."""
 NOTHING = Html("")
 
 

@@ -19,6 +19,7 @@ from horseshoe.report.page.phrases import (
 )
 from horseshoe.report.parts import is_average
 
+# Where the mode is no component itself.
 CITATIONS = {
     "horseshoe": (
         "Tew, S. Y., Schmidt, D. F. and Makalic, E. (2022). Sparse Horseshoe Estimation via "
@@ -61,7 +62,6 @@ MIXTURE_ALONE = (
     "a normal mixture prior (Kim et al., 2022) started at a posterior mode under the horseshoe prior (Tew, "
     "Schmidt and Makalic, 2022)"
 )
-"""Where the mode is no component itself."""
 RULES = {
     "1se": "one standard error of the cross-validated error",
     "paired": "four times the error of one coefficient",

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from horseshoe._visible import visible
 from horseshoe.report.number_text import DIGITS, format_number, format_together
 
+# So many names are told one by one.
 MINUS, INFINITY = "\N{MINUS SIGN}", "\N{INFINITY}"
 FEW = 6
-"""So many names are told one by one."""
+# Characters of a name in a sentence; of a longer one the beginning and the end are shown.
 LONGEST = 60
-"""Characters of a name in a sentence; of a longer one the beginning and the end are shown."""
 ISOLATE, END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 

@@ -23,16 +23,16 @@ from horseshoe.report.plots_fit import plot_components, plot_convergence
 from horseshoe.report.plots_ordinal import plot_levels
 from horseshoe.report.plots_rows import plot_observed, plot_residuals
 
+# Enough for print at the width of a page, and a file of some 30 kB.
 DPI = 150
-"""Enough for print at the width of a page, and a file of some 30 kB."""
+# Of the palette: the pictures have few, and the edges of letters need some greys.
 COLOURS = 96
-"""Of the palette: the pictures have few, and the edges of letters need some greys."""
+# Columns in the picture of coefficients, and classes that have one.
 MOST, MOST_CLASSES = 25, 6
-"""Columns in the picture of coefficients, and classes that have one."""
 
 
+# Inches of pictures that stand beside another, and, from ``LEVELS`` on, in a row of their own.
 NARROW, CLASS, LEVELS, WIDE = 5.2, 5.6, 6.5, 7.0
-"""Inches of pictures that stand beside another, and, from ``LEVELS`` on, in a row of their own."""
 
 
 class Drawing(NamedTuple):
