@@ -175,12 +175,7 @@ class AdaptiveRegressor(Adaptive, Regression):
         return self
 
     def _fit_outputs(
-        self,
-        X: Any,
-        header: Header,
-        data: RegressionData,
-        groups: Any,
-        checkpoint: CheckpointSection | None,
+        self, X: Any, header: Header, data: RegressionData, groups: Any, checkpoint: CheckpointSection | None
     ) -> None:
         """Average for all responses together, on the same folds."""
         rows, each = data.rows, data.each

@@ -170,11 +170,7 @@ class Classification(ClassifierMixin, Estimator):
 
     @one_thread()
     def score(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        sample_weight: PerRow = None,
-        offset: PerRow = None,
+        self, X: MatrixLike, y: VectorLike, sample_weight: PerRow = None, offset: PerRow = None
     ) -> float:
         """Return the share of rows whose class is predicted.
 
@@ -197,11 +193,7 @@ class Classification(ClassifierMixin, Estimator):
 
     @one_thread()
     def log_likelihood(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        sample_weight: PerRow = None,
-        offset: PerRow = None,
+        self, X: MatrixLike, y: VectorLike, sample_weight: PerRow = None, offset: PerRow = None
     ) -> float:
         """Return the log-likelihood of the labels, as `predict_log_proba` has it.
 

@@ -203,12 +203,7 @@ class HorseshoeClassifier(Mode, Classification):
         return draws if self._is_softmax else replace(draws, classes=self.classes_)
 
     def predict_interval(
-        self,
-        X: MatrixLike,
-        level: float = 0.95,
-        offset: PerRow = None,
-        method: str = "auto",
-        **options: Any,
+        self, X: MatrixLike, level: float = 0.95, offset: PerRow = None, method: str = "auto", **options: Any
     ) -> Any:
         """Return the interval of the probability of the second class, or of each against the rest.
 

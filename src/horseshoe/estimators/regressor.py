@@ -255,11 +255,7 @@ class HorseshoeRegressor(Mode, Regression):
 
     @by_part(axis=1)
     def predict(
-        self,
-        X: MatrixLike,
-        return_std: bool = False,
-        offset: PerRow = None,
-        exposure: PerRow = None,
+        self, X: MatrixLike, return_std: bool = False, offset: PerRow = None, exposure: PerRow = None
     ) -> Any:
         """Predict the response: its mean, on the scale of y; of ordered levels the median level.
 

@@ -189,12 +189,7 @@ tau_at_bound_, trace_, n_features_in_, feature_names_in_
         return (eta, np.sqrt(self._fitted.predictor_variance(matrix))) if return_std else eta
 
     def predict_interval(
-        self,
-        X: MatrixLike,
-        level: float = 0.95,
-        offset: PerRow = None,
-        method: str = "auto",
-        **options: Any,
+        self, X: MatrixLike, level: float = 0.95, offset: PerRow = None, method: str = "auto", **options: Any
     ) -> Matrix:
         """Return the interval of the risk of each row, compared with that of the average row.
 

@@ -135,11 +135,7 @@ class SurvivalModel(Estimator):
         return -float(rows.counts @ family.neg_log_likelihood(rows.y, eta, 1.0))
 
     def predict_survival_function(
-        self,
-        X: MatrixLike,
-        return_array: bool = False,
-        offset: PerRow = None,
-        strata: PerRow = None,
+        self, X: MatrixLike, return_array: bool = False, offset: PerRow = None, strata: PerRow = None
     ) -> Any:
         """Predict the chance to have no event up to each time: exp(-cumulative hazard).
 
@@ -162,11 +158,7 @@ class SurvivalModel(Estimator):
         return self._as_asked([StepFunction(one.x, np.exp(-one.y), 1.0) for one in rises], return_array)
 
     def predict_cumulative_hazard_function(
-        self,
-        X: MatrixLike,
-        return_array: bool = False,
-        offset: PerRow = None,
-        strata: PerRow = None,
+        self, X: MatrixLike, return_array: bool = False, offset: PerRow = None, strata: PerRow = None
     ) -> Any:
         """Predict the cumulative hazard: Breslow's estimate of the baseline, times exp(X b + offset).
 
