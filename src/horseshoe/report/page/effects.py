@@ -10,7 +10,7 @@ import numpy as np
 
 from horseshoe._types import Mask, Vector
 from horseshoe.families import Family
-from horseshoe.report.parts import feature_names, part_labels, parts_of
+from horseshoe.report.parts import feature_names, is_average, part_labels, parts_of
 from horseshoe.report.tables import coefficient_columns
 
 # The attributes of `Effects`, and the columns of the table that they hold.
@@ -108,7 +108,7 @@ def effects_of(
     names, found = feature_names(model), []
     users = [(terms or {}).get(name, name) for name in names]
     for part, label in zip(parts_of(model), part_labels(model), strict=True):
-        table = coefficient_columns(part, level, method=method)
+        table = coefficient_columns(part, level, method="auto" if is_average(part) else method)
         last = {name: values[-len(names) :] for name, values in table.items()}  # without the intercept
         known: dict[str, Any] = {field: last.get(column) for field, column in COLUMNS.items()}
         found.append(Effects(part, None if label is None else str(label), names, users, **known))
