@@ -73,6 +73,7 @@ def test_what_is_not_solved_is_told(monkeypatch):
     x, y, rng = table(100, 150, rho=0.9)
     problem, d = plain(x, y), rng.gamma(0.5, 0.5, 150)
     given, exact = Gradient(problem, d, np.random.default_rng(0)), condition(problem, d)
+    assert np.isfinite(given.mean).all()
     assert not given.solved
     assert np.sqrt(np.mean(((given.variance() - exact.variance()) / d) ** 2)) < given.error
     model = HorseshoeRegressor(expectation="conjugate_gradient", random_state=0, max_iter=30)

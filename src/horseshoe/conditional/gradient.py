@@ -52,7 +52,7 @@ class Gradient:
         That of the leverages, which is that of the variances in units of the prior variances: root mean
         square.
     solved : bool
-        Whether the mean was found.
+        Whether all systems that were asked for could be solved.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Gradient:
         rng: np.random.Generator,
         start: Any = None,
     ) -> None:
-        self._problem, self._d, self._start, self.solved = problem, prior_variance, start, False
+        self._problem, self._d, self._start, self.solved = problem, prior_variance, start, True
         self._strong = strongest(problem, prior_variance)
         single = np.float32 if self._strong.norm < SINGLE_NORM else np.float64
         seen = probed(System(problem, prior_variance, self._strong, single), rng)
@@ -89,7 +89,7 @@ class Gradient:
     def _solved(self, targets: Matrix, guess: Matrix | None) -> Any:
         """Return M^-1 times each column, to the precision of the mean."""
         found = System(self._problem, self._d, self._strong).solve(targets, MEAN_TOL, guess)
-        self.solved = found.solved
+        self.solved = self.solved and found.solved
         return found.values
 
     @lazy
