@@ -35,7 +35,7 @@ def names_of(family):
 
 def sparse(X):
     shift = np.median(X, axis=0)
-    return Sparse(csc_array(X - shift), -shift)
+    return Sparse(csc_array(X - shift)).less(np.ones((len(X), 1)), -shift[:, None])
 
 
 def fitted(fitting):

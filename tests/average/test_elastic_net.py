@@ -24,7 +24,7 @@ SHAPES = {"tall": (40, 6), "wide": (24, 40)}
 
 def sparse(X):
     shift = np.median(X, axis=0)
-    return Sparse(csc_array(X - shift), -shift)
+    return Sparse(csc_array(X - shift)).less(np.ones((len(X), 1)), -shift[:, None])
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ def test_corrected_coefficients_are_those_of_dense_matrices(shape, counts):
     np.testing.assert_allclose(found.coef, slow, rtol=1e-8)
     np.testing.assert_allclose(found.std, np.sqrt(variance), rtol=1e-8)
     shift = np.median(X, axis=0)
-    home = Sparse(csc_array(X - shift), -shift)
+    home = Sparse(csc_array(X - shift)).less(np.ones((len(X), 1)), -shift[:, None])
     other = Sets(home, *(getattr(sets, name) for name in Sets.__match_args__[1:]))
     for ours, theirs in zip(found, corrected(other, coef, residual, weights, 0.7), strict=True):
         np.testing.assert_allclose(theirs, ours, rtol=1e-8)

@@ -321,7 +321,7 @@ def side_by_side(n=60, p=90, seed=12):
 def sparse(X):
     """Return the same columns in a sparse matrix, less a shift."""
     shift = np.median(X, axis=0)
-    return Sparse(csc_array(X - shift), -shift)
+    return Sparse(csc_array(X - shift)).less(np.ones((len(X), 1)), -shift[:, None])
 
 
 @pytest.mark.parametrize("home", [Dense, sparse])

@@ -203,7 +203,7 @@ def test_weights_are_counts_and_sparse_columns_are_columns(shape):
     columns = Dense(np.asfortranarray(x[twice]))
     copied = type(sets)(columns, sets.y[:, twice], none, none + 1.0, folds, sets.family)
     shift = np.median(x, axis=0)
-    sparse = replace(sets, columns=Sparse(csc_array(x - shift), -shift))
+    sparse = replace(sets, columns=Sparse(csc_array(x - shift)).less(np.ones((len(x), 1)), -shift[:, None]))
     ours = Fitting(sets)
     for others in (copied, sparse):
         theirs = Fitting(others)

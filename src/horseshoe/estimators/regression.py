@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
 
 from horseshoe._types import Matrix, MatrixLike, PerRow, Vector, VectorLike
 from horseshoe.data.offsets import check_known
@@ -164,6 +165,7 @@ class Regression(RegressorMixin, Estimator):
 
     def _rows_of_parts(self, X: Any, y: Any) -> list[tuple[Any, Any, Any]]:
         """Return each regression with X and its own column of y."""
+        check_is_fitted(self)
         parts = self._parts
         if len(parts) == 1:
             return [(self, X, y)]
